@@ -4,8 +4,8 @@ import HTTPTesting
 import LoopKit
 import ProcessKit
 
-/// From the start of a process to the first byte of its request: `martlet ask` with settings and a history in which it
-/// stores the question, against curl, which reads as many files, and against the program `llm`.
+/// Time from the start of a process to the first byte of its request: `martlet ask` with settings and a history in
+/// which it stores the question, against curl reading as many files, and against the program `llm`.
 enum ChatStartBenchmark {
     private static let rounds = 200
     private static let peerRounds = 10
@@ -16,7 +16,7 @@ enum ChatStartBenchmark {
             let program = try MartletProgram(in: folder)
             let ours = Candidate(
                 MartletProgram.path, ["ask", "Hello"], variables: program.variables(port: catcher.port))
-            // The first time makes the history.
+            // The first run creates the history.
             _ = try ours.time(catcher)
             let files = try OpenedFiles.count(in: ["\(program.home)/config", "\(program.home)/data"]) {
                 _ = try ours.time(catcher)
@@ -28,7 +28,7 @@ enum ChatStartBenchmark {
             var times = (ours: Samples(), curl: Samples(), llm: Samples())
             for round in 0..<(rounds + 10) {
                 let (first, second) = (try ours.time(catcher), try curl.time(catcher))
-                // The first rounds warm the caches.
+                // The first rounds warm up the caches.
                 if round < 10 { continue }
                 times.ours.add(first)
                 times.curl.add(second)
@@ -50,7 +50,7 @@ enum ChatStartBenchmark {
         }
     }
 
-    /// curl with a configuration and a body in several files, so that it reads as many as ours.
+    /// curl with a configuration and a body in several files, so that it reads as many files as our program.
     private static func curl(reading files: Int, in folder: String, port: Int) throws -> Candidate {
         let settings = "\(folder)/curlrc"
         try Files.writeAtomically(
@@ -65,7 +65,7 @@ enum ChatStartBenchmark {
     }
 }
 
-/// A program that asks once.
+/// A program that sends one request.
 private struct Candidate {
     let path: String
     let arguments: [String]
@@ -75,14 +75,14 @@ private struct Candidate {
         (self.path, self.arguments, self.variables) = (path, arguments, variables)
     }
 
-    /// Runs it to its end and gives the time until its request began to arrive.
+    /// Runs the program to its end and returns the time until the first byte of its request.
     func time(_ catcher: borrowing RequestCatcher) throws -> Duration {
         let start = ContinuousClock.now
         let process = try Child.start(path, arguments, variables: variables)
         let request = try catcher.next()
         let time = request.time - start
         try request.answer()
-        // Whoever reads until the end of the connection ends with it.
+        // A program that reads until the end of the connection exits then.
         _ = consume request
         let status = Child.wait(for: process).status
         guard status == 0 else { throw BenchmarkError("\(path) ended with \(status)") }
@@ -90,9 +90,9 @@ private struct Candidate {
     }
 }
 
-/// Counts the files that are opened, as the system tells it.
+/// Counts opened files, as reported by the system.
 enum OpenedFiles {
-    /// The number of different files directly in the folders that are opened while the work is done, by whomever.
+    /// The number of different files directly in the folders that any process opens during the work.
     static func count(in folders: [String], during work: () throws -> Void) throws -> Int {
         let watch = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
         guard watch >= 0 else { throw BenchmarkError("no files can be watched") }
@@ -108,7 +108,8 @@ enum OpenedFiles {
         return names(bytes.prefix(max(0, count))).count
     }
 
-    /// An event is four numbers, of which the last is the length of the name that follows; the folder itself has none.
+    /// An event has four numbers, the last of which is the length of the following name; an event of the folder itself
+    /// has no name.
     private static func names(_ bytes: ArraySlice<UInt8>) -> Set<[UInt8]> {
         let head = MemoryLayout<inotify_event>.size
         var found: Set<[UInt8]> = []
@@ -123,8 +124,8 @@ enum OpenedFiles {
     }
 }
 
-/// One answer of 200,000 chunks, each sent by itself, and read by the whole program, by `curl -N`, which only receives
-/// them, and by the openai client; all write to /dev/null. The times are those of whole processes.
+/// One answer of 200,000 chunks, each sent separately, read by the whole program, by `curl -N`, which only receives
+/// them, and by the openai client. All write to /dev/null. Times are of whole processes.
 enum ChatStreamBenchmark {
     private static let count = 200_000
     private static let fewer = 20_000
@@ -166,7 +167,7 @@ enum ChatStreamBenchmark {
         }
     }
 
-    /// The best of ten rounds in turns, because a machine's speed drifts.
+    /// The best of ten alternating rounds, because a machine's speed drifts.
     private static func compare(_ program: MartletProgram, _ port: Int) async throws -> (ours: Double, curl: Double) {
         var best = (ours: Double.infinity, curl: Double.infinity)
         for _ in 0..<10 {
@@ -183,7 +184,7 @@ enum ChatStreamBenchmark {
         return best
     }
 
-    /// The middle of three, because a run takes a megabyte more or less.
+    /// The median of three runs, because they vary by a megabyte.
     private static func peakMemory(_ program: MartletProgram, _ port: Int) async throws -> Int {
         try await onOwnThread {
             Result {
@@ -197,9 +198,9 @@ enum ChatStreamBenchmark {
     private static let question = ["ask", "--no-save", "Count"]
 }
 
-/// The server of `answer_chunks.c`, for the length of some work.
+/// Runs the server of `answer_chunks.c` during some work.
 enum ChunkServer {
-    /// How chunks leave it: each in a system call of its own, or many together.
+    /// How it sends chunks: each in a separate system call, or many together.
     enum Sending: String {
         case each, bulk
     }
@@ -218,8 +219,8 @@ enum ChunkServer {
     }
 }
 
-/// Ctrl-C in the midst of a streamed answer that is stored: until the server sees the connection close, and until the
-/// program has ended.
+/// Ctrl-C in the middle of a streamed answer that is stored: time until the server sees the connection close, and until
+/// the program has ended.
 enum StopBenchmark {
     private static let rounds = 200
 
@@ -246,7 +247,7 @@ enum StopBenchmark {
         }
     }
 
-    /// - Parameter chunks: how many are sent before the person has read enough.
+    /// - Parameter chunks: The number of chunks before the interrupt.
     private static func stopOne(
         _ program: MartletProgram, _ catcher: borrowing RequestCatcher, after chunks: Int
     ) throws -> (closed: Duration, ended: Duration) {
@@ -266,7 +267,7 @@ enum StopBenchmark {
         let closed = try request.closing() - start
         let status = Child.wait(for: process).status
         let ended = ContinuousClock.now - start
-        // It says that it was interrupted, and was not ended by the signal itself.
+        // The exit code says that it was interrupted; the signal did not kill it.
         guard status == 130 << 8 else { throw BenchmarkError("the program ended with \(status)") }
         return (closed, ended)
     }

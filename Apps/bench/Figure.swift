@@ -1,9 +1,9 @@
-/// One measured figure, with the goal it is held against.
+/// One measured figure with its goal.
 struct Figure {
     enum Goal {
         case atMost(Double)
         case atLeast(Double)
-        /// Told for information.
+        /// Shown for information.
         case none
     }
 
@@ -36,7 +36,7 @@ struct Figure {
     }
 }
 
-/// A peer that could not be measured.
+/// A peer could not be measured.
 struct BenchmarkError: Error, CustomStringConvertible {
     let description: String
 
@@ -45,7 +45,7 @@ struct BenchmarkError: Error, CustomStringConvertible {
     }
 }
 
-/// Times in one run, from which the middle is taken because machines are noisy.
+/// Times of one run. The median is used, because machines are noisy.
 struct Samples {
     private var values: [Double] = []
 
@@ -54,13 +54,13 @@ struct Samples {
         values.append(Double(seconds) + Double(attoseconds) / 1e18)
     }
 
-    /// The middle value, in seconds.
+    /// The median in seconds.
     var median: Double {
         let sorted = values.sorted()
         return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
     }
 
-    /// The best of several rounds of some work.
+    /// The best time of several rounds of some work.
     static func best(of rounds: Int, _ work: () throws -> Void) rethrows -> Double {
         var best = Double.infinity
         for _ in 0..<rounds {
@@ -71,7 +71,7 @@ struct Samples {
         return best
     }
 
-    /// The best of several rounds of two works in turns, because a machine's speed drifts.
+    /// The best times of several alternating rounds of two kinds of work, because a machine's speed drifts.
     static func best(
         of rounds: Int, ours: () throws -> Void, theirs: () throws -> Void
     ) rethrows -> (ours: Double, theirs: Double) {

@@ -4,8 +4,8 @@ import HTTPCore
 import HTTPTesting
 import JSON
 
-/// `martlet gateway serve` under wrk against the same routes of FastAPI on uvicorn: the two that clients ask most, and a
-/// completion that both account for in SQLite before they answer.
+/// `martlet gateway serve` under wrk against the same routes of FastAPI on uvicorn: the two most requested routes, and
+/// a completion whose usage both store in SQLite before they answer.
 enum GatewayRequestsBenchmark {
     private static let rounds = 3
 
@@ -39,15 +39,15 @@ enum GatewayRequestsBenchmark {
 
     private typealias Pair = (ours: Load, theirs: Load)
 
-    /// What a server did under load.
+    /// The performance of a server under load.
     private struct Load {
         /// Requests a second.
         var rate = 0.0
-        /// Seconds of processor time for each.
+        /// Seconds of processor time for each request.
         var cost = Double.infinity
     }
 
-    /// The best of some rounds in turns, because a machine's speed drifts.
+    /// The best of some alternating rounds, because a machine's speed drifts.
     private static func compare(
         _ ours: GatewayServer, _ theirs: GatewayServer, _ request: [String]
     ) async throws -> Pair {
@@ -74,7 +74,7 @@ enum GatewayRequestsBenchmark {
         best.cost = min(best.cost, used / .seconds(1) / count)
     }
 
-    /// For wrk: the request that the offline model, and its likeness in Python, answer at once.
+    /// The request for wrk, which the offline model and its Python copy answer at once.
     private static let completion = """
         wrk.method = "POST"
         wrk.headers["Content-Type"] = "application/json"
@@ -82,9 +82,9 @@ enum GatewayRequestsBenchmark {
         """
 }
 
-/// 2,000 streams at once of 100 frames each: what they cost our gateway and the one of `gateway_fastapi.py`, where the
-/// same pause lies between two frames and the same rows are committed at the end of each stream. FastAPI's own
-/// server-sent events do what ours do; those that are put together by hand, without signs of life, are told for comparison.
+/// The cost of 2,000 concurrent streams of 100 frames each in our gateway and in `gateway_fastapi.py`, which has the
+/// same pause between frames and commits the same rows at the end of each stream. FastAPI's own server-sent events do
+/// the same as ours; hand-written ones without keep-alives are shown for comparison.
 enum GatewayStreamsBenchmark {
     private static let count = 2000
 
@@ -93,7 +93,7 @@ enum GatewayStreamsBenchmark {
             let ours = try await GatewayServer.pausing(folder: folder) {
                 try await measure($0, "/v1/chat/completions")
             }
-            // A process for each: the second would find the memory that the first has left.
+            // Each runs in its own process, since the second would find memory left by the first.
             let theirs = try await GatewayServer.fastAPI(folder: folder) {
                 try await measure($0, "/v1/streams/framework")
             }
@@ -122,12 +122,12 @@ enum GatewayStreamsBenchmark {
     private typealias Cost = (time: Double, memory: Double, wall: Double)
 
     private static func measure(_ server: GatewayServer, _ path: String) async throws -> Cost {
-        // The first ones grow what is kept for all.
+        // The first streams grow the shared buffers.
         try await read(100, server, path)
         let before = try server.residentBytes()
         let used = try server.processorTime()
         let start = ContinuousClock.now
-        // Awaited below, whatever comes of the reading.
+        // Awaited below, even if the reading fails.
         let watch = Task { try await mostMemory(of: server) }
         let reading: Result<Void, any Error>
         do { reading = .success(try await read(count, server, path)) } catch { reading = .failure(error) }
@@ -139,18 +139,18 @@ enum GatewayStreamsBenchmark {
         return (time / .seconds(1), memory, (end - start) / .seconds(1))
     }
 
-    /// The most memory that the server has at a time, until the task is cancelled.
+    /// The server's peak memory until the task is cancelled.
     private static func mostMemory(of server: GatewayServer) async throws -> Int {
         var most = 0
         while !Task.isCancelled {
             most = max(most, try server.residentBytes())
-            // Cut short at the end, which the loop looks for.
+            // Cancelled at the end, which the loop checks.
             do { try await Task.sleep(for: .milliseconds(100)) } catch {}
         }
         return most
     }
 
-    /// Reads streams to their ends, and throws when a frame is missing.
+    /// Reads streams to their ends, and throws if a frame is missing.
     private static func read(_ count: Int, _ server: GatewayServer, _ path: String) async throws {
         let arguments = [
             Peers.path("gateway_streams.py"), "\(server.port)", path, GatewayServer.token, "\(count)",
@@ -161,8 +161,8 @@ enum GatewayStreamsBenchmark {
     }
 }
 
-/// A turn that a client stops: from the request to stop it until that is answered and the turn's own stream has ended. In
-/// the midst of a shell command of the real program, of one that does not heed SIGTERM, and of a model's words.
+/// Stopping a turn: time from the stop request until its response and the end of the turn's stream. It is stopped in
+/// the middle of a shell command of the real program, of one that ignores SIGTERM, and of a model's answer.
 enum GatewayStopBenchmark {
     private static let rounds = 200
 
@@ -189,7 +189,7 @@ enum GatewayStopBenchmark {
         ]
     }
 
-    /// A project whose rules let every command pass, which only the person makes.
+    /// A project whose rules allow every command, which only the user can create.
     private static func newProject(home: String, in folder: String) throws -> String {
         try Files.makeDirectories("\(folder)/work")
         let told = try Child.output(
@@ -204,7 +204,7 @@ enum GatewayStopBenchmark {
         return id
     }
 
-    /// The times in milliseconds, each of a turn of its own.
+    /// The times in milliseconds, each of a separate turn.
     private static func stop(_ server: GatewayServer, _ words: String, in project: String?) async throws -> [Double] {
         var body: JSONObject = ["stream": true, "messages": [["role": "user", "content": .string(words)]]]
         body["project_id"] = project.map(JSON.string)

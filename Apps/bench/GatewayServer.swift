@@ -10,18 +10,17 @@ import JSON
 import ProcessKit
 import Synchronization
 
-/// A server under test in a process of its own: our gateway, the same with a slow model, or the one of
-/// `gateway_fastapi.py`.
+/// A server under test in its own process: our gateway, the same with a slow model, or `gateway_fastapi.py`.
 struct GatewayServer {
     static let token = "benchmark-token-0123456789"
-    /// How many frames a stream has, and the time between two.
+    /// The number of frames of a stream, and the time between two.
     static let frames = 100
     static let pause = Duration.milliseconds(50)
 
     let port: Int
     let process: Int32
 
-    /// Everything the server has used on the processors until now, by all of its threads.
+    /// The processor time that all threads of the server have used so far.
     func processorTime() throws -> Duration {
         var clock = clockid_t()
         var time = timespec()
@@ -31,7 +30,7 @@ struct GatewayServer {
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
-    /// The bytes that it has in memory now.
+    /// Its resident memory in bytes.
     func residentBytes() throws -> Int {
         let text = String(decoding: try Files.read("/proc/\(process)/statm", limit: 4096), as: UTF8.self)
         let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) }
@@ -54,14 +53,14 @@ struct GatewayServer {
         }
     }
 
-    /// The gateway's modules with a model that pauses, in this program once more.
+    /// The gateway's modules with a model that pauses, in another process of this program.
     static func pausing<Result>(
         folder: String, isolation: isolated (any Actor)? = #isolation, _ body: (GatewayServer) async throws -> Result
     ) async throws -> Result {
         try await run("/proc/self/exe", [GatewayStreamsServer.word, folder], [:], during: body) { Self.number($0) }
     }
 
-    /// The same routes as one writes them with FastAPI.
+    /// The same routes written with FastAPI.
     static func fastAPI<Result>(
         folder: String, isolation: isolated (any Actor)? = #isolation, _ body: (GatewayServer) async throws -> Result
     ) async throws -> Result {
@@ -89,9 +88,9 @@ struct GatewayServer {
     }
 }
 
-/// The gateway as it serves, but with a model that pauses between its words, in a process of its own.
+/// The real gateway in its own process, but with a model that pauses between words.
 enum GatewayStreamsServer {
-    /// The first argument of the program that makes it this server; the second is the folder for its data.
+    /// The first argument that makes the program this server; the second is its data folder.
     static let word = "gateway-streams-server"
 
     static func run(_ folder: String) async throws {
@@ -119,7 +118,7 @@ enum GatewayStreamsServer {
     }
 }
 
-/// Says a number of words, with a pause before each.
+/// A model that sends a number of words, with a pause before each.
 private final class PausingModel: ModelProvider {
     let id = "pausing"
     let name = "A model that pauses"
@@ -148,7 +147,7 @@ private final class PausingModel: ModelProvider {
     }
 }
 
-/// One timer for all streams, as little as a pause can cost.
+/// One timer for all streams, so that pauses cost as little as possible.
 private final class Pulse: Sendable {
     private let waiting = Mutex<[CheckedContinuation<Void, Never>]>([])
 
@@ -158,7 +157,7 @@ private final class Pulse: Sendable {
         }
     }
 
-    /// Beats until the task is cancelled.
+    /// Ticks until the task is cancelled.
     func beat() async {
         while !Task.isCancelled {
             do { try await Task.sleep(for: GatewayServer.pause) } catch { return }

@@ -3,8 +3,8 @@ import FileKit
 import Glibc
 import HTTPTesting
 
-/// A small file that a bundle may read, looked for from its grant on, against a C program that opens it beneath a folder
-/// with `openat2` and reads it; and what the person's own path takes.
+/// Reading a small file through a bundle's grant, against a C program that opens it beneath a folder with `openat2` and
+/// reads it; also with the user's grant.
 enum GrantedOpenBenchmark {
     private static let count = 20_000
 
@@ -34,7 +34,7 @@ enum GrantedOpenBenchmark {
         }
     }
 
-    /// What one of many takes, in nanoseconds.
+    /// The average time in nanoseconds.
     private static func time(_ read: () throws -> [UInt8]) throws -> Double {
         let start = ContinuousClock.now
         for _ in 0..<count where try read().count != 7 { throw BenchmarkError("it read something else") }

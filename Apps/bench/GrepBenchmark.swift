@@ -4,7 +4,7 @@ import HTTPTesting
 import JSON
 import ToolKit
 
-/// `grep.search` in a gigabyte of 50,000 files against ripgrep, in turns: texts and expressions of several kinds.
+/// `grep.search` in a gigabyte of 50,000 files against ripgrep, alternating: texts and expressions of several kinds.
 enum GrepBenchmark {
     private static let folders = 500
     private static let filesPerFolder = 100
@@ -41,7 +41,7 @@ enum GrepBenchmark {
         }
     }
 
-    /// The best of some rounds for each, in seconds, after one that fills the cache; both have to find the same.
+    /// The best of some rounds for each, in seconds, after one that fills the cache. Both must find the same.
     private static func measure(
         _ search: Search, _ tools: WorkspaceTools, _ folder: String
     ) async throws -> (ours: Double, theirs: Double) {
@@ -61,14 +61,14 @@ enum GrepBenchmark {
             let start = ContinuousClock.now
             _ = try await tools.run(call)
             best.ours = min(best.ours, (ContinuousClock.now - start) / .seconds(1))
-            // It ends with 1 where it finds nothing.
+            // It exits with 1 if it finds nothing.
             let theirs = try await Peers.time("sh", ["-c", "rg \"$@\" || true", "sh"] + words)
             best.theirs = min(best.theirs, theirs / .seconds(1))
         }
         return best
     }
 
-    /// Files of all sizes with lines as programs have them, and here and there one that is looked for.
+    /// Files of all sizes with lines similar to source code, and here and there a matching one.
     private static func make(_ folder: String) throws {
         var words = MessageWords(seed: 17)
         let blocks = (0..<400).map { _ in
@@ -92,7 +92,7 @@ enum GrepBenchmark {
                     throw BenchmarkError("cannot make folders in \(folder)")
                 }
             }
-            // Most are small and some are large, as in a real tree.
+            // Most files are small and some are large, as in a real tree.
             let size = mean / 4 + (number % 10 == 0 ? next(mean * 9) : next(mean / 2) + mean / 12)
             var text: [UInt8] = []
             while text.count < size { text += blocks[next(blocks.count)] }

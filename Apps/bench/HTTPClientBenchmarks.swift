@@ -6,8 +6,8 @@ import HTTPClient
 import HTTPCore
 import HTTPTesting
 
-/// 4 GB from nginx to /dev/null, and read as a stream: processor time against the curl program to /dev/null, and whether
-/// memory stays flat.
+/// 4 GB from nginx to /dev/null, and read as a stream: processor time against the curl program to /dev/null, and
+/// whether memory stays constant.
 enum DownloadBenchmark {
     static func run() async throws -> [Figure] {
         try await Nginx.run(tls: try TestCertificates.shared().good, isLogging: false) { nginx in
@@ -30,7 +30,7 @@ enum DownloadBenchmark {
                     try check(count)
                 }
                 stream = min(stream, streamed)
-                // The first round fills what is kept for the next.
+                // The first round warms up buffers and connections.
                 if round > 0 { growth = max(growth, try TestProcess.residentBytes() - memory) }
                 curl = min(
                     curl, try await Peers.processorTime("curl", ["-s", "-o", "/dev/null", address]) / .seconds(1))
@@ -54,9 +54,9 @@ enum DownloadBenchmark {
     }
 }
 
-/// What this process uses.
+/// The resources that this process uses.
 enum Processor {
-    /// The processor seconds of all threads that some work took.
+    /// The processor time of all threads for some work, in seconds.
     static func seconds(_ work: () async throws -> Void) async rethrows -> Double {
         let start = rusage.own
         try await work()
@@ -64,18 +64,18 @@ enum Processor {
     }
 }
 
-/// 100,000 requests for a few bytes against the curl program, over HTTP/1.1 one after another and over HTTP/2, which means
-/// with TLS, a hundred at a time; and against httpx one after another.
+/// 100,000 small requests against the curl program, sequentially over HTTP/1.1 and a hundred at a time over HTTP/2 with
+/// TLS; and against httpx sequentially.
 enum SmallRequestsBenchmark {
     private static let count = 100_000
     private static let size = 128
-    /// httpx is so slow that a tenth has to do; figures are per request.
+    /// httpx is so slow that a tenth of the requests must do; figures are per request.
     private static let peerCount = 10_000
 
     static func run() async throws -> [Figure] {
         let certificates = try TestCertificates.shared()
         return try await Nginx.run(tls: certificates.good, isLogging: false) { nginx in
-            // Not shorter: nginx takes a connection over HTTP/2 that carries hardly any payload for an attack.
+            // Not shorter: nginx treats an HTTP/2 connection with hardly any payload as an attack.
             try Files.writeAtomically([UInt8](repeating: 65, count: size), to: "\(nginx.files)/small.bin")
             let authority = "\(nginx.files)/authority.pem"
             try Files.writeAtomically(Array(certificates.authority.chainPEM.utf8), to: authority)
@@ -140,7 +140,7 @@ enum SmallRequestsBenchmark {
         guard response.status == .ok, !response.body.isEmpty else { throw BenchmarkError("a wrong answer came") }
     }
 
-    /// curl fetches the address so many times over the connections that it keeps.
+    /// curl fetches the address `count` times over its kept connections.
     private static func program(_ address: String, _ options: [String]) async throws -> Double {
         let all = "\(address)?[1-\(count)]"
         return try await Peers.time("curl", ["-s", "-o", "/dev/null"] + options + [all]) / .seconds(1)
@@ -226,8 +226,8 @@ enum EventsBenchmark {
     }
 }
 
-/// Round trips of messages of 64 bytes to an echo server written with the websockets package: our client against the
-/// client of that package.
+/// Round trips of messages of 64 bytes to an echo server written with the websockets package: our client against that
+/// package's.
 enum WebSocketBenchmark {
     private static let count = 20_000
 
@@ -270,7 +270,7 @@ enum WebSocketBenchmark {
     }
 }
 
-/// How long it takes from the cancellation of a task that reads an endless answer until the task is over.
+/// The time from the cancellation of a task that reads an endless answer until its end.
 enum CancelBenchmark {
     static func run() async throws -> [Figure] {
         try await Nginx.run(tls: try TestCertificates.shared().good, isLogging: false) { nginx in

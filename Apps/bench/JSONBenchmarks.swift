@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import JSON
 
-/// A strict parse of a document of 100 MB into a tree, against Python's `json` doing the same.
+/// A strict parse of a document of 100 MB into a tree, against Python's `json`.
 enum JSONBenchmark {
     static func run() throws -> [Figure] {
         let text = document(bytes: 100_000_000)
@@ -34,7 +34,7 @@ enum JSONBenchmark {
         ]
     }
 
-    /// Rows as an API gives them: ids, words, numbers, flags, nested lists, some escapes and some non-ASCII text.
+    /// Rows like those of an API: ids, words, numbers, flags, nested lists, some escapes and some non-ASCII text.
     private static func document(bytes: Int) -> [UInt8] {
         var text: [UInt8] = Array("{\"rows\":[".utf8)
         text.reserveCapacity(bytes + 1000)
@@ -54,7 +54,7 @@ enum JSONBenchmark {
     }
 }
 
-/// Chunks of a chat stream: the pull reader against Foundation's JSONDecoder, both giving the content as a String.
+/// Chunks of a chat stream: the pull reader against Foundation's JSONDecoder, both returning the content as a String.
 enum JSONStreamBenchmark {
     private struct Chunk: Decodable {
         struct Choice: Decodable {

@@ -2,7 +2,7 @@ import FileKit
 import Glibc
 import LoopKit
 
-/// The programs in `Peers`, and other programs run without blocking the pool on which our own side works.
+/// The programs in `Peers` and other programs, run without blocking the thread pool of our own code.
 enum Peers {
     static func path(_ name: String) -> String {
         let folder = #filePath.dropLast("Peers.swift".count)
@@ -28,16 +28,16 @@ enum Peers {
         _ = try Child.output("cc", ["-O2", "-o", path, Peers.path(name)])
     }
 
-    /// The Python that has the packages of `.ci/peers`.
+    /// The Python with the packages of `.ci/peers`.
     static let python = ".build/peers/bin/python"
 
-    /// The program `llm`, of the same packages.
+    /// The program `llm` from the same packages.
     static let llm = ".build/peers/bin/llm"
 }
 
-/// Runs programs the plainest way there is, so that nothing of ours is in the time.
+/// Runs programs with plain system calls, so that our own code is not measured.
 enum Child {
-    /// Runs a program to its end with its output thrown away and gives the wall time.
+    /// Runs a program to its end without its output and returns the wall time.
     static func time(_ path: String, _ arguments: [String] = []) throws -> Duration {
         let clock = ContinuousClock()
         let start = clock.now
@@ -47,7 +47,7 @@ enum Child {
         return elapsed
     }
 
-    /// Runs a program to its end with its output thrown away and gives the time it used on the processors.
+    /// Runs a program to its end without its output and returns its processor time.
     static func processorTime(
         _ path: String, _ arguments: [String], variables: [String: String] = [:]
     ) throws -> Duration {
@@ -56,12 +56,12 @@ enum Child {
         return usage.processorTime
     }
 
-    /// Runs a program to its end with its output thrown away and gives the most memory that it had at a time, in bytes.
+    /// Runs a program to its end without its output and returns its peak memory in bytes.
     static func peakMemory(_ path: String, _ arguments: [String], variables: [String: String] = [:]) throws -> Int {
         let process = try start(path, arguments, variables: variables)
         var peak = 0
         var status: Int32 = 0
-        // What the system tells at the end counts the memory of whoever started the program as well.
+        // The system's figure at the exit includes the memory of the parent before exec.
         while unsafe waitpid(process, &status, WNOHANG) == 0 {
             peak = max(peak, highWater(of: process))
             usleep(2000)
@@ -71,13 +71,13 @@ enum Child {
     }
 
     private static func highWater(of process: pid_t) -> Int {
-        // A process that has just ended has no such file, and needs none.
+        // A process that has just ended has no such file.
         guard let text = try? Files.read("/proc/\(process)/status", limit: 1 << 16) else { return 0 }
         let line = String(decoding: text, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
         return (line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) << 10
     }
 
-    /// Runs a program and gives what it printed.
+    /// Runs a program and returns its output.
     static func output(_ path: String, _ arguments: [String]) throws -> String {
         let file = "/tmp/martlet-bench-\(getpid()).out"
         defer { unsafe unlink(file) }
@@ -94,7 +94,7 @@ enum Child {
         wait(for: try start(path, arguments, output: output)).status
     }
 
-    /// Starts a program without any input; `wait(for:)` has to follow.
+    /// Starts a program without input; call `wait(for:)` later.
     static func start(
         _ path: String, _ arguments: [String], variables: [String: String] = [:], output: String = "/dev/null"
     ) throws -> pid_t {
@@ -103,7 +103,7 @@ enum Child {
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         unsafe posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        // The threads of the pool let no signals in, and a child would be deaf to them as well.
+        // The threads of the pool block signals, and a child would inherit that.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -122,7 +122,7 @@ enum Child {
         return process
     }
 
-    /// Waits for the end of a program that was started.
+    /// Waits for the end of a started program.
     static func wait(for process: pid_t) -> (status: Int32, usage: rusage) {
         var usage = rusage()
         var status: Int32 = 0
@@ -132,7 +132,7 @@ enum Child {
 }
 
 extension rusage {
-    /// What this process used on the processors until now.
+    /// The processor time of this process so far.
     static var own: Duration {
         var usage = rusage()
         unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
@@ -144,14 +144,14 @@ extension rusage {
     }
 }
 
-/// The program itself, as somebody has set it up who asks a server of models on this machine.
+/// The program itself, set up to use a model server on this machine.
 struct MartletProgram {
     static let path = ".build/release/martlet"
 
-    /// Where the program keeps all that is its own.
+    /// The home folder of the program.
     let home: String
 
-    /// - Parameter folder: a fresh one, in which the program makes itself at home.
+    /// - Parameter folder: A new folder for the program's home.
     init(in folder: String) throws {
         home = "\(folder)/home"
         try Files.makeDirectories("\(home)/config")
@@ -159,12 +159,12 @@ struct MartletProgram {
         try Files.writeAtomically(Array(settings.utf8), to: "\(home)/config/config.json")
     }
 
-    /// The variables with which it finds its home and the server.
+    /// The environment variables with its home and the server.
     func variables(port: Int) -> [String: String] {
         Self.server(port: port).merging(["MARTLET_HOME": home]) { _, new in new }
     }
 
-    /// The variables by which every client of OpenAI finds a server.
+    /// The environment variables with which every client of OpenAI finds a server.
     static func server(port: Int) -> [String: String] {
         ["OPENAI_BASE_URL": "http://127.0.0.1:\(port)/v1", "OPENAI_API_KEY": "none"]
     }

@@ -2,7 +2,7 @@ import Capabilities
 import Registry
 import Settings
 
-/// A capability lookup against one look into a dictionary of the same size.
+/// A capability lookup against a lookup in a dictionary of the same size.
 enum LookupBenchmark {
     private static let count = 2_000_000
 
@@ -30,7 +30,7 @@ enum LookupBenchmark {
         ]
     }
 
-    // Not inlined, so that neither look-up can be moved out of its loop.
+    // Not inlined, so that neither lookup can be moved out of its loop.
     @inline(never)
     private static func lookUp(_ registry: Registry) throws -> any SecretStore {
         try registry.one((any SecretStore).self)
@@ -54,7 +54,7 @@ private struct StoreFeature: Feature {
         registry.provide((any SpanSink).self, Sink() as any SpanSink)
     }
 
-    /// An object, as every store is that keeps something.
+    /// A class, like real stores.
     private actor Store: SecretStore {
         func secret(named name: SecretName) -> Secret? { nil }
         func store(_ secret: Secret, named name: SecretName) {}
@@ -73,7 +73,7 @@ enum ComposeBenchmark {
         let list = SyntheticFeatures.list(200)
         var actions = 0
         var problems = 0
-        // The first time is what a program pays: every type is met for the first time.
+        // The first run is what a program pays, since every type is used for the first time.
         var cold = Samples()
         cold.add(
             ContinuousClock().measure {
@@ -90,7 +90,7 @@ enum ComposeBenchmark {
     }
 }
 
-/// A digit as a type, so that any number of features can be made from one generic type.
+/// A digit as a type, so that one generic type yields any number of features.
 protocol Digit: Sendable {
     static var value: Int { get }
 }
@@ -102,7 +102,7 @@ enum D3: Digit { static let value = 3 }
 enum D4: Digit { static let value = 4 }
 enum D5: Digit { static let value = 5 }
 
-/// A feature with ten actions and a setting, as an ordinary one has.
+/// A typical feature with ten actions and a setting.
 struct SyntheticFeature<A: Digit, B: Digit, C: Digit>: Feature {
     static var id: String { "f\(A.value)\(B.value)\(C.value)" }
     static var manifest: Manifest {
@@ -134,7 +134,7 @@ struct SyntheticFeature<A: Digit, B: Digit, C: Digit>: Feature {
 enum SyntheticFeatures {
     private static let digits: [any Digit.Type] = [D0.self, D1.self, D2.self, D3.self, D4.self, D5.self]
 
-    /// So many different features.
+    /// `count` different features.
     static func list(_ count: Int) -> [BuiltInFeature] {
         var list: [BuiltInFeature] = []
         for a in digits {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A port at which requests are caught one by one, by blocking calls, so that nothing of ours is in the time.
+/// A port that receives requests one by one with blocking calls, so that our own code is not measured.
 struct RequestCatcher: ~Copyable {
     let port: Int
     private let socket: Int32
@@ -26,7 +26,7 @@ struct RequestCatcher: ~Copyable {
 
     deinit { close(socket) }
 
-    /// The next request, as soon as its first byte is there.
+    /// The next request, returned at its first byte.
     func next() throws -> CaughtRequest {
         try Self.wait(for: socket)
         let connection = accept(socket, nil, nil)
@@ -43,10 +43,10 @@ struct RequestCatcher: ~Copyable {
     }
 }
 
-/// A request whose first byte has come. Its connection is closed with it.
+/// A request whose first byte has arrived. Releasing it closes its connection.
 struct CaughtRequest: ~Copyable {
     private let connection: Int32
-    /// When the first byte was there.
+    /// When the first byte arrived.
     let time: ContinuousClock.Instant
 
     fileprivate init(connection: Int32) {
@@ -58,7 +58,7 @@ struct CaughtRequest: ~Copyable {
 
     deinit { close(connection) }
 
-    /// Reads the whole request. None of those that are sent here is longer than its announced length or chunked.
+    /// Reads the whole request. Requests here are neither longer than their announced length nor chunked.
     func read() throws {
         var request: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65536)
@@ -76,13 +76,13 @@ struct CaughtRequest: ~Copyable {
         }
     }
 
-    /// Sends a text; false when the client has gone.
+    /// Sends a text; returns false if the client has closed.
     func send(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         return unsafe Glibc.send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
     }
 
-    /// Waits until the client has closed the connection and gives that moment.
+    /// Waits until the client has closed the connection, and returns the time.
     func closing() throws -> ContinuousClock.Instant {
         var byte: UInt8 = 0
         try RequestCatcher.wait(for: connection)

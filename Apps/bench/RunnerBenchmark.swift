@@ -1,8 +1,8 @@
 import FileKit
 import HTTPTesting
 
-/// A bundle of many steps that do nothing, against a makefile of as many targets; what the start of a bundle costs; and
-/// how much memory wide and deep ones take.
+/// A bundle of many empty steps against a makefile of as many targets; the cost of starting a bundle; and the memory of
+/// wide and deep ones.
 enum RunnerBenchmark {
     private static let steps = 10_000
     private static let depth = 50
@@ -45,7 +45,7 @@ enum RunnerBenchmark {
                 try Child.time("env", words(program, "\(folder)/empty.yaml")),
                 try Child.time("env", ["MARTLET_HOME=\(program.home)", MartletProgram.path, "version"])
             )
-            // The first rounds warm the caches.
+            // The first rounds warm up the caches.
             if round < 20 { continue }
             ours.add(first)
             theirs.add(second)

@@ -5,8 +5,8 @@ import HTTPTesting
 import ProcessKit
 import SandboxKit
 
-/// A command in a sandbox against bubblewrap alone, in turns: with name spaces and the whole machine read-only, and with the
-/// options of the sandbox, of which ours has to find out what to show, hide and guard.
+/// A command in a sandbox against bubblewrap alone, alternating: with namespaces and the whole machine read-only, and
+/// with the sandbox's options, for which ours must find out what to show, hide and guard.
 enum SandboxBenchmark {
     private static let rounds = 200
     private static let variables = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"]
@@ -29,12 +29,12 @@ enum SandboxBenchmark {
                     guard result.status?.isSuccess == true else { throw BenchmarkError(result.output.text) }
                 }
                 let peer = try await time { try await run(bare, launcher) }
-                // In a folder of its own, so that neither finds what the other has made to guard a name.
+                // In separate folders, so that neither finds files that the other created to guard a name.
                 let prepared = try await engine.command(["true"], in: Sandbox(), around: other, from: other)
                 let equal = try await time { try await run(prepared.command, launcher) }
                 withExtendedLifetime(prepared) {}
                 let none = try await time { try await run(plain, launcher) }
-                // The first finds out what this machine allows.
+                // The first run detects what this machine supports.
                 guard round > 0 else { continue }
                 (ours, theirs, same, alone) = (ours + [own], theirs + [peer], same + [equal], alone + [none])
             }
@@ -57,7 +57,7 @@ enum SandboxBenchmark {
         return Folder(FileDescriptor(owning: opened, path: path))
     }
 
-    /// What fails at once would be fast.
+    /// Throws on a failure, since a command that fails at once would look fast.
     private static func run(_ command: Command, _ launcher: Launcher) async throws {
         let done = try await launcher.run(command, timeout: .seconds(10))
         guard done.status.isSuccess else { throw BenchmarkError(String(decoding: done.errors, as: UTF8.self)) }

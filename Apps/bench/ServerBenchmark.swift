@@ -3,8 +3,8 @@ import HTTPServer
 import HTTPTesting
 import LoopKit
 
-/// HTTPServer under wrk against nginx with one worker and bare uvicorn with uvloop, all giving the same body; and what
-/// an event stream costs that waits.
+/// HTTPServer under wrk against nginx with one worker and bare uvicorn with uvloop, all with the same body; and the
+/// cost of an idle event stream.
 enum ServerBenchmark {
     static func run() async throws -> [Figure] {
         let routes = try Routes([
@@ -28,7 +28,7 @@ enum ServerBenchmark {
         }
     }
 
-    /// The best of three rounds in turns.
+    /// The best of three alternating rounds.
     private static func throughput(_ port: Int) async throws -> (ours: Double, nginx: Double, uvicorn: Double) {
         try await Nginx.run(tls: try TestCertificates.shared().good, isLogging: false) { nginx in
             try await PythonPeer.run(file: Peers.path("hello_uvicorn.py")) { uvicorn in
@@ -55,7 +55,7 @@ enum ServerBenchmark {
 
     private static func idleStream(_ port: Int) async throws -> Double {
         let count = 2000
-        // The first ones grow what is kept for all.
+        // The first streams grow the shared buffers.
         try await withStreams(100, port) {}
         let before = try TestProcess.residentBytes()
         var after = before

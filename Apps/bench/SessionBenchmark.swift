@@ -7,7 +7,7 @@ import JSON
 import Registry
 import Settings
 
-/// The second action of a session that is open against a process that does it alone: a list of conversations.
+/// The second action of an open session against a separate process for the same action: a list of conversations.
 enum SessionBenchmark {
     private static let rounds = 200
 
@@ -33,7 +33,7 @@ enum SessionBenchmark {
                         ))
                     guard status == 0 else { throw BenchmarkError("chat list ended with \(status)") }
                 }
-                // The first opens the history.
+                // The first action opens the history.
                 if round == 0 { continue }
                 times.session.add(own)
                 times.process.add(alone)
@@ -56,8 +56,8 @@ enum SessionBenchmark {
     }
 }
 
-/// The way into a session (`perform`: find the action, decide, check the arguments, do it) against one lookup of a
-/// capability and one check of the arguments, for the person and for a bundle that may do little.
+/// The overhead of a session's `perform` (find the action, decide, check the arguments, run it) against one lookup of a
+/// capability and one check of the arguments, for the user and for a bundle with few rights.
 enum DoorBenchmark {
     private static let count = 20_000
 
@@ -101,7 +101,7 @@ enum DoorBenchmark {
         return .now - start
     }
 
-    // Not inlined, so that nothing of it is moved out of the loop.
+    // Not inlined, so that none of it is moved out of the loop.
     @inline(never)
     private static func look(_ registry: Registry, _ action: Action, _ arguments: JSONObject) throws {
         _ = try registry.one((any SecretStore).self)
@@ -127,7 +127,7 @@ private struct DoorFeature: Feature {
     }
 }
 
-/// Where nobody listens.
+/// Discards all output.
 struct Silence: ActionOutput {
     func event(_ event: ActionEvent) async throws {}
     func progress(_ progress: Progress) {}

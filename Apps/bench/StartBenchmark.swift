@@ -1,8 +1,8 @@
 import FileKit
 import Glibc
 
-/// `martlet version` against a C program that prints a line and links the libraries listed in Peers/start_libraries, which
-/// stay the same whatever the program links; and beside it against one that links what the program links now.
+/// `martlet version` against a C program that prints a line and links the libraries in Peers/start_libraries, a fixed
+/// list; and against one that links what the program links now.
 enum StartBenchmark {
     private static let rounds = 400
 
@@ -20,7 +20,7 @@ enum StartBenchmark {
         for round in 0..<(rounds + 20) {
             let (first, second) = (try Child.time(martlet, ["version"]), try Child.time(fixed))
             let third = try Child.time(own)
-            // The first rounds warm the caches.
+            // The first rounds warm up the caches.
             if round < 20 { continue }
             times.ours.add(first)
             times.fixed.add(second)

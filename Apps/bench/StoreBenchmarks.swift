@@ -6,8 +6,8 @@ import Glibc
 import HTTPTesting
 import StorageKit
 
-/// A million messages of 20 words stored in batches with a full-text index, against the sqlite3 shell that reads the same
-/// statements from a script; then searches for the newest 20.
+/// A million messages of 20 words stored in batches with a full-text index, against the sqlite3 shell with the same
+/// statements in a script; then searches for the newest 20.
 enum StoreBenchmark {
     private static let batches = 1000
     private static let batchSize = 1000
@@ -28,7 +28,7 @@ enum StoreBenchmark {
 
             let migrations = [Migration("messages", SQL(stringLiteral: tables))]
             var (shell, ours, times) = (Double.infinity, Double.infinity, [Double]())
-            // The best of two rounds in turns, because a machine's speed drifts.
+            // The best of two alternating rounds, because a machine's speed drifts.
             for round in 0..<2 {
                 let (mine, theirs) = ("\(folder)/ours\(round).db", "\(folder)/theirs\(round).db")
                 let arguments = ["-batch", theirs, ".read '\(folder)/script.sql'"]
@@ -55,7 +55,7 @@ enum StoreBenchmark {
         }
     }
 
-    /// The seconds from opening to the end of closing, as the shell's time is.
+    /// The seconds from opening until closed, to match the shell's time.
     private static func insert(_ messages: [[String]], into database: Database) async throws -> Double {
         let start = ContinuousClock.now
         for batch in messages {
@@ -71,7 +71,7 @@ enum StoreBenchmark {
         return (ContinuousClock.now - start) / .seconds(1)
     }
 
-    /// Milliseconds in rising order: single words of all frequencies, pairs of words, beginnings of words.
+    /// Sorted times in milliseconds: single words of all frequencies, pairs of words, prefixes of words.
     private static func search(_ database: Database, _ words: inout MessageWords) async throws -> [Double] {
         var times: [Double] = []
         for number in 0..<searches {
@@ -92,13 +92,13 @@ enum StoreBenchmark {
                 ) { row in (try row[0] as Int, try row[1] as String) }
             }
             times.append((ContinuousClock.now - start) / .milliseconds(1))
-            // Two rare words may stand together nowhere.
+            // Two rare words may occur together nowhere.
             guard !found.isEmpty || number % 4 == 0 else { throw BenchmarkError("nothing was found for \(typed)") }
         }
         return times.sorted()
     }
 
-    /// Both hold the same, or the figures mean nothing.
+    /// Checks that both databases have the same content, or the figures would be meaningless.
     private static func compare(_ ours: String, _ theirs: String) async throws {
         let sums = "SELECT count(*), sum(length(text)), max(id) FROM messages"
         let answers = [
@@ -110,7 +110,7 @@ enum StoreBenchmark {
     }
 }
 
-/// Words as in texts of people: a few occur everywhere, most seldom. Always the same for one seed.
+/// Words with natural frequencies: a few are common, most are rare. The same seed gives the same words.
 struct MessageWords {
     private static let vocabulary = 20_000
     private static let syllables = ["ka", "to", "mi", "ren", "sol", "var", "pe", "lu", "shi", "do", "wan", "bel"]
@@ -138,7 +138,7 @@ struct MessageWords {
     }
 }
 
-/// The script that the sqlite3 shell reads: the settings of our connections, the same tables and the same batches.
+/// The script for the sqlite3 shell: the settings of our connections, the same tables and the same batches.
 enum StoreScript {
     private static let settings = """
         PRAGMA journal_mode = WAL;
@@ -177,7 +177,7 @@ enum HistoryBenchmark {
             var words = MessageWords(seed: 21)
             let path = "\(folder)/chat.db"
             let filling = try await fill(History(path, now: { now() }), &words)
-            // What was just written is not measured while it is still in order for that.
+            // A new connection, so that the state right after writing is not measured.
             let history = History(path, now: { now() })
             guard
                 try await history.database.read({ try $0.first("SELECT count(*) FROM messages") { try $0[0] } })
@@ -205,7 +205,7 @@ enum HistoryBenchmark {
         }
     }
 
-    /// The seconds that bringing all of it in takes.
+    /// The seconds for importing everything.
     private static func fill(_ history: History, _ words: inout MessageWords) async throws -> Double {
         let start = ContinuousClock.now
         for number in 0..<conversations {
@@ -219,7 +219,7 @@ enum HistoryBenchmark {
         return (ContinuousClock.now - start) / .seconds(1)
     }
 
-    /// Milliseconds in rising order: single words of all frequencies, pairs of words, beginnings of words.
+    /// Sorted times in milliseconds: single words of all frequencies, pairs of words, prefixes of words.
     private static func search(_ history: History, _ words: inout MessageWords) async throws -> [Double] {
         var times: [Double] = []
         for number in 0..<rounds {
@@ -232,7 +232,7 @@ enum HistoryBenchmark {
             let start = ContinuousClock.now
             let found = try await history.search(typed)
             times.append((ContinuousClock.now - start) / .milliseconds(1))
-            // Two rare words may stand together nowhere.
+            // Two rare words may occur together nowhere.
             guard !found.isEmpty || number % 4 == 0 else { throw BenchmarkError("nothing was found for \(typed)") }
         }
         return times.sorted()

@@ -18,7 +18,7 @@ enum VaultBenchmark {
         let clock = ContinuousClock()
         var ours = Duration.seconds(1000)
         var theirs = Duration.seconds(1000)
-        // In turns, because a machine's speed drifts.
+        // Alternating, because a machine's speed drifts.
         for _ in 0..<rounds {
             ours = min(
                 ours,
@@ -44,7 +44,7 @@ enum VaultBenchmark {
         ]
     }
 
-    /// One that has not been unlocked, and finds no key in the kernel.
+    /// A vault that is locked and finds no key in the kernel.
     private static func vault(in folder: String) -> Vault {
         let sources = PassphraseSources(environment: [PassphraseSources.variable: passphrase]) { _ in nil }
         var setup = VaultSetup(folder: folder, keyFile: "\(folder)/key", passphrase: sources) { _ in }

@@ -13,7 +13,7 @@ import Registry
     import RunnerFrontend
 #endif
 
-/// The features of this program, each in or out of a build by its trait. `make feature NAME=Weather` adds one.
+/// The features of this program. A trait includes each of them in a build. `make feature NAME=Weather` adds one.
 enum BuiltInFeatures {
     static var all: [BuiltInFeature] {
         [

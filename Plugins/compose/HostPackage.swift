@@ -80,7 +80,7 @@ struct HostPackage {
 
                 func register(in registry: inout RegistryBuilder) {
                     registry.add(
-                        Action("\(id).greet", "Greet somebody", .reads, .argument("name", "Whom to greet")) { _, name in
+                        Action("\(id).greet", "Greet a person", .reads, .argument("name", "The person to greet")) { _, name in
                             "Hello \\(name)!"
                         })
                 }

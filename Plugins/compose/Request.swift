@@ -1,16 +1,16 @@
 import Foundation
 import PackagePlugin
 
-/// What was asked for, checked before anything is written.
+/// The arguments of the command, checked before anything is written.
 struct Request {
     let folder: URL
     let name: String
     let features: [String]
-    /// The name of a feature of one's own, if there is to be one.
+    /// The name of an additional new feature, if one was requested.
     let own: String?
-    /// Whether it is built fast rather than small.
+    /// Whether to build quickly instead of small.
     let isDebug: Bool
-    /// Where the objects go; that of another host shares what both are made of.
+    /// The folder for build products. A host can reuse those of another host.
     let objects: URL
 
     init(_ arguments: [String], in context: PluginContext) throws {
@@ -33,7 +33,7 @@ struct Request {
         let checkout = Checkout(context.package)
         try checkNames(in: checkout)
         try checkFolder(in: checkout)
-        // The SwiftPM that runs this plugin holds the lock of its own objects until the plugin ends.
+        // The SwiftPM process that runs this plugin holds the lock of its build folder until the plugin ends.
         if context.pluginWorkDirectoryURL.path.hasPrefix(objects.path + "/") {
             throw Refusal("\(objects.path) is in use by this command; choose another place for --objects")
         }
@@ -49,7 +49,7 @@ struct Request {
             throw Refusal("'\(name)' cannot name a program; use letters, digits and hyphens, as in mybench")
         }
         if let taken = checkout.taken(name) {
-            throw Refusal("there is a module \(taken) already; choose another --name")
+            throw Refusal("a module \(taken) already exists; choose another --name")
         }
         if features.isEmpty && own == nil { throw Refusal("choose at least one: --features \(checkout.known)") }
         for feature in features where !checkout.features.contains(feature) {
@@ -61,7 +61,7 @@ struct Request {
             throw Refusal("'\(own)' cannot name a feature; begin with an upper-case letter, as in Greeting")
         }
         if let taken = checkout.taken(own) {
-            throw Refusal("there is a module \(taken) already; choose another --own")
+            throw Refusal("a module \(taken) already exists; choose another --own")
         }
     }
 
@@ -69,7 +69,8 @@ struct Request {
         if folder.path == checkout.root || folder.path.hasPrefix(checkout.root + "/") {
             throw Refusal("\(folder.path) is inside this checkout; choose a folder outside")
         }
-        // SwiftPM knows a package by the last name of its folder, and takes two of one name for the same package.
+        // SwiftPM identifies a package by the last component of its folder and treats two with the same name as one
+        // package.
         if let taken = checkout.taken(folder.lastPathComponent) {
             throw Refusal("a folder cannot have the name of the package \(taken), which the host uses; choose another")
         }
@@ -80,7 +81,7 @@ struct Request {
     }
 }
 
-/// What of this checkout a host elsewhere can use, and which names it must not use again.
+/// What a host outside this checkout can use, and the names that are taken.
 struct Checkout {
     let root: String
     let features: [String]
@@ -100,7 +101,7 @@ struct Checkout {
         features.isEmpty ? "none; make one with make feature NAME=Weather" : features.joined(separator: ", ")
     }
 
-    /// The package, product or module that has this name; case makes no difference to package identities.
+    /// The package, product or module with this name. Package identities have no case.
     func taken(_ name: String) -> String? {
         names.first { $0.lowercased() == name.lowercased() }
     }

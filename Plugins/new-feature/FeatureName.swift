@@ -1,11 +1,12 @@
 import PackagePlugin
 
-/// The name of a new feature: that of its package, module and trait. Its id is the same in lower case.
+/// The name of a new feature, which is also the name of its package, module and trait. The id is the same in lower
+/// case.
 struct FeatureName: CustomStringConvertible {
     let description: String
     var id: String { description.lowercased() }
 
-    /// Refuses what could not be a module, a trait or an id, or is one already.
+    /// Refuses a name that cannot be a module, a trait or an id, or that is already used.
     init(_ text: String, in package: Package) throws {
         guard let first = text.unicodeScalars.first else {
             throw Refusal("a feature needs a name: make feature NAME=Weather")
@@ -17,15 +18,15 @@ struct FeatureName: CustomStringConvertible {
             throw Refusal("'\(text)' must begin with an upper-case letter, as in Weather")
         }
         if Self.keywords.contains(text) {
-            throw Refusal("'\(text)' is a word of the Swift language; choose another name")
+            throw Refusal("'\(text)' is a Swift keyword; choose another name")
         }
         let id = text.lowercased()
         if Self.commands.contains(id) {
             throw Refusal("'martlet \(id)' is a command or a setting of every build; choose another name")
         }
-        // Without regard to case, because package identities and feature ids have none.
+        // Ignores case, because package identities and feature ids have no case.
         if let taken = (Self.systemModules + Self.names(of: package)).first(where: { $0.lowercased() == id }) {
-            throw Refusal("there is a package or module \(taken) already; choose another name")
+            throw Refusal("a package or module \(taken) already exists; choose another name")
         }
         description = text
     }
@@ -33,7 +34,8 @@ struct FeatureName: CustomStringConvertible {
     private static let letters: Set<UnicodeScalar> = Set(("a"..."z").scalars + ("A"..."Z").scalars)
     private static let digits: Set<UnicodeScalar> = Set(("0"..."9").scalars)
     private static let keywords = ["Any", "Protocol", "Self", "Type"]
-    /// The first words of the host's own and the runner's actions and settings; a test compares the host's with a bare build.
+    /// The first words of the actions and settings of the host and the runner. A test compares those of the host with a
+    /// bare build.
     private static let commands = [
         "access", "commands", "completion", "config", "data", "docs", "doctor", "features", "file", "help", "host",
         "profile",
@@ -44,7 +46,7 @@ struct FeatureName: CustomStringConvertible {
         "RegexBuilder", "Swift", "Synchronization", "Testing", "XCTest",
     ]
 
-    /// Packages, products and modules, of this package and of all below it.
+    /// The names of all packages, products and modules of this package and its dependencies.
     private static func names(of package: Package) -> [String] {
         [package.displayName] + package.products.map(\.name) + package.targets.map(\.name)
             + package.dependencies.flatMap { names(of: $0.package) }

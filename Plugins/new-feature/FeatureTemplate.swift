@@ -1,6 +1,6 @@
 import Foundation
 
-/// A whole feature package called Weather; what is made from it differs in that name only.
+/// The template of a feature package, named Weather. A new feature differs only in that name.
 struct FeatureTemplate {
     private let folder: URL
 
@@ -8,7 +8,7 @@ struct FeatureTemplate {
         self.folder = folder
     }
 
-    /// The files of a package with another name.
+    /// The files of the package with another name.
     func files(for name: FeatureName) throws -> [TextFile] {
         let rename = { (text: String) in
             text.replacingOccurrences(of: "Weather", with: name.description)

@@ -12,9 +12,9 @@ struct NewFeature: CommandPlugin {
         let name = try FeatureName(argument, in: context.package)
         let folder = root.appending(path: "Packages/Features/\(name)")
         guard !FileManager.default.fileExists(atPath: folder.path) else {
-            throw Refusal("\(folder.path) exists already; choose another name, or remove it first")
+            throw Refusal("\(folder.path) already exists; choose another name, or remove it first")
         }
-        // Every text is made before the first one is written, so that a refusal changes nothing.
+        // Prepares all texts before writing the first one, so that a refusal changes nothing.
         let wiring = try Wiring(in: root)
         let wired = try wiring.adding(name)
         let files = try FeatureTemplate(root.appending(path: "Plugins/new-feature/Template")).files(for: name)
@@ -28,13 +28,13 @@ struct NewFeature: CommandPlugin {
         print(report(name, files))
     }
 
-    /// Puts everything back as it was; what cannot be put back is told beside the error that made it necessary.
+    /// Restores the previous state. If that fails, prints a warning in addition to the original error.
     private func takeBack(_ folder: URL, _ wiring: Wiring, _ root: URL) {
         do {
             for file in wiring.files { try file.write(below: root) }
             if FileManager.default.fileExists(atPath: folder.path) { try FileManager.default.removeItem(at: folder) }
         } catch {
-            Diagnostics.warning("not everything could be taken back (\(error)); see git status")
+            Diagnostics.warning("not every change could be undone (\(error)); see git status")
         }
     }
 

@@ -1,4 +1,4 @@
-/// Why nothing was done, in a sentence.
+/// Why nothing was done, in one sentence.
 struct Refusal: Error, CustomStringConvertible {
     let description: String
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file below some folder, by its path there.
+/// A text file, by its path relative to a folder.
 struct TextFile {
     let path: String
     let text: String
@@ -14,7 +14,7 @@ struct TextFile {
         self.init(path: path, text: try String(contentsOf: folder.appending(path: path), encoding: .utf8))
     }
 
-    /// Writes it, with the folders above it.
+    /// Writes the file and creates its folders.
     func write(below folder: URL) throws {
         let file = folder.appending(path: path)
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The two places that name every feature: the list in the root manifest, and the features of the executable.
+/// The two files that name every feature: the root manifest and the executable's list of features.
 struct Wiring {
     let manifest: TextFile
     let executable: TextFile
@@ -17,7 +17,7 @@ struct Wiring {
         self.executable = executable
     }
 
-    /// The same with one more feature, in its place in the order of their names.
+    /// A copy with one more feature, inserted in alphabetical order.
     func adding(_ name: FeatureName) throws(Refusal) -> Wiring {
         let name = name.description
         return Wiring(
@@ -51,7 +51,7 @@ struct Wiring {
         let place = try elements(of: "        [", in: &lines)
         let indent = "            "
         let opening = indent + "BuiltInFeature("
-        // The formatter puts a long entry on several lines, with the name on the second one.
+        // The formatter splits a long entry into several lines and puts the name on the second one.
         let next =
             place.first { lines[$0].hasPrefix(opening) && (lines[$0].quoted ?? lines[$0 + 1].quoted ?? "") > name }
             ?? place.endIndex
@@ -66,16 +66,16 @@ struct Wiring {
     /// The lines between an opening bracket and the closing one below it.
     private static func elements(of opening: String, in lines: inout [String]) throws(Refusal) -> Range<Int> {
         let closing = opening.prefix { $0 == " " } + "]"
-        // The formatter writes an empty list in one line.
+        // The formatter writes an empty list on one line.
         if let empty = lines.firstIndex(of: opening + "]") {
             lines.replaceSubrange(empty...empty, with: [opening, String(closing)])
         }
         guard let start = lines.firstIndex(of: opening), let end = lines[start...].firstIndex(where: { $0 == closing })
-        else { throw Refusal("has no list '\(opening)' with an element a line") }
+        else { throw Refusal("has no list '\(opening)' with one element per line") }
         return start + 1..<end
     }
 
-    /// Ends every element with a comma, or a single one without, as the formatter has it.
+    /// Ends every element with a comma; a single element has none, as the formatter requires.
     private static func separate(
         _ place: some Collection<Int>, in lines: inout [String], where isEnd: (String) -> Bool
     ) {
@@ -96,7 +96,7 @@ struct Wiring {
         } else if let last = lines.lastIndex(where: { $0.hasPrefix("import ") }) {
             lines.insert(contentsOf: [""] + block, at: last + 1)
         } else {
-            throw Refusal("imports nothing, so that there is no place for another import")
+            throw Refusal("has no imports, so there is no place to add one")
         }
     }
 }

@@ -2,13 +2,13 @@ import FileKit
 import Testing
 import WorkspaceSupport
 
-@Test("no arrow between the packages is forbidden")
+@Test("The packages have no forbidden dependency")
 func hasNoForbiddenArrow() throws {
     #expect(try Workspace.current.packages().count >= 6)
     #expect(try ArchitectureGuard(.current).violations() == [])
 }
 
-@Test("a tree in order passes the guard")
+@Test("A valid tree passes the guard")
 func acceptsTreeInOrder() async throws {
     try await withTree { workspace in
         let (packages, violations) = (try workspace.packages(), try ArchitectureGuard(workspace).violations())
@@ -17,7 +17,7 @@ func acceptsTreeInOrder() async throws {
     }
 }
 
-@Test("each forbidden arrow is caught, and nothing else", arguments: Arrow.forbidden)
+@Test("Each forbidden dependency is found, and nothing else", arguments: Arrow.forbidden)
 func catches(_ arrow: Arrow) async throws {
     try await withTree { workspace in
         try write(arrow.text, to: arrow.path, in: workspace)
@@ -27,7 +27,7 @@ func catches(_ arrow: Arrow) async throws {
 }
 
 @Test(
-    "an import is found however it is written",
+    "An import is found in every notation",
     arguments: [
         "import Foundation", "    import Foundation", "public import Foundation", "@preconcurrency import Foundation",
         "@_spi(Host) @testable import Foundation", "import struct Foundation.Date",
@@ -39,7 +39,7 @@ func findsImport(_ line: String) {
 }
 
 @Test(
-    "a comment or a string about an import is none",
+    "A comment or a string about an import is not an import",
     arguments: ["// import Foundation", "print(\"import Foundation\")"])
 func ignoresTalkOfImports(_ line: String) {
     #expect(importedModules(in: line) == [])

@@ -2,7 +2,7 @@ import Testing
 import WorkspaceSupport
 
 /// Only a surface at which a person sits may make a caller who may do everything; all others narrow the caller they have.
-@Test("only surfaces make a caller for the person")
+@Test("Only surfaces create a caller for the person")
 func personsAreAtSurfaces() throws {
     let workspace = Workspace.current
     let found = try ["Packages", "Apps"].flatMap { try workspace.files(in: $0, ending: ".swift") }.filter { file in

@@ -2,7 +2,7 @@ import FileKit
 import Testing
 import WorkspaceSupport
 
-@Test("every manifest names the same tools and ends in the same settings")
+@Test("Every manifest names the same tools and ends with the same settings")
 func manifestsAgree() throws {
     let workspace = Workspace.current
     let root = try #require(HouseSettings(try workspace.text("Package.swift")))
@@ -15,7 +15,7 @@ func manifestsAgree() throws {
     }
 }
 
-@Test("settings that differ in a single flag are told apart")
+@Test("Settings that differ in a single flag are distinguished")
 func tellsSettingsApart() throws {
     let text = try Workspace.current.text("Package.swift")
     let weaker = text.split(separator: "\n").filter { !$0.contains(".strictMemorySafety()") }.joined(separator: "\n")
@@ -23,7 +23,7 @@ func tellsSettingsApart() throws {
     #expect(HouseSettings("let package = Package(name: \"bare\")") == nil)
 }
 
-@Test("every package says in a README what it offers")
+@Test("Every package has a README that describes what it offers")
 func packagesHaveREADME() throws {
     for package in try Workspace.current.packages() {
         #expect(
@@ -32,7 +32,8 @@ func packagesHaveREADME() throws {
 }
 
 @Test(
-    "every feature package is listed in the root manifest and in the executable, and besides only what can be left out")
+    "Every feature package is listed in the root manifest and in the executable, and nothing else but optional parts is"
+)
 func featuresAreListed() throws {
     let workspace = Workspace.current
     let packages = try workspace.packages().filter { Layer($0) == .feature }.map(\.name).sorted()
@@ -48,7 +49,7 @@ func featuresAreListed() throws {
 }
 
 @Test(
-    "make refuses a checkout in a folder that is called like a package",
+    "make refuses a checkout in a folder that has the name of a package",
     arguments: ["auth", "Core", "martlet", "host2"])
 func folderName(name: String) async throws {
     try await withTemporaryDirectory { folder in
@@ -64,7 +65,7 @@ func folderName(name: String) async throws {
     }
 }
 
-@Test("every question that an action asks is among those that its help lists")
+@Test("Every question that an action asks is listed in its help")
 func questionsAreListed() throws {
     let workspace = Workspace.current
     var (asked, listed): (Set<String>, Set<String>) = ([], [])

@@ -13,7 +13,7 @@ private enum LostTuple {
     static func places(in text: String) -> Int { text.matches(of: form).count }
 }
 
-@Test("no task has the form that the compiler gets wrong")
+@Test("No task has the form that the compiler miscompiles")
 func noLostTuples() throws {
     let workspace = Workspace.current
     for file in try ["Packages", "Apps", "Plugins"].flatMap({ try workspace.files(in: $0, ending: ".swift") }) {
@@ -23,7 +23,7 @@ func noLostTuples() throws {
     }
 }
 
-@Test("the form that the compiler gets wrong is found, and its mends are not")
+@Test("The form that the compiler miscompiles is found, and its workarounds are not")
 func findsLostTuples() throws {
     let reduced = try Workspace.current.text("Tests/Fixtures/Miscompiled/Tuples.swift")
     #expect(LostTuple.places(in: reduced) == 1)
@@ -33,7 +33,7 @@ func findsLostTuples() throws {
     #expect(LostTuple.places(in: "group.addTask { do { let v = try await b(); return (i, v) } catch {} }") == 0)
 }
 
-@Test("the mend is compiled rightly; a compiler that gets the old form right, too, is told of")
+@Test("The workaround is compiled correctly, and a compiler that handles the old form correctly is reported")
 func compilerIsWatched() async throws {
     let source = "\(Workspace.current.root)/Tests/Fixtures/Miscompiled/Tuples.swift"
     try await withTemporaryDirectory { folder in

@@ -34,7 +34,7 @@ private enum Deciding {
     }
 }
 
-@Test("nothing but a grant decides who may do what")
+@Test("Only a grant decides who may do what")
 func onlyGrantsDecide() throws {
     let workspace = Workspace.current
     let sources = try workspace.files(in: "Packages", ending: ".swift").filter { $0.contains("/Sources/") }
@@ -51,7 +51,7 @@ func onlyGrantsDecide() throws {
 }
 
 @Test(
-    "signs of a decision are known",
+    "The signs of a decision are recognised",
     arguments: [
         (#"return .deny(rule: "no", mend: "ask")"#, true), (#"case .deny(let rule, let mend): throw failure"#, false),
         ("func verdict(for request: ApprovalRequest) -> ApprovalVerdict {", true),

@@ -48,7 +48,7 @@ private enum SandboxCases {
     }
 }
 
-@Test("every known way out of a sandbox is named by a test, or has a reason why there is none")
+@Test("Every known sandbox escape is named by a test, or has a reason why there is none")
 func sandboxCasesAreShown() throws {
     let workspace = Workspace.current
     let tests = try workspace.files(in: "Packages", ending: ".swift").filter { $0.contains("/Tests/") }
@@ -60,14 +60,16 @@ func sandboxCasesAreShown() throws {
     #expect(SandboxCases.problems(named: named, unshown: SandboxCases.unshown) == [])
 }
 
-@Test("the numbers of sandbox cases are found in each form, and no others")
+@Test("The numbers of sandbox cases are found in each form, and no others")
 func findsSandboxCases() {
     #expect(SandboxCases.numbers(in: "// sandbox case 7\n// sandbox cases 8, 9 and 10. More, 11.") == [7, 8, 9, 10])
     #expect(SandboxCases.numbers(in: "/// Words: sandbox case 9. One has a hook: sandbox case 8.") == [8, 9])
     #expect(SandboxCases.numbers(in: "case 7, sandbox 8, sandbox cases \\(a), mysandbox case 9").isEmpty)
 }
 
-@Test("a sandbox case with neither a test nor a reason, with both, with an empty reason, or that is none is told")
+@Test(
+    "A sandbox case with neither or both of a test and a reason, with an empty reason, or that does not exist is reported"
+)
 func judgesSandboxCases() {
     let named = Set(SandboxCases.all).subtracting([3, 4])
     #expect(SandboxCases.problems(named: named, unshown: [3: "a", 4: "b"]) == [])

@@ -46,7 +46,7 @@ extension Schema {
         default:
             lines = ["\(place): \(line)"]
         }
-        if !keywords.isEmpty { lines.append("\(place) checks \(JSON.object(keywords).text(.sorted))") }
+        if !keywords.isEmpty { lines.append("\(place) checks \(JSON.object(keywords).withoutWords.text(.sorted))") }
         return lines
     }
 

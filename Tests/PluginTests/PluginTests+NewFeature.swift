@@ -51,7 +51,7 @@ extension PluginTests {
             ([], "one name"), ([""], "needs a name"), (["weather"], "upper-case letter"),
             (["Web-Search"], "letters and digits"),
             (["Wétter"], "letters and digits"), (["9Lives"], "upper-case letter"),
-            (["Self"], "word of the Swift language"),
+            (["Self"], "Swift keyword"),
             (["Weather"], "Weather already"), (["WEATHER"], "Weather already"), (["Core"], "Core already"),
             (["JSON"], "JSON already"), (["Registry"], "Registry already"), (["HostKit"], "HostKit already"),
             (["Foundation"], "Foundation already"), (["Testing"], "Testing already"), (["Config"], "'martlet config'"),

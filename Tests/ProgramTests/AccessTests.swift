@@ -96,7 +96,7 @@ struct AccessTests {
             try write(
                 "name: spy\nsteps: [{action: access.show, with: {as: \"bundle:/etc/passwd\"}}]\n", to: bundle)
             let run = try await Program.martlet.run(["run", bundle], home: home)
-            #expect(run.code == 2 && run.output.contains("only you may look"), "\(run.output)\(run.errors)")
+            #expect(run.code == 2 && run.output.contains("only you may see"), "\(run.output)\(run.errors)")
         }
     }
 
@@ -111,7 +111,7 @@ struct AccessTests {
             #expect(get["rule"] == "not offered to models")
             #expect(get["mend"] == "do it yourself: martlet auth secret get")
             let none = try await Program.martlet.run(["access", "show", "auth.sec"], home: home)
-            #expect(none.code == 0 && none.errors.contains("no action's id begins so"))
+            #expect(none.code == 0 && none.errors.contains("no action id begins with that"))
         }
     }
 }

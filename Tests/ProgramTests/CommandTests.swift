@@ -31,7 +31,7 @@ struct CommandTests {
         "answers wrong words with 2, a sentence and nothing on standard output",
         arguments: [
             (["versoin"], "did you mean 'version'?"), (["config"], "needs a verb"),
-            (["version", "more"], "takes no words"),
+            (["version", "more"], "takes no arguments"),
             (["version", "--jsno"], "did you mean '--json'?"), (["--timeout=never", "version"], "--timeout"),
             (["help", "confg"], "did you mean 'config'?"), (["--frob"], "--frob"),
             (["data", "list", "--set", "x"], "key=value"),

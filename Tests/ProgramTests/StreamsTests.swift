@@ -6,7 +6,7 @@ struct StreamsTests {
     @Test(
         "ends as it must",
         arguments: [
-            ("$M version >&-", 1, "could not be written"),
+            ("$M version >&-", 1, "cannot write the result"),
             ("$M version >/dev/full", 1, "no space left on device"),
             ("$M help >/dev/full", 1, "no space left on device"),
             ("$M --json version >/dev/full", 1, #""code":"output.failed""#),

@@ -15,7 +15,7 @@ struct TerminalTests {
                 try await talk.wait(for: "[y/N]")
                 try await talk.press(keys)
                 try await talk.wait(for: code)
-                #expect(talk.shown.contains("Wipe the table. Go on?") && talk.shown.contains(answer))
+                #expect(talk.shown.contains("Wipe the table. Continue?") && talk.shown.contains(answer))
             }
         }
     }
@@ -126,8 +126,8 @@ struct TerminalTests {
                 try await talk.wait(for: "end\r\n")
                 let lines = talk.shown.split(whereSeparator: \.isNewline).map(String.init)
                 let ends = [
-                    "martlet: there is no run 'nosuch';", "'martlet runs list' shows them",
-                    "no conversation yet; 'martlet chat'", "begins one",
+                    "martlet: there is no run 'nosuch';", "'martlet runs list' shows the runs",
+                    "no conversation yet; 'martlet chat'", "starts one",
                 ]
                 for end in ends { #expect(lines.contains(end), "\(lines)") }
             }

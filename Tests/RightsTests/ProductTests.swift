@@ -244,8 +244,8 @@ extension ProductTests {
             let message = AnyFailure(error).message
             // What is read as an address only by the client is refused there, or is none at all.
             let isRefused =
-                message.contains("may not speak to") || message.contains("it begins neither with http://")
-                || message.contains("the address holds a user or a password")
+                message.contains("may not connect to") || message.contains("it begins neither with http://")
+                || message.contains("the URL contains a user name or password")
                 || message.contains("it contains a user name or password")
             if !isRefused { Issue.record("\(about) failed with \(message)") }
         }

@@ -1,6 +1,6 @@
-/* A server of models that streams an answer as fast as it is taken: count, and `each` to send every chunk in a system
-   call of its own, as servers do that send tokens when they have them, or `bulk` to send many together. Prints its
-   port. It is written in C so that the client is what is measured. */
+/* A model server that streams an answer as fast as the client reads it. Arguments: the number of chunks, and `each` to
+   send every chunk in a separate system call, as real servers do, or `bulk` to send many together. Prints its port.
+   It is written in C so that only the client is measured. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -20,7 +20,7 @@ static const char event[] = "data: {\"id\":\"chatcmpl-9a7b1c\",\"object\":\"chat
 static char waiting[64 << 10];
 static size_t filled;
 
-/* 0 once the client has gone. */
+/* Returns 0 when the client has closed. */
 static int send_waiting(int connection)
 {
     for (size_t sent = 0; sent < filled;) {
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
 {
     if (argc != 3) return 2;
     signal(SIGPIPE, SIG_IGN);
-    /* Whoever started it may have crashed. */
+    /* The parent process may have crashed. */
     alarm(900);
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof address;

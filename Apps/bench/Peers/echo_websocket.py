@@ -1,4 +1,4 @@
-"""A WebSocket server that sends back what it gets; prints its port."""
+"""A WebSocket echo server; prints its port."""
 import asyncio
 
 import websockets

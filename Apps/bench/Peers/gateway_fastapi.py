@@ -1,7 +1,7 @@
-"""The gateway's busiest routes as one writes them with FastAPI, on uvicorn with uvloop and httptools in one process.
+"""The gateway's busiest routes written with FastAPI, on uvicorn with uvloop and httptools in one process.
 
-Streams come in two ways: /v1/streams/framework with FastAPI's own server-sent events, which give signs of life when a
-stream is silent, and /v1/streams/bare, where strings are put together by hand and handed to StreamingResponse.
+There are two kinds of streams: /v1/streams/framework with FastAPI's own server-sent events, which send keep-alives when
+a stream is silent, and /v1/streams/bare, which passes hand-written strings to StreamingResponse.
 
 Arguments: the database, the token, the frames of a stream, the seconds between two of them. Prints its port.
 """
@@ -110,7 +110,7 @@ database.executescript("""
 
 
 def account(read: int, written: int) -> None:
-    """Commits what an answer took, by itself and in the sum of the day. Quickest right here: the loop has one thread."""
+    """Commits the usage of an answer, as a row and in the daily sum. Done inline, since the loop has one thread."""
     now = time.time()
     day = int(now // 86_400)
     database.execute("BEGIN IMMEDIATE")
@@ -142,7 +142,7 @@ async def health() -> Health:
 async def models() -> Models:
     model = Model(
         id=MODEL, created=STARTED, created_at="2026-01-01T00:00:00Z", owned_by="martlet",
-        display_name="Offline planner: no weights, no network")
+        display_name="Offline planner, not a language model")
     return Models(data=[model], first_id=MODEL, last_id=MODEL)
 
 
@@ -179,7 +179,7 @@ class Chunk(BaseModel):
     choices: list[ChunkChoice]
 
 
-# One timer for all streams, as little as a pause can cost.
+# One timer for all streams, so that pauses cost as little as possible.
 pulse = asyncio.Event()
 
 
@@ -235,7 +235,7 @@ async def serve() -> None:
     pacing.cancel()
 
 
-# Said in full, since uvloop sends without delay only on sockets that name TCP.
+# The protocol is explicit, since uvloop sets TCP_NODELAY only on sockets that name TCP.
 listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
 listener.bind(("127.0.0.1", 0))
 listener.listen(4096)

@@ -1,5 +1,5 @@
-"""Reads many streamed completions at once: port, path, token, how many, frames of each; prints whole when nothing is
-missing."""
+"""Reads many streamed completions concurrently: port, path, token, number of streams, frames of each; prints "whole"
+if nothing is missing."""
 import selectors
 import socket
 import sys
@@ -15,7 +15,7 @@ opened = 0
 
 
 def open_some():
-    """A hundred more, which begin before the next come: what is looked at is streams, and no rush of requests."""
+    """Opens a hundred more, which start before the next ones: this measures streams, not a rush of requests."""
     global opened
     for _ in range(min(100, count - opened)):
         stream = socket.create_connection(("127.0.0.1", port))

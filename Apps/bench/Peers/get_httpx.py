@@ -1,4 +1,4 @@
-"""Small requests one after another with httpx: address, count, http1 or http2; prints the seconds they took."""
+"""Small sequential requests with httpx: address, count, http1 or http2; prints the seconds."""
 import ssl
 import sys
 import time

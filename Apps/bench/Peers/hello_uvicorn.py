@@ -14,7 +14,7 @@ async def application(scope, receive, send):
     await send({"type": "http.response.body", "body": BODY})
 
 
-# Said in full, since uvloop sends without delay only on sockets that name TCP.
+# The protocol is explicit, since uvloop sets TCP_NODELAY only on sockets that name TCP.
 listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
 listener.bind(("127.0.0.1", 0))
 listener.listen(2048)

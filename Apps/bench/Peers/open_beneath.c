@@ -1,4 +1,4 @@
-// Opens a file beneath a folder that is open, as the kernel keeps it there, and reads it: prints the nanoseconds of one time.
+// Opens a file beneath an open folder, enforced by the kernel, and reads it; prints the nanoseconds of one round.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/openat2.h>

@@ -1,4 +1,4 @@
-"""Opens event streams and keeps them: port, count; prints the count when the head of each has come."""
+"""Opens event streams and keeps them open: port, count; prints the count when all heads have arrived."""
 import selectors
 import socket
 import sys
@@ -8,7 +8,7 @@ request = b"GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream
 waiting = selectors.DefaultSelector()
 streams = []
 while len(streams) < count:
-    # A hundred at a time, which begin before the next come: what is looked at is streams, and no rush of requests.
+    # A hundred at a time, which start before the next ones: this measures streams, not a rush of requests.
     left = min(100, count - len(streams))
     for _ in range(left):
         stream = socket.create_connection(("127.0.0.1", port))

@@ -1,4 +1,4 @@
-"""Reads a stream of events with httpx-sse: address; prints how many there were and the CPU seconds they took."""
+"""Reads a stream of events with httpx-sse: address; prints their number and the CPU seconds."""
 import sys
 import time
 

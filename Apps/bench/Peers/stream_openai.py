@@ -1,4 +1,4 @@
-"""Streams an answer with the openai client and writes its text: the address of the server."""
+"""Streams an answer with the openai client and prints its text: address of the server."""
 import sys
 
 import openai

@@ -5,19 +5,19 @@ import JSON
 import KamiwazaTesting
 import Testing
 
-/// A person's home with a platform that it can sign in to.
+/// A home directory with a platform to sign in to.
 struct AuthHome: Sendable {
     static let password = "pä55 wörd+/=%"
 
     let path: String
     let server: KamiwazaServer
-    /// What every command finds in its environment.
+    /// The environment of every command.
     var variables: [String: String] = [:]
 
-    /// Where everything of Martlet's own is.
+    /// The directory of Martlet's files.
     var data: String { "\(path)/martlet" }
 
-    /// Runs a platform and lends a home for the length of the body.
+    /// Runs a platform and provides a home during `body`.
     static func with(
         _ change: (inout KamiwazaSetup) throws -> Void = { _ in }, isolation: isolated (any Actor)? = #isolation,
         _ body: (inout AuthHome) async throws -> Void
@@ -29,7 +29,7 @@ struct AuthHome: Sendable {
             try await withHome { path in
                 var home = AuthHome(path: path, server: server)
                 home.variables["MARTLET_HOME"] = home.data
-                // Nothing of a test stays in the kernel's keyring.
+                // A test leaves nothing in the kernel's keyring.
                 try write("{auth: {'keep-unlocked': '0s'}}", to: "\(home.data)/config/config.json")
                 try await body(&home)
             }
@@ -40,21 +40,21 @@ struct AuthHome: Sendable {
         setup.tls = try TLSServerContext(identity: TestCertificates.shared().selfSigned)
     }
 
-    /// Runs the program with these words, which are separated by blanks.
+    /// Runs the program with these space-separated arguments.
     func martlet(_ words: String, input: String = "", adding more: [String: String] = [:]) async throws -> Program.Run {
         try await Program.martlet.run(
             words.split(separator: " ").map(String.init), home: path, adding: variables.merging(more) { $1 },
             input: input)
     }
 
-    /// The same for a line of shell, in which the program is `$M`, or `martlet` as a person types it.
+    /// Runs a shell line in which the program is `$M`, or `martlet` as a user types it.
     func shell(_ script: String, input: String = "", adding more: [String: String] = [:]) async throws -> Program.Run {
         let folder = Program.martlet.path.split(separator: "/").dropLast().map { "/\($0)" }.joined()
         return try await Program.martlet.shell(
             "PATH=\(folder):$PATH; \(script)", home: path, adding: variables.merging(more) { $1 }, input: input)
     }
 
-    /// Sets the server up and signs Ada in.
+    /// Adds the server and signs Ada in.
     func signIn(_ words: String = "", location: SourceLocation = #_sourceLocation) async throws {
         let added = try await martlet("auth server add lab \(server.origin)")
         #expect(added.code == 0, "\(added.errors)", sourceLocation: location)
@@ -63,7 +63,7 @@ struct AuthHome: Sendable {
         #expect(login.code == 0, "\(login.errors)", sourceLocation: location)
     }
 
-    /// The session as the vault has it.
+    /// The session in the vault.
     func session() async throws -> JSON {
         try await martlet("auth secret get server.lab.session").output.json()
     }

@@ -1,9 +1,9 @@
 import JSON
 import Testing
 
-@Suite("A passphrase without a person", .timeLimit(.minutes(5)))
+@Suite("Passphrase without a terminal", .timeLimit(.minutes(5)))
 struct AuthPassphraseTests {
-    @Test("comes from a descriptor or a variable, and nowhere else")
+    @Test("A descriptor or a variable provides the passphrase, and nothing else does")
     func sources() async throws {
         try await AuthHome.with { home in
             let right = ["MARTLET_PASSPHRASE": "correct horse battery"]
@@ -31,7 +31,7 @@ struct AuthPassphraseTests {
         }
     }
 
-    @Test("is no setting that could be shown")
+    @Test("The passphrase is not a setting that could be shown")
     func noSetting() async throws {
         try await AuthHome.with { home in
             let right = ["MARTLET_PASSPHRASE": "correct horse battery"]

@@ -5,14 +5,14 @@ import KamiwazaTesting
 import ProcessKit
 import Testing
 
-@Suite("Commands at the same time", .timeLimit(.minutes(5)))
+@Suite("Concurrent auth commands", .timeLimit(.minutes(5)))
 struct AuthProcessTests {
-    @Test("renew a session that is over once for all of them", arguments: [2, 5])
+    @Test("Commands with an expired session renew it once for all of them", arguments: [2, 5])
     func renewal(count: Int) async throws {
         let time = MovableTime()
         try await AuthHome.with({ $0.now = time.read }) { home in
             try await home.signIn()
-            // Only the server's clock goes on, so that every command finds out by a 401.
+            // Only the server's clock advances, so that every command gets a 401.
             time.advance(by: .seconds(600))
             home.server.forgetRequests()
             home.server.fail("/api/auth/refresh", with: .held)
@@ -32,7 +32,7 @@ struct AuthProcessTests {
         }
     }
 
-    @Test("do not lose a renewal when the command that waits for it is interrupted")
+    @Test("Interrupting the waiting command does not lose a renewal")
     func interrupted() async throws {
         let time = MovableTime()
         try await AuthHome.with({ $0.now = time.read }) { home in
@@ -44,7 +44,7 @@ struct AuthProcessTests {
             try await Launcher.standalone.withChild(command) { child in
                 try await server.until { $0.contains { $0.path == "/api/auth/refresh" } }
                 #expect(kill(child.processID, SIGINT) == 0)
-                // The command is over for the person, and stores what the server has exchanged already.
+                // The command has ended for the user, but still stores what the server has already exchanged.
                 server.heal("/api/auth/refresh")
                 #expect(try await child.exitStatus().code == 130)
             }
@@ -54,7 +54,7 @@ struct AuthProcessTests {
         }
     }
 
-    @Test("keep every secret that they are given")
+    @Test("Every stored secret is kept")
     func secrets() async throws {
         try await AuthHome.with { home in
             let run = try await home.shell(

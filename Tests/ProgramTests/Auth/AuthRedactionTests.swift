@@ -5,11 +5,11 @@ import JSON
 import KamiwazaTesting
 import Testing
 
-@Suite("Secrets that were used", .timeLimit(.minutes(5)))
+@Suite("Redaction of used secrets", .timeLimit(.minutes(5)))
 struct AuthRedactionTests {
-    /// Everything that a long run printed, and every secret that it used.
+    /// All output of a long run, and every secret that it used.
     private struct Record {
-        /// What was printed, with the words that led to it, without results that are secrets by their purpose.
+        /// The output with its command line, without results that are meant to be secrets.
         var printed: [(words: String, text: String)] = []
         var secrets: Set<String> = [
             AuthHome.password, "wrong pässword+/1", "correct horse battery", "another battery/2",
@@ -20,7 +20,7 @@ struct AuthRedactionTests {
         }
     }
 
-    /// Answers in which a server repeats what it was sent.
+    /// Responses in which a server repeats the request.
     private static func echoes(_ secret: String) -> [Fault] {
         let percent = SecretForms.all(of: secret)[1]
         return [
@@ -54,7 +54,7 @@ struct AuthRedactionTests {
         return tokens
     }
 
-    @Test("are nowhere in what a long run printed and wrote") func longRun() async throws {
+    @Test("No output or file of a long run contains a used secret") func longRun() async throws {
         let time = MovableTime()
         try await AuthHome.with({ $0.now = time.read }) { home in
             var record = Record()
@@ -170,7 +170,7 @@ struct AuthRedactionTests {
             record.printed.map { ("printed by '\($0.words)'", Array($0.text.utf8)) }
             + files.map { ($0.path, $0.bytes) }
         #expect(record.printed.count > 80 && record.secrets.count > 12)
-        // What the servers repeated was there to be shown, and a mark stands in its place.
+        // The repeated secrets would have been shown, so a redaction mark must be in their place.
         #expect(record.printed.count { $0.text.contains("‹redacted›") } > 40)
         for secret in record.secrets {
             for form in SecretForms.all(of: secret) {
@@ -185,7 +185,7 @@ struct AuthRedactionTests {
 }
 
 extension Fault {
-    /// Whether a refresh that is answered so is refused for good.
+    /// Whether this response to a refresh is a final refusal.
     fileprivate var isRefusal: Bool {
         guard case .answers(let answer) = self else { return false }
         return [400, 401, 403].contains(answer.status.code)

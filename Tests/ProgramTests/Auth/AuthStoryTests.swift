@@ -3,9 +3,9 @@ import JSON
 import KamiwazaTesting
 import Testing
 
-@Suite("A machine without a person", .timeLimit(.minutes(5)))
+@Suite("Machine without a user", .timeLimit(.minutes(5)))
 struct AuthStoryTests {
-    @Test("gets from a certificate that nobody knows to a session, by exactly the command that it is told")
+    @Test("The command in the error leads from an unknown certificate to a session")
     func story() async throws {
         try await AuthHome.with(AuthHome.selfSigned) { home in
             let server = home.server
@@ -51,7 +51,7 @@ struct AuthStoryTests {
         }
     }
 
-    @Test("trusts no other certificate than the one whose fingerprint was named")
+    @Test("Only the certificate with the given fingerprint is trusted")
     func otherFingerprint() async throws {
         try await AuthHome.with(AuthHome.selfSigned) { home in
             let other = String(repeating: "ab", count: 32)
@@ -65,7 +65,7 @@ struct AuthStoryTests {
         }
     }
 
-    @Test("is not kept by a server that does not answer")
+    @Test("A timeout ends a command whose server does not answer")
     func slow() async throws {
         try await AuthHome.with { home in
             try await home.signIn()

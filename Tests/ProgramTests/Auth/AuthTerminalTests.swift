@@ -2,9 +2,9 @@ import HTTPCore
 import KamiwazaTesting
 import Testing
 
-@Suite("Somebody at a terminal", .timeLimit(.minutes(5)))
+@Suite("Auth on a terminal", .timeLimit(.minutes(5)))
 struct AuthTerminalTests {
-    @Test("types a password that is not shown, and says whether the machine is remembered")
+    @Test("The password is not shown, and the user decides whether to stay signed in")
     func password() async throws {
         try await AuthHome.with({ $0.providers = [] }) { home in
             _ = try await home.martlet("auth server add lab \(home.server.origin)")
@@ -15,12 +15,12 @@ struct AuthTerminalTests {
                 try await talk.press("ada\n")
                 try await talk.wait(for: "Password")
                 try await talk.press("wrong horse\n")
-                try await talk.wait(for: "the user name or the password is wrong")
+                try await talk.wait(for: "the user name or password is wrong")
                 try await talk.wait(for: "[ada]")
                 try await talk.press("\n")
                 try await talk.wait(for: "Password")
                 try await talk.press("\(AuthHome.password)\n")
-                try await talk.wait(for: "Remember this device")
+                try await talk.wait(for: "Stay signed in on this device")
                 try await talk.wait(for: "[y/N]")
                 try await talk.press("y\n")
                 try await talk.wait(for: "New passphrase for the vault with your keys")
@@ -32,7 +32,7 @@ struct AuthTerminalTests {
         }
     }
 
-    @Test("types a secret and a passphrase that are not shown")
+    @Test("Secrets and passphrases are not shown")
     func secret() async throws {
         try await AuthHome.with { home in
             try await Conversation.with(
@@ -43,7 +43,7 @@ struct AuthTerminalTests {
                 try await talk.press("kept-secret\n")
                 try await talk.wait(for: "New passphrase for the vault with your keys")
                 try await talk.press("correct horse battery\n")
-                try await talk.wait(for: "The same passphrase again")
+                try await talk.wait(for: "The new passphrase again")
                 try await talk.press("correct horse battery\n")
                 try await talk.wait(for: "code 0")
                 #expect(!talk.shown.contains("kept-secret"))
@@ -55,7 +55,7 @@ struct AuthTerminalTests {
         }
     }
 
-    @Test("sees a certificate before trusting it", arguments: [("y", "code 0"), ("n", "code 3"), ("", "code 3")])
+    @Test("A certificate is shown before it is trusted", arguments: [("y", "code 0"), ("n", "code 3"), ("", "code 3")])
     func certificate(answer: String, code: String) async throws {
         try await AuthHome.with(AuthHome.selfSigned) { home in
             let server = home.server

@@ -5,9 +5,9 @@ import HTTPCore
 import ProcessKit
 import Testing
 
-@Suite("What a program with secrets was given", .timeLimit(.minutes(5)))
+@Suite("Secrets in process memory", .timeLimit(.minutes(5)))
 struct SecretMemoryTests {
-    @Test("is not in /proc, where commands that a model runs would find it, and is still used")
+    @Test("A secret in the environment is not in /proc, where commands of a model would find it, but is still used")
     func environment() async throws {
         try await GatewayHome.with { home in
             var home = home
@@ -26,10 +26,10 @@ struct SecretMemoryTests {
         }
     }
 
-    @Test("is closed to other processes of the same user, and left out of core dumps")
+    @Test("The memory is closed to other processes of the same user and left out of core dumps")
     func memory() async throws {
         try await withHome { home in
-            // What belongs to an ordinary user says more: of root's processes everything is root's.
+            // This needs an ordinary user: all processes of root belong to root.
             let script = """
                 chmod 755 . && cp "$M" own && cp "$(command -v sleep)" plain || exit
                 as=

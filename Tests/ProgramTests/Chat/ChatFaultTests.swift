@@ -5,9 +5,9 @@ import JSON
 import ProcessKit
 import Testing
 
-@Suite("An answer in the middle of which something happens", .timeLimit(.minutes(5)))
+@Suite("Interrupted answers", .timeLimit(.minutes(5)))
 struct ChatFaultTests {
-    /// A command that has shown the beginning of an answer that goes no further.
+    /// A command that has shown the beginning of an answer that then stalls.
     private func withAnswering(
         _ body: (ChatHome, ChildProcess) async throws -> Void
     ) async throws {
@@ -27,7 +27,7 @@ struct ChatFaultTests {
         }
     }
 
-    @Test("as a kill: what was shown is in the history")
+    @Test("A killed program has stored what was shown")
     func killed() async throws {
         try await withAnswering { home, child in
             // It may take a quarter of a second until it is stored; meanwhile others see it grow.
@@ -38,7 +38,7 @@ struct ChatFaultTests {
         }
     }
 
-    @Test("as Ctrl-C: it ends at once, here and at the server, and what was shown is in the history")
+    @Test("Ctrl-C ends an answer at once, here and at the server, and stores what was shown")
     func interrupted() async throws {
         try await withAnswering { home, child in
             let start = ContinuousClock.now
@@ -50,12 +50,12 @@ struct ChatFaultTests {
         }
     }
 
-    /// Files may not become larger than so many blocks, which is as if the disk were full.
+    /// The file size limit in blocks, which acts like a full disk.
     private func limited(_ blocks: Int, _ home: ChatHome) async throws -> Program.Run {
         try await home.shell("trap '' XFSZ; ulimit -f \(blocks); martlet ask Hi")
     }
 
-    @Test("as a full disk: the answer is shown whole, and that it is not stored is told", arguments: [0, 8, 2000])
+    @Test("A full disk does not cut the answer, and the missing storage is reported", arguments: [0, 8, 2000])
     func full(blocks: Int) async throws {
         let answer = String(repeating: "All of it. ", count: 200_000)
         try await ChatHome.with(answer: answer) { home in
@@ -66,7 +66,7 @@ struct ChatFaultTests {
         }
     }
 
-    @Test("as a full disk leaves what was said before as it was")
+    @Test("A full disk does not change earlier conversations")
     func fullLater() async throws {
         try await ChatHome.with(answer: "Yes.") { home in
             #expect(try await home.martlet("ask", "One").code == 0)
@@ -76,7 +76,7 @@ struct ChatFaultTests {
         }
     }
 
-    @Test("as other commands that go on with the same conversation: nothing of any is lost")
+    @Test("Parallel commands in one conversation lose nothing")
     func together() async throws {
         try await ChatHome.with(answer: "Yes.") { home in
             #expect(try await home.martlet("ask", "start").code == 0)

@@ -2,11 +2,11 @@ import HTTPTesting
 import JSON
 import Testing
 
-/// A person's home whose provider is a server that does what the test says.
+/// A user's home whose provider is a scripted server.
 struct ChatHome: Sendable {
     let path: String
     let server: ScriptedServer
-    /// What every command finds in its environment.
+    /// The environment of every command.
     var variables: [String: String]
 
     static func with(
@@ -26,7 +26,7 @@ struct ChatHome: Sendable {
         }
     }
 
-    /// The same where every question has this answer.
+    /// The same with one answer to every question.
     static func with(
         answer: String, isolation: isolated (any Actor)? = #isolation, _ body: (ChatHome) async throws -> Void
     ) async throws {
@@ -43,7 +43,7 @@ struct ChatHome: Sendable {
         return try await Program.martlet.shell("PATH=\(folder):$PATH; \(script)", home: path, adding: variables)
     }
 
-    /// What is stored of the newest conversation, as `role: text`, with the state where it is not complete.
+    /// The stored messages of the newest conversation, as `role: text`, with the state if it is not complete.
     func stored() async throws -> [String] {
         let list = try await martlet("chat", "list", "--json").output.json()
         guard let id = list.array?.first?["id"]?.string else { return [] }
@@ -58,7 +58,7 @@ struct ChatHome: Sendable {
 }
 
 extension ScriptedConnection {
-    /// Takes a question and answers with these pieces of text.
+    /// Receives a question and answers with these pieces of text.
     func answer(streaming pieces: [String]) throws {
         try begin(pieces)
         try send(Self.chunk("{}", finish: "\"stop\"") + "data: [DONE]\n\n")

@@ -3,9 +3,9 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("The lines of a turn for programs", .timeLimit(.minutes(5)))
+@Suite("Lines of a turn for programs", .timeLimit(.minutes(5)))
 struct ChatLinesTests {
-    /// Prints the number of every line that is not as the schema says, and what is wrong with it.
+    /// Prints the number of every line that does not match the schema, with the problem.
     private static let validator = """
         import json, sys
         from jsonschema import Draft202012Validator
@@ -20,7 +20,7 @@ struct ChatLinesTests {
         print("lines:", count)
         """
 
-    @Test("are as their published schema says, by a validator that is not ours")
+    @Test("The lines match their published schema by an independent validator")
     func schema() async throws {
         try await ChatHome.with { connection in
             let isBroken = connection.number > 1
@@ -52,13 +52,13 @@ struct ChatLinesTests {
             guard try await home.shell("python3 -c 'import jsonschema' 2>/dev/null").code == 0 else { return }
             let check = try await home.shell("python3 validate.py")
             #expect(check.output == "lines: \(types.count)\n", "\(check.output)\(check.errors)")
-            // A line that is none is found by the same validator.
+            // The same validator finds an invalid line.
             try write("{\"type\":\"result\"}\n", to: "\(home.path)/lines.ndjson")
             #expect(try await home.shell("python3 validate.py").output.lines.count > 1)
         }
     }
 
-    @Test("have totals in CSV, for a spreadsheet")
+    @Test("The usage totals are printed as CSV")
     func usage() async throws {
         try await ChatHome.with({ connection in
             try connection.begin(["Yes"])

@@ -2,9 +2,9 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("The models of all providers", .timeLimit(.minutes(5)))
+@Suite("Models of all providers", .timeLimit(.minutes(5)))
 struct ChatModelsTests {
-    @Test("are listed whole each time, in the same order")
+    @Test("All models are listed each time in the same order")
     func whole() async throws {
         let list =
             #"{"object":"list","data":[{"type":"model","id":"gpt-4o","display_name":"M","created_at":"2026-01-01T00:00:00Z"}]}"#
@@ -22,7 +22,7 @@ struct ChatModelsTests {
             for _ in 0..<10 {
                 let run = try await home.martlet("chat", "models", "--json")
                 let providers = try run.output.json().array?.compactMap { $0["provider"]?.string } ?? []
-                // Others of this machine may come after them.
+                // Other models of this machine may follow them.
                 #expect(providers.prefix(3) == ["anthropic", "openai", "openrouter"], "\(run.output) \(run.errors)")
                 #expect(providers.contains("martlet"))
             }

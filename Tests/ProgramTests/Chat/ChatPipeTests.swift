@@ -2,9 +2,9 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("A question from the shell", .timeLimit(.minutes(5)))
+@Suite("Questions from the shell", .timeLimit(.minutes(5)))
 struct ChatPipeTests {
-    @Test("prints the answer as it came, and nothing else")
+    @Test("Only the answer is printed, as it came")
     func raw() async throws {
         try await ChatHome.with(answer: "# Title\n\n**bold** <b> \u{1F426}") { home in
             let run = try await home.martlet("ask", "What", "is", "this?")
@@ -15,7 +15,7 @@ struct ChatPipeTests {
         }
     }
 
-    @Test("takes along what is piped in")
+    @Test("Piped input is sent with the question")
     func piped() async throws {
         try await ChatHome.with(answer: "Fine.") { home in
             let run = try await home.shell(
@@ -25,7 +25,7 @@ struct ChatPipeTests {
         }
     }
 
-    @Test("is a line for every event for programs, with the result at the end")
+    @Test("Each event is a line for programs, with the result last")
     func ndjson() async throws {
         try await ChatHome.with({ try $0.answer(streaming: ["Hel", "lo"]) }) { home in
             let run = try await home.martlet("ask", "--format", "ndjson", "Hi")
@@ -38,7 +38,7 @@ struct ChatPipeTests {
         }
     }
 
-    @Test("that fails ends its lines with a result that says so")
+    @Test("A failed question ends its lines with an error result")
     func failedLines() async throws {
         try await ChatHome.with({ try $0.begin(["Hel"]) }) { home in
             let run = try await home.martlet("ask", "--format", "ndjson", "Hi")
@@ -51,7 +51,7 @@ struct ChatPipeTests {
         }
     }
 
-    @Test("is over when nobody reads on")
+    @Test("The command ends when its reader is gone")
     func closed() async throws {
         try await ChatHome.with { connection in
             try connection.begin([])
@@ -65,7 +65,7 @@ struct ChatPipeTests {
         }
     }
 
-    @Test("shows and stores no key, even when the server says it")
+    @Test("No key is shown or stored, even if the server repeats it")
     func key() async throws {
         let key = "sk-test-0123456789abcdefghij"
         try await ChatHome.with { connection in
@@ -87,7 +87,7 @@ struct ChatPipeTests {
         }
     }
 
-    @Test("to nobody says in three lines how to have somebody")
+    @Test("Without any provider, three lines say what can be done")
     func nobody() async throws {
         try await withHome { path in
             let run = try await Program.martlet.run(
@@ -100,14 +100,14 @@ struct ChatPipeTests {
 }
 
 extension ChatPipeTests {
-    @Test("to nobody is answered by the gateway's own model where that is there, which is told")
+    @Test("Without any other provider, the gateway's own model answers, with a notice")
     func embedded() async throws {
         try await withHome { path in
             let run = try await Program.martlet.run(
                 ["ask", "Hi"], home: path, adding: ["MARTLET_HOME": "\(path)/martlet"])
             #expect(run.code == 0 && run.output != "")
-            #expect(run.errors.lines.count == 2 && run.errors.contains("nobody else to ask"), "\(run.errors)")
-            #expect(run.errors.contains("is a project of the gateway from now on"), "\(run.errors)")
+            #expect(run.errors.lines.count == 2 && run.errors.contains("no other model is available"), "\(run.errors)")
+            #expect(run.errors.contains("is now a project of the gateway"), "\(run.errors)")
         }
     }
 }

@@ -5,12 +5,12 @@ import JSON
 import ProcessKit
 import Testing
 
-@Suite("What was deleted for good", .timeLimit(.minutes(5)))
+@Suite("Permanent deletion", .timeLimit(.minutes(5)))
 struct ChatPurgeTests {
     private static let alone = ["OLLAMA_HOST": "http://127.0.0.1:1"]
     private static let word = "zanzibar"
 
-    /// Asks the gateway in the same process, which looks for the word in a file, and gives the conversation.
+    /// Asks the gateway in the same process, which searches a file for the word, and returns the conversation.
     private func ask(_ home: GatewayHome, _ words: String) async throws -> String {
         let folder = "\(home.path)/project"
         try write("a line without it\n", to: "\(folder)/notes.txt")
@@ -21,14 +21,14 @@ struct ChatPurgeTests {
         return try #require(try asked.output.json()["session_id"]?.string)
     }
 
-    /// The files of the home that have the word in them.
+    /// The files of the home that contain the word.
     private func traces(_ home: GatewayHome) async throws -> Set<String> {
         let found = try await Program.martlet.shell("grep -rla \(Self.word) \(home.path) || true", home: home.path)
         let names = found.output.split(separator: "\n").compactMap { $0.split(separator: "/").last }
         return Set(names.map { String($0.prefix { $0 != "-" }) })
     }
 
-    @Test("is in no file, of the history or of the gateway, and the rest is there")
+    @Test("A removed conversation is in no file of the history or the gateway, and the others stay")
     func now() async throws {
         try await GatewayHome.with { home in
             let kept = try await ask(home, "find the word swallow")
@@ -36,7 +36,7 @@ struct ChatPurgeTests {
             #expect(try await traces(home) == ["chat.db", "gateway.db"])
             let asked = try await home.martlet("chat", "delete", gone, "--now", "--no-input")
             #expect(asked.code == 6, "\(asked.output)\(asked.errors)")
-            #expect(asked.errors.contains("(2 messages) for good"), "\(asked.errors)")
+            #expect(asked.errors.contains("(2 messages)"), "\(asked.errors)")
             let soft = try await home.martlet("chat", "delete", gone)
             #expect(soft.code == 0, "\(soft.errors)")
             #expect(try await traces(home) == ["chat.db", "gateway.db"], "deleting alone takes nothing away")
@@ -49,7 +49,7 @@ struct ChatPurgeTests {
             #expect(restored.code == 2, "\(restored.output)")
             let sessions = try await home.martlet("gateway", "session", "list", "--json")
             #expect(try sessions.output.json().array?.count == 1)
-            // A session that is gone already keeps nothing from going.
+            // A session that is already gone does not prevent the removal.
             let project = try await home.martlet("gateway", "project", "list", "--json").output.json()
             let id = try #require(project[0]?["id"]?.string)
             #expect(try await home.martlet("gateway", "project", "remove", id, "--yes").code == 0)
@@ -58,7 +58,7 @@ struct ChatPurgeTests {
         }
     }
 
-    @Test("is also what was deleted before, with copies that were replaced, by 'data purge'")
+    @Test("'data purge' also removes what was deleted before, with replaced copies")
     func purge() async throws {
         try await GatewayHome.with { home in
             let gone = try await ask(home, "find the word \(Self.word)")
@@ -67,8 +67,8 @@ struct ChatPurgeTests {
             let back = try await home.martlet("data", "restore", "\(home.path)/saved", "--yes")
             #expect(back.code == 0, "\(back.errors)")
             let removed = try await home.martlet("data", "purge", "--no-input")
-            #expect(removed.code == 6 && removed.errors.contains("old copies. Go on?"), "\(removed.errors)")
-            // What somebody saved elsewhere is theirs.
+            #expect(removed.code == 6 && removed.errors.contains("old copies. Continue?"), "\(removed.errors)")
+            // Copies that a user saved elsewhere are theirs.
             for store in ["chat.history", "gateway.database"] { try Files.remove("\(home.path)/saved/\(store).backup") }
             #expect(try await home.martlet("chat", "delete", gone).code == 0)
             let before = try await traces(home)
@@ -81,12 +81,12 @@ struct ChatPurgeTests {
         }
     }
 
-    @Test("is refused while a gateway runs, which is named, and nothing is lost")
+    @Test("A removal is refused while a gateway runs, which is named, and nothing is lost")
     func held() async throws {
         try await GatewayHome.with { home in
             let id = try await ask(home, "find the word \(Self.word)")
             try await home.serve { gateway in
-                // Until somebody asks for its sessions, it opens nothing.
+                // Until its sessions are requested, it opens nothing.
                 #expect(try await home.get("\(gateway.address)/v1/sessions").status == .ok)
                 let refused = try await home.martlet("data", "purge", "--yes")
                 #expect(

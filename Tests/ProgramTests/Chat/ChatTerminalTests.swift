@@ -2,21 +2,21 @@ import HTTPTesting
 import Synchronization
 import Testing
 
-@Suite("A conversation on a terminal", .timeLimit(.minutes(5)))
+@Suite("Conversation on a terminal", .timeLimit(.minutes(5)))
 struct ChatTerminalTests {
-    @Test("draws what is written in Markdown, and understands commands")
+    @Test("Markdown is drawn, and commands are understood")
     func console() async throws {
         try await ChatHome.with(answer: "It is **bold** and\n\n- one\n- two\n") { home in
             try await Conversation.with(
                 .martlet, "$M chat; echo code $?", home: home.path, adding: home.variables
             ) { talk in
-                try await talk.wait(for: "/help shows the commands")
+                try await talk.wait(for: "/help lists the commands")
                 try await talk.press("hello\r")
                 try await talk.wait(for: "bold")
                 try await talk.wait(for: "two")
                 #expect(!talk.shown.contains("**bold**"))
                 try await talk.press("/save\r")
-                try await talk.wait(for: "it is kept as ")
+                try await talk.wait(for: "saved as ")
                 try await talk.press("/nwe\r")
                 try await talk.wait(for: "did you mean")
                 try await talk.press("/quit\r")
@@ -27,7 +27,7 @@ struct ChatTerminalTests {
     }
 
     @Test(
-        "continues after Ctrl-C stopped an answer, and keeps the answer and what was typed ahead",
+        "The conversation continues after Ctrl-C, and keeps the answer and the text typed ahead",
         arguments: [false, true])
     func stop(isTypedAhead: Bool) async throws {
         try await ChatHome.with { connection in
@@ -38,7 +38,7 @@ struct ChatTerminalTests {
             try await Conversation.with(
                 .martlet, "trap : INT; $M chat; echo code $?", home: home.path, adding: home.variables
             ) { talk in
-                try await talk.wait(for: "/help shows the commands")
+                try await talk.wait(for: "/help lists the commands")
                 try await talk.press("hello\r")
                 try await talk.wait(for: "too long")
                 if isTypedAhead { try await talk.press("short please\r") }
@@ -56,7 +56,7 @@ struct ChatTerminalTests {
         }
     }
 
-    @Test("does not show what is typed while an answer comes, and takes it for the next message")
+    @Test("Text typed during an answer is not shown, and becomes the next message")
     func typedMeanwhile() async throws {
         let isTyped = Signal()
         try await ChatHome.with { connection in
@@ -72,11 +72,11 @@ struct ChatTerminalTests {
                 "tty >tty; stty -g >before; $M chat; echo code $?; stty -g >after; cmp before after && echo same",
                 home: home.path, adding: home.variables
             ) { talk in
-                try await talk.wait(for: "/help shows the commands")
+                try await talk.wait(for: "/help lists the commands")
                 try await talk.press("hello\r")
                 try await talk.wait(for: "First part.")
                 let modes = try await home.shell("stty -a -F $(cat tty)").output
-                // Ctrl-C is as always; what is typed waits for the next message, and need not be a whole line for that.
+                // Ctrl-C works as usual; typed text waits for the next message, and need not be a whole line.
                 for mode in [" -echo ", " -icanon ", "isig "] { #expect(modes.contains(mode), "\(modes)") }
                 try await talk.press("typed ahead\r")
                 isTyped.give()
@@ -96,7 +96,7 @@ struct ChatTerminalTests {
     }
 
     @Test(
-        "with messages that were given beforehand says these and ends",
+        "Prepared messages are sent, and then the conversation ends",
         arguments: ["\"one\"", "[\"one\", \"two\", \"/save\"]", "[\"one\", \"/quit\", \"two\"]"])
     func answers(given: String) async throws {
         try await ChatHome.with(answer: "Yes.") { home in
@@ -111,13 +111,13 @@ struct ChatTerminalTests {
         }
     }
 
-    @Test("ends with the input")
+    @Test("The conversation ends with the input")
     func end() async throws {
         try await ChatHome.with(answer: "Yes.") { home in
             try await Conversation.with(
                 .martlet, "$M chat; echo code $?", home: home.path, adding: home.variables
             ) { talk in
-                try await talk.wait(for: "/help shows the commands")
+                try await talk.wait(for: "/help lists the commands")
                 try await talk.press("\u{4}")
                 try await talk.wait(for: "code 0")
             }
@@ -125,7 +125,7 @@ struct ChatTerminalTests {
         }
     }
 
-    @Test("lets the model use what Martlet can tell, without asking")
+    @Test("The model may use Martlet's own read-only actions without a question")
     func tools() async throws {
         try await ChatHome.with { connection in
             let isFirst = connection.number == 0

@@ -4,9 +4,9 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("What a model is offered with --tools", .timeLimit(.minutes(5)))
+@Suite("Actions offered with --tools", .timeLimit(.minutes(5)))
 struct ChatToolsTests {
-    /// Martlet's own actions that a model may use; a new one here has to take no path, no address and no secret.
+    /// Martlet's own actions that a model may use. A new one here must not take a path, an address or a secret.
     private static let own = ["chat_list", "chat_search", "features", "version"]
     private static let files = ["fs_read", "glob", "grep_search", "ls"]
 
@@ -14,7 +14,7 @@ struct ChatToolsTests {
         try await home.martlet("ask", "-m", "openai/small-1", "--no-stream", "--tools", "Look")
     }
 
-    @Test("is the list, and of all that reads in this build nothing else")
+    @Test("Only the listed actions of this build are offered")
     func offered() async throws {
         try await ChatHome.with(FakeModel.calling([.init("version")])) { home in
             let actions = try await home.martlet("docs", "schema", "--json").output.json().array ?? []
@@ -33,7 +33,7 @@ struct ChatToolsTests {
     }
 
     @Test(
-        "cannot be reached by its name either when it is not in the list",
+        "An action that is not listed cannot be called by its name",
         arguments: [
             ("file_read", ["path": "SECRET"]), ("file.read", ["path": "SECRET"]),
             ("gateway_status", ["address": "http://127.0.0.1:PORT"]), ("auth_trust_verify", ["host": "127.0.0.1:PORT"]),

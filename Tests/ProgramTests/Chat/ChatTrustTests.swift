@@ -1,9 +1,9 @@
 import HTTPTesting
 import Testing
 
-@Suite("A chat with a libcurl that does not let us judge servers", .timeLimit(.minutes(5)))
+@Suite("Chat with a libcurl that does not allow trust decisions", .timeLimit(.minutes(5)))
 struct ChatTrustTests {
-    /// Refuses the callback in which servers are judged, as a libcurl with another TLS library does.
+    /// Refuses the callback that judges servers, like a libcurl with another TLS library.
     private static let shim = """
         #define _GNU_SOURCE
         #include <dlfcn.h>
@@ -28,7 +28,7 @@ struct ChatTrustTests {
         }
         """
 
-    @Test("sends nothing, not even to a server whose certificate has an authority that is trusted")
+    @Test("Nothing is sent, not even to a server with a trusted authority")
     func refused() async throws {
         let all = try TestCertificates.shared()
         let script: ScriptedServer.Script = { try $0.answer(streaming: ["never to be heard"]) }

@@ -4,7 +4,7 @@ import JSON
 import ProcessKit
 import Testing
 
-@Suite("A conversation without any provider", .timeLimit(.minutes(5)))
+@Suite("Conversations with the gateway", .timeLimit(.minutes(5)))
 struct GatewayConversationTests {
     private func project(_ home: GatewayHome) throws -> String {
         let folder = "\(home.path)/project"
@@ -12,10 +12,10 @@ struct GatewayConversationTests {
         return folder
     }
 
-    /// Nobody else may be found: no key, and no server of models on this machine.
+    /// No other provider is available: no key, and no model server on this machine.
     private static let alone = ["OLLAMA_HOST": "http://127.0.0.1:1"]
 
-    @Test("is had with the gateway in the same process, which is announced")
+    @Test("Without another provider, the embedded gateway answers and adds the folder as a project")
     func embedded() async throws {
         try await GatewayHome.with { home in
             let folder = try project(home)
@@ -29,7 +29,7 @@ struct GatewayConversationTests {
         }
     }
 
-    @Test("goes on in one session of the gateway")
+    @Test("A continued conversation uses one session of the gateway")
     func session() async throws {
         try await GatewayHome.with { home in
             let folder = try project(home)
@@ -47,7 +47,7 @@ struct GatewayConversationTests {
         }
     }
 
-    @Test("works in a project of a gateway that runs, within what is allowed there")
+    @Test("A conversation works in a project of a running gateway, within its rules")
     func served() async throws {
         try await GatewayHome.with { home in
             let folder = try project(home)

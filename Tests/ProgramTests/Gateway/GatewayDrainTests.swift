@@ -6,7 +6,7 @@ import JSON
 import ProcessKit
 import Testing
 
-@Suite("A gateway that has to end", .timeLimit(.minutes(5)))
+@Suite("Stopping a gateway", .timeLimit(.minutes(5)))
 struct GatewayDrainTests {
     private func question(
         _ gateway: RunningGateway, _ words: String, session: String? = nil
@@ -24,10 +24,10 @@ struct GatewayDrainTests {
         return request
     }
 
-    /// Words that take the offline model a while to say.
+    /// A text that takes the offline model a while to send.
     private static let long = "repeat: " + String(repeating: "word ", count: 40_000)
 
-    @Test("finishes what it is answering, and takes nothing new")
+    @Test("A stopping gateway finishes running requests and accepts no new ones")
     func finishes() async throws {
         try await GatewayHome.with { home in
             try await home.serve { gateway in
@@ -46,17 +46,17 @@ struct GatewayDrainTests {
         }
     }
 
-    @Test("does not wait for a client that reads no more")
+    @Test("A stopping gateway does not wait for a client that has stopped reading")
     func impatient() async throws {
         try await GatewayHome.with("{gateway: {'drain-limit': '300ms'}}") { home in
             try await home.serve { gateway in
                 let client = HTTPClient(.standalone)
-                // More than all buffers between the two take.
+                // More than all buffers in between can hold.
                 let words = "repeat: " + String(repeating: "word ", count: 1_600_000)
                 let exchange = try await client.open(try question(gateway, words)).requireSuccess()
                 gateway.child.send(.terminate)
                 #expect(try await gateway.child.exitStatus() == .exited(143))
-                // It came to the end of its own accord, and not by losing its patience.
+                // It shut down in order and was not cut off.
                 #expect(!Files.exists("\(home.path)/martlet/runtime/gateway.json"))
                 await #expect(throws: HTTPError.self) { for try await _ in exchange.events() {} }
                 await client.close()
@@ -64,7 +64,7 @@ struct GatewayDrainTests {
         }
     }
 
-    @Test("in the middle of a turn leaves a session that goes on")
+    @Test("A session is usable after its gateway was killed in the middle of a turn")
     func killed() async throws {
         try await GatewayHome.with { home in
             let client = HTTPClient(.standalone)

@@ -6,14 +6,14 @@ import JSON
 import ProcessKit
 import Testing
 
-/// A person's home in which a gateway can be run.
+/// A home folder in which a gateway can run.
 struct GatewayHome: Sendable {
     static let token = "test-token-0123456789"
-    /// That of a client with every scope, once `admit` was called.
+    /// The token of a client with every scope, after a call of `admit`.
     static let everything = "test-token-for-everything-0123456789"
 
     let path: String
-    /// What every command finds in its environment.
+    /// The environment of every command.
     var variables: [String: String]
 
     static func with(
@@ -32,7 +32,7 @@ struct GatewayHome: Sendable {
         try await Program.martlet.run(words, home: path, adding: variables.merging(more) { $1 })
     }
 
-    /// The command that runs a gateway, at any port for 0.
+    /// The command that runs a gateway; port 0 stands for any free port.
     func serving(_ words: [String] = [], port: Int = 0) -> Command {
         var command = Program.martlet.command(
             ["gateway", "serve", "--port", "\(port)", "--format", "ndjson"] + words, home: path, adding: variables)
@@ -41,7 +41,7 @@ struct GatewayHome: Sendable {
         return command
     }
 
-    /// Runs a gateway for the length of the body.
+    /// Runs a gateway while `body` runs.
     func serve(
         _ words: String..., port: Int = 0, isolation: isolated (any Actor)? = #isolation,
         _ body: (RunningGateway) async throws -> Void
@@ -53,7 +53,7 @@ struct GatewayHome: Sendable {
 
     static let authorization: HTTPHeaders = ["Authorization": "Bearer \(token)"]
 
-    /// Requests with the token, unless something else is given.
+    /// Sends a request, by default with the token.
     func get(_ url: String, _ headers: HTTPHeaders = authorization) async throws -> HTTPResponse {
         try await send(HTTPRequest(.get, try HTTPURL(url), headers: headers))
     }
@@ -73,12 +73,12 @@ struct GatewayHome: Sendable {
         return try await send(request)
     }
 
-    /// Lets the client in that may do everything, if it is not in already.
+    /// Creates the client with every scope, unless it exists.
     func admit() async throws {
         let made = try await martlet(
             "gateway", "token", "create", "everything", "--scope", "chat", "--scope", "read", "--scope", "approve",
             "--scope", "admin", "--token-env", "EVERYTHING", adding: ["EVERYTHING": Self.everything])
-        #expect(made.code == 0 || made.errors.contains("there is a token 'everything' already"), "\(made.errors)")
+        #expect(made.code == 0 || made.errors.contains("there is already a token 'everything'"), "\(made.errors)")
     }
 
     func bytes(_ name: String) throws -> String {
@@ -96,12 +96,12 @@ struct GatewayHome: Sendable {
     }
 }
 
-/// A gateway that listens.
+/// A running gateway.
 struct RunningGateway: Sendable {
     let child: ChildProcess
-    /// Everything that it said of itself.
+    /// The event with its addresses.
     let state: JSON
-    /// Where it listens, first of all.
+    /// The first address on which it listens.
     let address: String
 
     /// Waits until it listens.

@@ -3,8 +3,8 @@ import HTTPCore
 import JSON
 import Testing
 
-/// Tokens of single clients, on a gateway that runs.
-@Suite("The token of a client", .timeLimit(.minutes(5)))
+/// Client tokens on a running gateway.
+@Suite("Client tokens", .timeLimit(.minutes(5)))
 struct GatewayScopeTests {
     private func token(_ home: GatewayHome, _ words: String...) async throws -> String {
         let made = try await Program.martlet.run(
@@ -16,7 +16,7 @@ struct GatewayScopeTests {
     private func headers(_ token: String) -> HTTPHeaders { ["Authorization": "Bearer \(token)"] }
 
     // finding L.F12
-    @Test("opens the routes of its scopes and no others, and a refusal says what would; the owner changes no rules")
+    @Test("A token opens only the routes of its scopes, a refusal names the scope, and the owner cannot change rules")
     func scopes() async throws {
         try await GatewayHome.with { home in
             try await home.serve { gateway in
@@ -51,7 +51,7 @@ struct GatewayScopeTests {
                     owner.status.code == 403 && owner.text.contains("the token 'owner' has the scopes"), "\(owner.text)"
                 )
                 #expect(try await home.martlet("gateway", "project", "list", "--json").output.json() == [])
-                // An answer for all of a project would be a rule as well.
+                // An answer for a whole project would be a rule as well.
                 for (scope, status) in [("once", 404), ("session", 404), ("project", 403)] {
                     let answer = try await home.post(
                         "\(gateway.address)/v1/sessions/none/approvals/none", ["allow": true, "scope": .string(scope)])
@@ -64,7 +64,7 @@ struct GatewayScopeTests {
         }
     }
 
-    @Test("counts from when it is made until it is revoked or ends, and is kept nowhere")
+    @Test("A token is valid from its creation until it is revoked or expires, and is not stored")
     func life() async throws {
         try await GatewayHome.with { home in
             try await home.serve { gateway in
@@ -75,12 +75,12 @@ struct GatewayScopeTests {
                 #expect(try await home.get(url, ["X-API-Key": ci]).status == .ok)
                 #expect(try await home.get(url, headers(ci + "x")).status == .unauthorized)
                 let again = try await home.martlet("gateway", "token", "create", "ci")
-                #expect(again.code == 2 && again.errors.contains("there is a token 'ci' already"), "\(again.errors)")
+                #expect(again.code == 2 && again.errors.contains("there is already a token 'ci'"), "\(again.errors)")
                 let short = try await home.martlet("gateway", "token", "create", "brief", "--expires", "1ms", "--json")
                 let brief = try #require(try short.output.json()["token"]?.string)
                 let ended = try await home.get(url, headers(brief))
                 #expect(
-                    ended.status == .unauthorized && ended.text.contains("the token brief ended at"), "\(ended.text)")
+                    ended.status == .unauthorized && ended.text.contains("the token brief expired at"), "\(ended.text)")
                 let list = try await home.martlet("gateway", "token", "list", "--json").output.json()
                 #expect(list.array?.compactMap { $0["name"]?.string } == ["brief", "ci"])
                 #expect(list[0]?["state"] == "ended" && list[1]?["state"] == "valid" && list[1]?["used"]?.string != nil)
@@ -89,7 +89,8 @@ struct GatewayScopeTests {
                     #expect(!(try home.bytes("martlet/data/\(name)")).contains(ci), "\(name)")
                 }
                 let asked = try await home.martlet("gateway", "token", "revoke", "ci")
-                #expect(asked.code == 6 && asked.errors.contains("End the token ci, used last at"), "\(asked.errors)")
+                #expect(
+                    asked.code == 6 && asked.errors.contains("Revoke the token ci, last used at"), "\(asked.errors)")
                 #expect(try await home.martlet("gateway", "token", "revoke", "ci", "--yes").code == 0)
                 #expect(try await home.get(url, headers(ci)).status == .unauthorized)
                 let gone = try await home.martlet("gateway", "token", "revoke", "ci", "--yes")
@@ -98,14 +99,14 @@ struct GatewayScopeTests {
         }
     }
 
-    @Test("may be used as often as was said, and the answer says when to come again")
+    @Test("A token is limited to its rate, and the response says when to retry")
     func rate() async throws {
         try await GatewayHome.with { home in
             try await home.serve { gateway in
                 let slow = try await token(home, "slow", "--rate", "3")
                 var codes: [Int] = []
                 var refused: HTTPResponse?
-                // Ten fall into two minutes at most.
+                // Ten requests fall into at most two minutes.
                 for _ in 0..<10 {
                     let answer = try await home.get("\(gateway.address)/v1/models", headers(slow))
                     codes.append(answer.status.code)
@@ -119,7 +120,7 @@ struct GatewayScopeTests {
         }
     }
 
-    @Test("can be chosen by you, if it is long enough and not in use")
+    @Test("A user can choose the token if it is long enough and not in use")
     func given() async throws {
         try await GatewayHome.with { home in
             let own = "my-own-token-for-the-lab-0123456789"
@@ -130,20 +131,21 @@ struct GatewayScopeTests {
             #expect(try await create("lab", own).code == 0)
             let second = try await create("other", own)
             #expect(
-                second.code == 2 && second.errors.contains("another client has this token already"), "\(second.errors)")
+                second.code == 2 && second.errors.contains("another client already has this token"), "\(second.errors)")
             let short = try await create("short", "too-short")
             #expect(short.code == 2 && short.errors.contains("32 characters"), "\(short.errors)")
             for odd in [String(repeating: " ", count: 40), "one two three four five six seven eight", "\(own)\u{E9}"] {
                 let refused = try await create("odd", odd)
-                #expect(refused.code == 2 && refused.errors.contains("no header could carry it"), "\(refused.errors)")
+                #expect(refused.code == 2 && refused.errors.contains("fits in a header"), "\(refused.errors)")
             }
             for name in ["", " ", "a ", "owner", "a\u{200B}b", "a\nb", String(repeating: "n", count: 65)] {
                 let refused = try await create(name, "\(own)-\(name.utf8.count)")
-                #expect(refused.code == 2 && refused.errors.contains("needs a name"), "\(name): \(refused.errors)")
+                #expect(
+                    refused.code == 2 && refused.errors.contains("invalid token name"), "\(name): \(refused.errors)")
             }
             let owner = String(try await home.martlet("gateway", "token").output.dropLast())
             let taken = try await create("lesser", owner)
-            #expect(taken.code == 2 && taken.errors.contains("that is your own token"), "\(taken.errors)")
+            #expect(taken.code == 2 && taken.errors.contains("that is the owner's token"), "\(taken.errors)")
             try await home.serve { gateway in
                 let answer = try await home.get("\(gateway.address)/v1/models", headers(own))
                 #expect(answer.status == .ok)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A gateway", .timeLimit(.minutes(5)))
 struct GatewayServeTests {
-    @Test("says where it is, and is found by the other commands until it is ended")
+    @Test("A gateway reports its address, and other commands find it until it is stopped")
     func story() async throws {
         try await GatewayHome.with { home in
             #expect(try await home.martlet("gateway", "status").code == 4)
@@ -30,12 +30,13 @@ struct GatewayServeTests {
                 let line = try await gateway.child.output.nextLine()
                 #expect(try JSON(parsing: try #require(line))["type"] == "result")
             }
-            #expect(try await home.martlet("gateway", "status").output.contains("start it: martlet gateway serve"))
+            #expect(
+                try await home.martlet("gateway", "status").output.contains("start it with 'martlet gateway serve'"))
             #expect(try await home.martlet("gateway", "stop").code == 4)
         }
     }
 
-    @Test("tells a person in one line where it is and how to get the token")
+    @Test("A gateway prints its address and how to get the token in one line")
     func line() async throws {
         try await GatewayHome.with { home in
             var command = Program.martlet.command(
@@ -55,7 +56,7 @@ struct GatewayServeTests {
         }
     }
 
-    @Test("answers nobody without its token, but says that it is well")
+    @Test("A gateway answers only the health route without its token")
     func token() async throws {
         try await GatewayHome.with { home in
             try await home.serve { gateway in
@@ -86,7 +87,7 @@ struct GatewayServeTests {
         }
     }
 
-    @Test("is used by no web page and under no name that it does not know")
+    @Test("A gateway refuses unknown web pages and unknown host names")
     func browsers() async throws {
         let settings = "{gateway: {origins: ['https://app.example'], hosts: ['lab.local']}}"
         try await GatewayHome.with(settings) { home in
@@ -113,7 +114,7 @@ struct GatewayServeTests {
         }
     }
 
-    @Test("is the only one of its data")
+    @Test("A second gateway with the same data folder is refused")
     func second() async throws {
         try await GatewayHome.with { home in
             try await home.serve { gateway in
@@ -122,7 +123,7 @@ struct GatewayServeTests {
                 #expect(second.errors.contains("gateway.running") && second.errors.contains(gateway.address))
                 #expect(try await home.get("\(gateway.address)/health", [:]).status == .ok)
             }
-            // Another home is another matter.
+            // A gateway in another home is independent.
             try await GatewayHome.with { other in
                 try await home.serve { _ in
                     try await other.serve { gateway in
@@ -134,7 +135,7 @@ struct GatewayServeTests {
         }
     }
 
-    @Test("that was killed is no hindrance to the next")
+    @Test("A killed gateway does not block the next one")
     func killed() async throws {
         try await GatewayHome.with { home in
             try await home.serve { gateway in
@@ -156,7 +157,7 @@ struct GatewayServeTests {
         }
     }
 
-    @Test("that cannot listen says why and leaves nothing", arguments: ["port", "address", "tls"])
+    @Test("A gateway that cannot listen says why and leaves no files", arguments: ["port", "address", "tls"])
     func refused(what: String) async throws {
         try await GatewayHome.with { home in
             try await home.serve { gateway in

@@ -7,7 +7,7 @@ import ProcessKit
 import Synchronization
 import Testing
 
-@Suite("A gateway whose settings change", .timeLimit(.minutes(5)))
+@Suite("Changed settings of a running gateway", .timeLimit(.minutes(5)))
 struct GatewaySettingsTests {
     private final class Flag: Sendable {
         let isSet = Atomic(false)
@@ -17,7 +17,7 @@ struct GatewaySettingsTests {
         try write(settings, to: "\(home.path)/martlet/config/config.json")
     }
 
-    /// The status of a question to the model of the settings. The gateway looks at them once a second at most.
+    /// The status of a request to the default model. The gateway reads the settings at most once a second.
     private func ask(_ home: GatewayHome, _ gateway: RunningGateway) async throws -> HTTPStatus {
         try await home.post(
             "\(gateway.address)/v1/chat/completions",
@@ -29,7 +29,7 @@ struct GatewaySettingsTests {
         while try await ask(home, gateway) != status {}
     }
 
-    /// What it says from here on, up to a line with these words.
+    /// The next line of its standard error that contains these words.
     private func line(of gateway: RunningGateway, with words: String) async throws -> String {
         while let bytes = try await gateway.child.errors.nextLine() {
             let line = String(decoding: bytes, as: UTF8.self)
@@ -38,7 +38,7 @@ struct GatewaySettingsTests {
         throw Conversation.Failure(message: "it never said: \(words)")
     }
 
-    @Test("takes them up for the next request, says so, and says what waits for the next start")
+    @Test("Changed settings apply to the next request, with a notice about those that need a restart")
     func taken() async throws {
         try await GatewayHome.with { home in
             try await home.serve { gateway in
@@ -46,8 +46,8 @@ struct GatewaySettingsTests {
                 try change(home, to: "{gateway: {model: 'nobody/none', hosts: ['elsewhere.example']}}")
                 try await wait(for: .notFound, home, gateway)
                 let told = try await line(of: gateway, with: "the settings have changed")
-                #expect(told.contains("hold for requests from now on; gateway.hosts from the next start on"))
-                // More often than generations may live at once.
+                #expect(told.contains("apply to new requests; restart it to apply gateway.hosts"))
+                // More often than generations may exist at a time.
                 for _ in 0..<3 {
                     try change(home, to: "{gateway: {hosts: ['elsewhere.example']}}")
                     try await wait(for: .ok, home, gateway)
@@ -58,7 +58,7 @@ struct GatewaySettingsTests {
         }
     }
 
-    @Test("finds a server that was set up while it runs, and signs requests to it")
+    @Test("A running gateway finds a new server and authenticates its requests to it")
     func server() async throws {
         let script: ScriptedServer.Script = { connection in
             let request = try connection.receiveRequest()
@@ -85,19 +85,20 @@ struct GatewaySettingsTests {
         }
     }
 
-    @Test("goes on with those from before where they are wrong, and says why")
+    @Test("Invalid settings leave the previous ones in use, and the error is reported")
     func broken() async throws {
         try await GatewayHome.with("{gateway: {model: 'nobody/none'}}") { home in
             try await home.serve { gateway in
                 #expect(try await ask(home, gateway) == .notFound)
                 try change(home, to: "{gateway: {modle: 'martlet/martlet-offline'}}")
-                // Each request lets it look, at most once a second.
+                // Each request makes it read the settings, at most once a second.
                 let said = Flag()
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask {
-                        let words = try await line(of: gateway, with: "cannot be used")
+                        let words = try await line(of: gateway, with: "are not valid")
                         #expect(
-                            words.contains("those from before hold on") && words.contains("gateway.model"), "\(words)")
+                            words.contains("the previous ones stay in use") && words.contains("gateway.model"),
+                            "\(words)")
                         said.isSet.store(true, ordering: .relaxed)
                     }
                     while !said.isSet.load(ordering: .relaxed) { #expect(try await ask(home, gateway) == .notFound) }

@@ -5,14 +5,14 @@ import JSON
 import ProcessKit
 import Testing
 
-@Suite("The sockets of a gateway", .timeLimit(.minutes(5)))
+@Suite("Sockets of a gateway", .timeLimit(.minutes(5)))
 struct GatewaySocketTests {
-    @Test("are those that systemd has opened for it")
+    @Test("A gateway uses the sockets passed by systemd")
     func activated() async throws {
         try await GatewayHome.with { home in
             let path = "\(home.path)/gateway.sock"
             var serving = home.serving()
-            // As the unit files have it: systemd listens, and starts the program when somebody connects.
+            // As in the unit files: systemd listens, and starts the program on the first connection.
             serving = Command(
                 "systemd-socket-activate",
                 ["-l", path, "-E", "MARTLET_HOME", "-E", "MARTLET_GATEWAY_TOKEN", "-E", "HOME", serving.executable]
@@ -20,7 +20,7 @@ struct GatewaySocketTests {
             serving.output = .pipe
             serving.errors = .pipe
             try await Launcher.standalone.withChild(serving) { child in
-                // Its first words: from now on it listens.
+                // After its first line it is listening.
                 _ = try #require(try await child.errors.nextLine())
                 let answer = try await Program.martlet.shell(
                     "curl -sS --max-time 60 --unix-socket \(path) -H 'Authorization: Bearer \(GatewayHome.token)' "
@@ -31,12 +31,12 @@ struct GatewaySocketTests {
                 #expect(try await home.martlet("gateway", "status").code == 0)
                 #expect(try await home.martlet("gateway", "stop").code == 0)
             }
-            // It belongs to systemd, which listens there again.
+            // The socket belongs to systemd, which listens on it again.
             #expect(Files.exists(path))
         }
     }
 
-    @Test("are also one in the file system, for this user only")
+    @Test("A Unix socket is accessible only for its user")
     func file() async throws {
         try await GatewayHome.with { home in
             let path = "\(home.path)/s"
@@ -45,7 +45,7 @@ struct GatewaySocketTests {
                 #expect(try Files.info(path).mode == 0o600)
                 let health = try await home.martlet("gateway", "status", "unix:\(path)", "--json")
                 #expect(health.code == 0, "\(health.errors)")
-                // Being there is not enough to be believed.
+                // A request through the socket still needs the token.
                 let answer = try await Program.martlet.shell(
                     "curl -sS -o /dev/null -w '%{http_code}' --unix-socket \(path) http://localhost/v1/models",
                     home: home.path)

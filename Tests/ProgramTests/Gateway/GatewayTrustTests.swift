@@ -4,18 +4,18 @@ import JSON
 import ProcessKit
 import Testing
 
-@Suite("A gateway with a certificate of its own", .timeLimit(.minutes(5)))
+@Suite("A gateway with its own certificate", .timeLimit(.minutes(5)))
 struct GatewayTrustTests {
-    @Test("is trusted by its fingerprint, and refused when it shows another")
+    @Test("The certificate is trusted by its fingerprint, and another one is refused")
     func pinned() async throws {
         try await GatewayHome.with("{gateway: {tls: 'own'}, auth: {'keep-unlocked': '0s'}}") { home in
             var port = 0
             try await home.serve { gateway in
                 port = gateway.port
                 #expect(gateway.address == "https://127.0.0.1:\(port)")
-                // The commands of the same home know it.
+                // Commands in the same home know it.
                 #expect(try await home.martlet("gateway", "status").code == 0)
-                // Everybody else has never seen it.
+                // To other commands it is unknown.
                 let unknown = try await home.martlet("auth", "server", "add", "gw", gateway.address)
                 #expect(unknown.code == 3)
                 let fingerprint = try #require(gateway.state["fingerprint"]?.string)
@@ -30,7 +30,7 @@ struct GatewayTrustTests {
                 #expect(try await home.martlet("gateway", "status", gateway.address).code == 0)
                 #expect(try await home.martlet("gateway", "stop").code == 0)
             }
-            // After a new start it is the same, and with its file gone it is another.
+            // It is the same after a restart, and another one if its file was removed.
             try await home.serve(port: port) { _ in
                 let known = try await home.martlet("auth", "server", "check", "gw")
                 #expect(known.code == 0, "\(known.errors)")

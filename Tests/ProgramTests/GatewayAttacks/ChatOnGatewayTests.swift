@@ -5,10 +5,10 @@ import JSON
 import ProcessKit
 import Testing
 
-/// What Chat's tests show with a scripted gateway, with a real one: a profile of kind `gateway` of the settings.
-@Suite("Chat with a gateway that runs", .timeLimit(.minutes(5)))
+/// Repeats Chat's tests with a scripted gateway on a real one, with a profile of kind `gateway` in the settings.
+@Suite("Chat with a running gateway", .timeLimit(.minutes(5)))
 struct ChatOnGatewayTests {
-    /// A person's home with a profile `lab` for a gateway that runs in another home.
+    /// A home with a profile `lab` for a gateway that runs in another home.
     private struct Desk {
         let gateway: GatewayClient
         let home: GatewayHome
@@ -17,7 +17,7 @@ struct ChatOnGatewayTests {
             try await Program.martlet.run(words, home: home.path, adding: home.variables.merging(more) { $1 })
         }
 
-        /// The lines that programs read of one question.
+        /// The NDJSON lines of one question.
         func lines(_ words: String...) async throws -> [JSON] {
             let run = try await Program.martlet.run(
                 ["ask", "--format", "ndjson"] + words, home: home.path, adding: home.variables)
@@ -46,7 +46,7 @@ struct ChatOnGatewayTests {
         }
     }
 
-    @Test("gets an answer as it comes into being or whole, the same to the letter")  // row G-16
+    @Test("A streamed and a whole answer are identical")  // row G-16
     func answers() async throws {
         try await withDesk { desk in
             let words = (0..<300).map { "word\($0)" }.joined(separator: " ")
@@ -58,7 +58,7 @@ struct ChatOnGatewayTests {
         }
     }
 
-    @Test("shows in the rich dialect the tools that worked there, and runs none of them again")  // row G-04
+    @Test("Chat shows tools that ran on the gateway and does not run them again")  // row G-04
     func rich() async throws {
         try await withDesk { desk in
             let project = try await desk.gateway.makeProject()
@@ -70,14 +70,14 @@ struct ChatOnGatewayTests {
             let last = try #require(lines.last)
             #expect(last["type"] == "result" && last["result"]?.string?.contains("be kind") == true)
             #expect(last["num_turns"] == 1)
-            // All of it happened there, in one session of that project, which accounts for it.
+            // Everything happened there, in one session of that project, which has the usage.
             let session = try #require(try await desk.sessions().first)
             #expect(session["project_id"] == .string(project.id) && (session["total_tokens"]?.int ?? 0) > 0)
             try await desk.gateway.expectSound(session: session["id"]?.string ?? "")
         }
     }
 
-    @Test("goes on in the session of its conversation, in another process too")  // row G-05
+    @Test("A conversation continues its session, even in another process")  // row G-05
     func session() async throws {
         try await withDesk { desk in
             let project = try await desk.gateway.makeProject()
@@ -92,7 +92,7 @@ struct ChatOnGatewayTests {
         }
     }
 
-    @Test("that is interrupted stops the turn there too, with its command, and what came is kept")  // row G-05
+    @Test("An interrupt also stops the turn on the gateway with its command, and keeps the answer so far")  // row G-05
     func stop() async throws {
         try await withDesk { desk in
             let project = try await desk.gateway.makeProject()
@@ -107,7 +107,7 @@ struct ChatOnGatewayTests {
                     isAtWork = try JSON(parsing: line)["type"] == "tool_use"
                 }
                 #expect(isAtWork)
-                // The words of a command line are apart by zeros, which tells it from ours.
+                // The arguments of a process are separated by zeros, which tells it from our own.
                 while try Processes.with("sleep\u{0}\(sleep)").isEmpty {}
                 child.send(.interrupt)
                 #expect(try await child.exitStatus().code == 130)
@@ -118,13 +118,13 @@ struct ChatOnGatewayTests {
             try await desk.gateway.expectSound(session: session)
             let messages = try await desk.gateway.messages(of: session)
             #expect(messages.first?["role"] == "user" && messages.count > 1)
-            // The session is as good as before.
+            // The session is still usable.
             let again = try await desk.martlet("ask", "--continue", "repeat: go on")
             #expect(again.code == 0 && again.output == "go on\n", "\(again.output)\(again.errors)")
         }
     }
 
-    @Test("lists its models with what they can do, and says which are when there is no such")  // row G-20
+    @Test("Chat lists the gateway's models with their abilities, and suggests them for an unknown model")  // row G-20
     func models() async throws {
         try await withDesk { desk in
             let models = try await desk.martlet("chat", "models", "--json")
@@ -142,7 +142,7 @@ struct ChatOnGatewayTests {
         }
     }
 
-    @Test("that shows the wrong token is told so, and the token is in no message")  // row G-06
+    @Test("A wrong token is reported without printing it")  // row G-06
     func wrongToken() async throws {
         try await withDesk { desk in
             let run = try await desk.martlet("ask", "hi", adding: ["LAB_API_KEY": "wrong-token-0123456789"])
@@ -151,7 +151,7 @@ struct ChatOnGatewayTests {
         }
     }
 
-    @Test("without any provider finds the TODOs of a folder by itself, and says who answers")
+    @Test("Without a provider, Chat finds the TODOs of a folder itself and says who answers")
     func embedded() async throws {
         try await withHome { path in
             let home = GatewayHome(

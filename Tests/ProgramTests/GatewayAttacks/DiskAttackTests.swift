@@ -3,13 +3,13 @@ import HTTPCore
 import JSON
 import Testing
 
-@Suite("A gateway whose disk is full", .timeLimit(.minutes(5)))
+@Suite("A gateway with a full disk", .timeLimit(.minutes(5)))
 struct DiskAttackTests {
-    /// No file of the gateway's process can become larger than that many halves of a kilobyte, as dash counts.
+    /// The maximum size of the gateway's files, in units of 512 bytes, as dash counts.
     private static func limit(_ halves: Int) -> String { "ulimit -f \(halves)" }
     private static let full = "no space left"
 
-    /// Asks until the database takes nothing more: all answers before are whole, and the last says so.
+    /// Asks until the database is full: all earlier answers are whole, and the last reports it.
     private func fill(_ gateway: GatewayClient) async throws -> JSON {
         for number in 0..<500 {
             let reply = try await gateway.json(
@@ -20,14 +20,14 @@ struct DiskAttackTests {
         throw RawConnection.Failure(message: "the disk did not become full")
     }
 
-    @Test("still gives every answer, and says that it could not be counted")
+    @Test("Every answer arrives with a warning that it could not be counted")
     func completions() async throws {
         try await GatewayHome.with { home in
             try await home.attack(after: Self.limit(300)) { gateway in
                 let last = try await fill(gateway)
                 #expect(last["warning"]?["code"] == "storage_full")
                 #expect(last["warning"]?["message"]?.string?.contains(Self.full) == true)
-                // In a stream the text comes first, and then what went wrong.
+                // In a stream the text comes first, and then the error.
                 for (path, mark) in [
                     ("/v1/chat/completions", "data: {\"error\":"), ("/v1/messages", "event: error"),
                     ("/v1/responses", "event: response.failed"),
@@ -51,7 +51,7 @@ struct DiskAttackTests {
         }
     }
 
-    @Test("begins no turn that it could not remember, and goes on with the session as soon as there is space")
+    @Test("No turn starts that could not be stored, and the session continues as soon as there is space")
     func turns() async throws {
         try await GatewayHome.with { home in
             var session = ""
@@ -67,14 +67,14 @@ struct DiskAttackTests {
                 }
                 #expect(whole > 2)
                 #expect(refusal?["error"]?["code"] == "storage_full" && refusal?["error"]?["status"] == 507)
-                // A stream that began before it was known tells it in a frame, and any other by its status.
+                // A stream that has already started reports it in a frame, any other request by its status.
                 let asked = GatewayClient.saying("repeat: more", ["session_id": .string(session), "stream": true])
                 let streamed = try await gateway.send(.post, "/v1/chat/completions", asked)
                 #expect(streamed.status.code == 507 || streamed.text.contains("storage_full"), "\(streamed.text)")
                 #expect(try await gateway.send(.get, "/metrics").text.contains("martlet_turns_running 0\n"))
                 let refused = try await gateway.json(.post, "/v1/projects", ["name": "x"], status: 507)
                 #expect(refused["error"]?["code"] == "storage_full")
-                // What is stored can be read all the while.
+                // Stored data stays readable.
                 let kept = try await gateway.json(.get, "/v1/sessions/\(session)/messages?per_page=100")
                 #expect((kept["data"]?.array?.count ?? 0) >= whole * 2)
             }

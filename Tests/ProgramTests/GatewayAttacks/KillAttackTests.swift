@@ -6,9 +6,9 @@ import ProcessKit
 import TestTraits
 import Testing
 
-@Suite("A gateway that is killed in the middle of turns", .serialized, .alone, .timeLimit(.minutes(5)))
+@Suite("A gateway killed in the middle of turns", .serialized, .alone, .timeLimit(.minutes(5)))
 struct KillAttackTests {
-    /// Turns that are in the middle of something when the program dies.
+    /// Turns that are running when the program is killed.
     private static func words(_ round: Int) -> String {
         switch round % 4 {
         case 0: "repeat: " + String(repeating: "word\(round) ", count: 40_000)
@@ -18,7 +18,7 @@ struct KillAttackTests {
         }
     }
 
-    @Test("has a history in order after each of twenty times, and its session goes on at once")
+    @Test("The history is consistent after each of twenty kills, and the session continues at once")
     func killed() async throws {
         try await GatewayHome.with { home in
             let folder = "\(home.path)/project"
@@ -36,7 +36,7 @@ struct KillAttackTests {
                             try await gateway.json(.post, "/v1/sessions", ["project_id": .string(project)])["id"]?
                                 .string)
                     }
-                    // What was told before is there, nothing of it twice, and the session is free.
+                    // Everything reported before is stored exactly once, and the session is free.
                     try await gateway.expectSound(session: session)
                     let asked = GatewayClient.saying("repeat: alive \(round)", ["session_id": .string(session)])
                     let reply = try await gateway.json(.post, "/v1/chat/completions", asked)
@@ -49,7 +49,7 @@ struct KillAttackTests {
                     do {
                         for try await event in stream.events() {
                             seen += 1
-                            // Each time somewhere else.
+                            // Each time at a different point.
                             if seen == 2 + round % 5 || event.text.contains("tool_output") {
                                 gateway.gateway.child.send(.kill)
                             }
@@ -67,7 +67,7 @@ struct KillAttackTests {
                 #expect(said.count == 40, "\(said.map { $0.prefix(40) })")
                 #expect(said.indices.allSatisfy { $0 % 2 == 1 || said[$0] == "repeat: alive \($0 / 2)" })
                 #expect(try await gateway.json(.get, "/v1/sessions/stats")["active_claude_sessions"] == 0)
-                // What was being edited is whole.
+                // The edited file is complete.
                 let text = String(decoding: try Files.read("\(folder)/todo.py", limit: 1 << 20), as: UTF8.self)
                 #expect(text.split(separator: "\n").count == 60)
             }

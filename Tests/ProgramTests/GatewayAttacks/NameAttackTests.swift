@@ -5,7 +5,7 @@ import HTTPCore
 import JSON
 import Testing
 
-@Suite("Names that a shell, a terminal or a program would obey", .timeLimit(.minutes(5)))
+@Suite("Names with shell, terminal or program syntax", .timeLimit(.minutes(5)))
 struct NameAttackTests {
     private static let names = [
         "$(touch pwned)", "`touch pwned`", ";touch pwned", "| touch pwned", "& touch pwned", "&& touch pwned;", "-rf",
@@ -17,12 +17,12 @@ struct NameAttackTests {
         "{{7*7}}", "<script>", "' OR 1=1 --", "a:b", "=1+1", "@x",
     ]
 
-    /// The files that were made where one of those words was obeyed.
+    /// The files that exist if one of those names was executed.
     private func pwned(_ home: GatewayHome) async throws -> String {
         try await Program.martlet.shell("find . -name pwned -type f", home: home.path).output
     }
 
-    @Test("of files and folders are only names to the tools and to the model that uses them")
+    @Test("Names of files and folders are only names to tools and models")
     func files() async throws {
         try await GatewayClient.with { gateway in
             let project = try await gateway.makeProject()
@@ -36,7 +36,7 @@ struct NameAttackTests {
             for words in ["list the files", "find the TODOs", "summarise this repository", "run the tests"] {
                 let reply = try await gateway.json(.post, "/v1/chat/completions", GatewayClient.saying(words, place))
                 #expect(reply["choices"]?[0]?["message"]?["content"]?.string?.isEmpty == false)
-                // What is shown has nothing in it that a terminal would obey.
+                // The output contains no terminal control sequences.
                 let text = reply["choices"]?[0]?["message"]?["content"]?.string ?? ""
                 #expect(!text.contains("\u{1B}") && !text.contains("\u{9B}") && !text.contains("\u{202E}"), "\(words)")
             }
@@ -59,7 +59,7 @@ struct NameAttackTests {
                 }
                 let file = try await gateway.send(.get, "/v1/projects/\(project.id)/files/\(name.escaped)")
                 #expect(file.text == "TODO: number <\(index)>\n", "\(name)")
-                // A line break is in no line, and is refused.
+                // A line break cannot be part of a line, and is refused.
                 let pattern = name.split(whereSeparator: \.isNewline).first.map(String.init) ?? name
                 let search = "search?pattern=\(pattern.escaped)&literal=true&path=\("folders/\(name)".escaped)"
                 try await gateway.json(.get, "/v1/projects/\(project.id)/\(search)")
@@ -69,14 +69,14 @@ struct NameAttackTests {
         }
     }
 
-    @Test("of projects and sessions are only words, in folders, lists and on terminals")
+    @Test("Names of projects and sessions are only text in folders, lists and terminals")
     func projects() async throws {
         try await GatewayClient.with { gateway in
             for name in Self.names where name.contains(where: { !$0.isWhitespace }) {
                 let body: JSON = ["name": .string(name), "rules": [["verdict": "allow"]]]
                 let project = try await gateway.json(.post, "/v1/projects", body)
                 #expect(project["name"] == .string(name))
-                // The gateway's own names of folders are plain.
+                // Folder names made by the gateway are plain.
                 let folder = project["path"]?.string?.split(separator: "/").last ?? ""
                 #expect(!folder.isEmpty && folder.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "\(folder)")
                 #expect(!folder.contains { ";|&$`'\"\\<>*?~".contains($0) })
@@ -100,7 +100,7 @@ struct NameAttackTests {
         }
     }
 
-    @Test("and commands do nothing where nobody has allowed any")
+    @Test("Commands in messages do nothing unless they are allowed")
     func denied() async throws {
         try await GatewayClient.with { gateway in
             let project = try await gateway.makeProject(rules: [])

@@ -3,12 +3,12 @@ import HTTPCore
 import JSON
 import Testing
 
-@Suite("A web page that attacks a gateway", .timeLimit(.minutes(5)))
+@Suite("Attacks by web pages on a gateway", .timeLimit(.minutes(5)))
 struct OriginAttackTests {
     private static let settings = "{gateway: {origins: ['https://app.example'], hosts: ['lab.local']}}"
     private static let targets = ["/health", "/v1/models", "/v1/projects", "/openapi.json", "/metrics", "/"]
 
-    @Test("under a name of its own that leads here is sent away, on every route")  // row G-06
+    @Test("A host name of an attacker that resolves to this machine is refused on every route")  // row G-06
     func rebinding() async throws {
         try await GatewayClient.with(Self.settings) { gateway in
             let port = gateway.gateway.port
@@ -30,7 +30,7 @@ struct OriginAttackTests {
                         "POST", "/v1/projects", ["Content-Type: application/json"], body: body, host: host))
                 #expect([400, 421].contains(made.answerStatus), "\(host)")
             }
-            // A whole URL in the first line counts for more than the line of the host (RFC 9112, 3.2.2).
+            // A full URL in the request line overrides the Host header (RFC 9112, 3.2.2).
             let whole = try await gateway.exchange(
                 GatewayClient.raw("GET", "http://evil.example/v1/models", host: "localhost"))
             #expect(whole.answerStatus == 421, "\(whole)")
@@ -44,7 +44,7 @@ struct OriginAttackTests {
         }
     }
 
-    @Test("of another origin gets nothing, even with the token, and no word that would let it read")  // row G-06
+    @Test("Another origin gets no response data, even with the token, and no CORS headers")  // row G-06
     func origins() async throws {
         try await GatewayClient.with(Self.settings) { gateway in
             let port = gateway.gateway.port
@@ -72,7 +72,7 @@ struct OriginAttackTests {
         }
     }
 
-    @Test("cannot have a browser send what a form can send")
+    @Test("Requests that an HTML form can send are refused")
     func forms() async throws {
         try await GatewayClient.with(Self.settings) { gateway in
             let body = #"{"name":"evil","messages":[{"role":"user","content":"hi"}]}"#
@@ -81,7 +81,7 @@ struct OriginAttackTests {
             ] {
                 for target in ["/v1/projects", "/v1/sessions", "/v1/chat/completions", "/v1/messages", "/v1/responses"]
                 {
-                    // Browsers of old leave the origin out; the token is what they cannot have.
+                    // Old browsers omit the origin, but they cannot have the token.
                     let raw = GatewayClient.raw("POST", target, ["Content-Type: \(type)"], body: body)
                     let known = try await gateway.exchange(raw)
                     #expect(known.answerStatus == 415, "\(type) \(target): \(known)")
@@ -94,7 +94,7 @@ struct OriginAttackTests {
         }
     }
 
-    @Test("that is allowed may ask beforehand and read what it needs, and no other page may in its stead")  // row G-06
+    @Test("An allowed page passes the preflight and can read responses, and no other page can")  // row G-06
     func allowed() async throws {
         try await GatewayClient.with(Self.settings) { gateway in
             for method in ["GET", "POST"] {
@@ -102,7 +102,7 @@ struct OriginAttackTests {
                     "Origin: https://app.example", "Access-Control-Request-Method: \(method)",
                     "Access-Control-Request-Headers: authorization, content-type",
                 ]
-                // A browser asks without the token.
+                // A browser sends the preflight without the token.
                 let raw = GatewayClient.raw("OPTIONS", "/v1/projects", lines).replacing(
                     "Authorization", with: "X-Nothing")
                 let answer = try await gateway.exchange(raw)
@@ -115,7 +115,7 @@ struct OriginAttackTests {
                 GatewayClient.raw("DELETE", "/v1/projects/x", ["Origin: https://app.example"]))
             #expect(
                 answer.answerStatus == 404 && answer.contains("Access-Control-Allow-Origin: https://app.example\r\n"))
-            // So that no cache gives one page what was meant for another.
+            // So that no cache gives one page the response for another.
             #expect(answer.contains("Vary: Origin"))
             #expect(try await gateway.exchange(GatewayClient.raw("GET", "/v1/models")).contains("Vary: Origin"))
         }

@@ -6,9 +6,9 @@ import JSON
 import ProcessKit
 import Testing
 
-@Suite("Ways out of a folder, through a gateway that runs", .timeLimit(.minutes(30)))
+@Suite("Escapes from a folder through a running gateway", .timeLimit(.minutes(30)))
 struct PathAttackTests {
-    /// A gateway in which projects may be made beneath the folder `outside` is in.
+    /// A gateway that allows projects beneath the parent folder of `outside`.
     private func withPlayground(_ body: (GatewayClient, Playground) async throws -> Void) async throws {
         try await GatewayHome.with { home in
             let place = try Playground(in: home.path)
@@ -18,7 +18,7 @@ struct PathAttackTests {
         }
     }
 
-    @Test("the path of a project leads nowhere but to the folders for projects")
+    @Test("The path of a project cannot leave the folders for projects")
     func projects() async throws {
         try await withPlayground { gateway, place in
             let home = "\(try Files.canonical(gateway.home.path))/martlet/data/projects"
@@ -26,7 +26,7 @@ struct PathAttackTests {
             for (target, name) in [(place.outside, "out"), ("loop", "loop"), ("/", "root"), ("../../..", "up")] {
                 try #require(unsafe symlink(target, "\(home)/\(name)") == 0)
             }
-            // Neighbours whose names only begin like those that are allowed.
+            // Siblings whose names start like those of allowed folders.
             for neighbour in [place.folder + "-not", home + "-not"] { try Files.makeDirectories(neighbour) }
             let before = try place.surroundings()
             let near = ["-not", "x", "/../secret", "/../../outside", "/out", "/in/out", "/root/etc", "/file"]
@@ -53,7 +53,7 @@ struct PathAttackTests {
                 }
                 #expect(try place.surroundings() == before, "\(path)")
             }
-            // Names that are only strange are possible, so that the others were refused for what they are.
+            // Names that are only strange are accepted, so the others were refused for the right reason.
             #expect(made > 30 && made < paths.count - 50)
             for name in ["../../../x", "/etc", "..", ".", "a/b", "\u{0}", "..\\x"] {
                 let project = try await gateway.json(.post, "/v1/projects", ["name": .string(name)])
@@ -63,14 +63,14 @@ struct PathAttackTests {
         }
     }
 
-    @Test("the file API reads and writes nothing outside, however a path is written")
+    @Test("The file API reads and writes nothing outside, however a path is written")
     func files() async throws {
         try await withPlayground { gateway, place in
             let id = try await gateway.makeProject(place.folder).id
             let before = try place.surroundings()
             let base = "/v1/projects/\(id)"
             let forms = place.out.paths.flatMap { path -> [String] in
-                // As it is where a request line can hold it, and with its bytes escaped.
+                // Unescaped if a request line can contain it, and with its bytes escaped.
                 let plain = path.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "?") }
                 return (plain ? [path] : []) + (path.utf8.count < 2000 ? [path.escaped, path.escapedParts] : [])
             }
@@ -98,7 +98,7 @@ struct PathAttackTests {
         }
     }
 
-    @Test("no tool of a model reads, writes or runs outside")
+    @Test("No tool of a model reads, writes or runs outside the folder")
     func tools() async throws {
         try await withPlayground { gateway, place in
             let id = try await gateway.makeProject(place.folder).id
@@ -128,7 +128,7 @@ struct PathAttackTests {
                 for (tool, input) in calls {
                     let (call, result) = try await gateway.use(tool, input, in: id)
                     #expect(call["name"] == .string(tool) && call["input"] == input)
-                    // What is asked for may be said again, but nothing of what is there.
+                    // The answer may repeat the requested path, but no content.
                     let content = result["content"]?.string ?? ""
                     #expect(!content.contains("root:"), "\(tool) \(form): \(content)")
                 }
@@ -137,7 +137,7 @@ struct PathAttackTests {
         }
     }
 
-    @Test("a project's folder that was replaced by a link leads nowhere, and counts again when it is back")
+    @Test("A project's folder that was replaced by a link is refused, and works again when it is restored")
     func replaced() async throws {
         try await withPlayground { gateway, place in
             let id = try await gateway.makeProject(place.folder).id
@@ -152,7 +152,7 @@ struct PathAttackTests {
             let turn = try await gateway.send(
                 .post, "/v1/chat/completions",
                 GatewayClient.saying("read secret", ["project_id": .string(id), "stream": false]))
-            #expect(!turn.text.contains("root:") && turn.text.contains("is reached by a link"), "\(turn.text)")
+            #expect(!turn.text.contains("root:") && turn.text.contains("its path contains a link"), "\(turn.text)")
             #expect(try place.surroundings() == before)
             try #require(unsafe unlink(place.folder) == 0)
             try #require(unsafe rename("\(place.outside)/aside", place.folder) == 0)
@@ -161,7 +161,7 @@ struct PathAttackTests {
         }
     }
 
-    @Test("a folder that is swapped for a link all the time lets nothing out or in")
+    @Test("A folder that is constantly swapped for a link leaks no reads or writes")
     func race() async throws {
         try await withPlayground { gateway, place in
             let id = try await gateway.makeProject(place.folder).id
@@ -183,7 +183,7 @@ struct PathAttackTests {
                 }
             }
             #expect(try place.surroundings() == before)
-            // Both were met: the folder that may be used and the link that may not, or nothing at all.
+            // Both cases occurred: the allowed folder, and the link or nothing.
             #expect(seen.contains(200) && seen.count > 1 && seen.allSatisfy { $0 < 500 }, "\(seen)")
         }
     }

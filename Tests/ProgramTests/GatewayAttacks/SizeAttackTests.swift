@@ -3,13 +3,13 @@ import HTTPCore
 import JSON
 import Testing
 
-@Suite("What is too large for a gateway", .timeLimit(.minutes(5)))
+@Suite("Oversized requests to a gateway", .timeLimit(.minutes(5)))
 struct SizeAttackTests {
     private static func completion(_ content: String) -> String {
         #"{"messages":[{"role":"user","content":"# + content + "}]}"
     }
 
-    @Test("is refused while it comes, whether head, body or depth, and takes no memory with it")
+    @Test("A too large head, body or depth is refused while it arrives, without using memory")
     func refused() async throws {
         try await GatewayClient.with { gateway in
             let big = String(repeating: "x", count: 1 << 20)
@@ -48,7 +48,7 @@ struct SizeAttackTests {
                 #expect(answer.answers == 1 && answer.contains(#""error""#), "\(name)")
             }
             let before = Processes.residentBytes(of: gateway.process)
-            // Chunks that never end are taken up to the limit of a body, and no further.
+            // Endless chunks are accepted only up to the limit of a body.
             let connection = try gateway.connect()
             try await connection.send(
                 GatewayClient.raw("POST", "/v1/chat/completions", type)
@@ -63,7 +63,7 @@ struct SizeAttackTests {
         }
     }
 
-    @Test("is known by its limits: what is just small enough is answered")
+    @Test("A request just below the limits is answered")
     func accepted() async throws {
         try await GatewayClient.with { gateway in
             let words = String(repeating: "word ", count: 400_000)
@@ -84,7 +84,7 @@ struct SizeAttackTests {
         }
     }
 
-    @Test("cannot be hidden in names that fall together in a table, or in a body that is packed")
+    @Test("Colliding names and a compressed body do not bypass the limits")
     func tricks() async throws {
         try await GatewayClient.with { gateway in
             let members = (0..<200_000).map { "\"k\($0)\":\($0)" }.joined(separator: ",")
@@ -92,7 +92,7 @@ struct SizeAttackTests {
             let answer = try await gateway.exchange(
                 GatewayClient.raw("POST", "/v1/chat/completions", ["Content-Type: application/json"], body: body))
             #expect(answer.answerStatus == 200 || answer.answerStatus == 400, "\(answer.prefix(500))")
-            // One that is packed is not unpacked: it is no JSON.
+            // A compressed body is not decompressed, so it is not JSON.
             let packed = try await gateway.exchange(
                 GatewayClient.raw(
                     "POST", "/v1/chat/completions", ["Content-Type: application/json", "Content-Encoding: gzip"],

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Slow clients of a gateway", .timeLimit(.minutes(5)))
 struct SlowAttackTests {
-    /// What goes first on a connection whose client then falls silent; the gateway has to end it by itself.
+    /// The first bytes on a connection whose client then sends nothing more. The gateway must close it.
     private static let beginnings = [
         "", "G", "GET /v1/models HTTP/1.1\r\nHost: local", "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nX: a\r\n",
         "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(GatewayHome.everything)\r\n"
@@ -17,7 +17,7 @@ struct SlowAttackTests {
             + "Content-Length: 1000000\r\n\r\nxxxx",
     ]
 
-    @Test("are ended by it, and nobody else waits for them meanwhile")
+    @Test("A slow client is disconnected and does not delay others")
     func silent() async throws {
         try await GatewayClient.with { gateway in
             try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -32,7 +32,7 @@ struct SlowAttackTests {
                         return answer.isEmpty || [400, 404, 408].contains(answer.answerStatus)
                     }
                 }
-                // A head that trickles never comes to its end, however often something of it comes.
+                // A head that arrives byte by byte never finishes.
                 let trickle = try gateway.connect()
                 group.addTask {
                     defer { trickle.close() }
@@ -43,7 +43,7 @@ struct SlowAttackTests {
                     }
                     return true
                 }
-                // One that asks for much and does not read.
+                // A client that requests a lot and does not read.
                 let words = "repeat: " + String(repeating: "word ", count: 1_500_000)
                 let body = GatewayClient.saying(words, ["stream": true]).text()
                 let lazy = try gateway.connect()
@@ -62,7 +62,7 @@ struct SlowAttackTests {
         }
     }
 
-    /// Opens connections, some of them used, and tells when the other side has ended all of them.
+    /// Opens connections, uses some of them, and returns when the other side has closed all.
     private static let program = """
         import resource, selectors, socket, sys
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -87,10 +87,10 @@ struct SlowAttackTests {
         """
 
     @Test(
-        "may be nine thousand that only sit there: others are served, and they are ended when they stay idle",
+        "With nine thousand idle connections others are served, and idle ones are closed",
         .onlyRootSeesDescriptors)
     func many() async throws {
-        // It raises its own limit of descriptors, as far as it may.
+        // The gateway raises its own descriptor limit as far as allowed.
         try await GatewayHome.with { home in
             try await home.attack(after: "ulimit -S -n 1024") { gateway in
                 let before = Processes.residentBytes(of: gateway.process)

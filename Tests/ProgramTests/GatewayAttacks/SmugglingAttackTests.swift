@@ -2,8 +2,8 @@ import HTTPCore
 import JSON
 import Testing
 
-/// HTTPKit's own tests have every form; here is a short list through the whole program, with something to smuggle.
-@Suite("Requests hidden in requests to a gateway", .timeLimit(.minutes(5)))
+/// HTTPKit's own tests cover every form. This is a short list through the whole program, with a request to smuggle.
+@Suite("Request smuggling to a gateway", .timeLimit(.minutes(5)))
 struct SmugglingAttackTests {
     private static let body = #"{"name":"smuggled"}"#
     private static let hidden = GatewayClient.raw(
@@ -11,7 +11,7 @@ struct SmugglingAttackTests {
 
     private static func chunk(_ text: String) -> String { "\(String(text.utf8.count, radix: 16))\r\n\(text)\r\n" }
 
-    /// A completion's head with these lines, and what comes behind it.
+    /// The head of a completion request with these lines, and the bytes after it.
     private static func post(_ lines: [String], _ rest: String) -> String {
         let head = [
             "POST /v1/chat/completions HTTP/1.1", "Host: localhost", "Authorization: Bearer \(GatewayHome.everything)",
@@ -53,13 +53,13 @@ struct SmugglingAttackTests {
         ]
     }
 
-    @Test("are never read: the gateway answers once, or waits for the rest, and has done nothing")
+    @Test("A smuggled request is never executed: the gateway answers once, or waits for the rest")
     func forms() async throws {
         try await GatewayClient.with { gateway in
             for (name, text) in Self.forms {
                 let connection = try gateway.connect()
                 try await connection.send(text)
-                // What is not all there waits; nothing that is hidden in it may be answered meanwhile.
+                // An incomplete request waits; a request hidden in it must not be answered meanwhile.
                 if name.hasPrefix("a length that is not") {
                     try await gateway.json(.get, "/v1/models")
                 } else {
@@ -75,7 +75,7 @@ struct SmugglingAttackTests {
         }
     }
 
-    @Test("are two requests where they are written as two, and an extension of a chunk is only that")
+    @Test("Two pipelined requests are two requests, and a chunk extension is only an extension")
     func pipelined() async throws {
         try await GatewayClient.with { gateway in
             let question = #"{"messages":[{"role":"user","content":"repeat: one"}]}"#

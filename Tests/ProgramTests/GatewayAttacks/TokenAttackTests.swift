@@ -3,14 +3,14 @@ import HTTPCore
 import JSON
 import Testing
 
-@Suite("A gateway without its token", .timeLimit(.minutes(5)))
+@Suite("Access to a gateway without its token", .timeLimit(.minutes(5)))
 struct TokenAttackTests {
     private struct Place: Hashable {
         let method: String
         let path: String
     }
 
-    /// Everything that is answered, by the document and by the table of routes, with words for the names in paths.
+    /// All routes in the document and the table of routes, with values for the parameters in paths.
     private func places(_ gateway: GatewayClient) async throws -> Set<Place> {
         var places: Set<Place> = []
         let document = try await gateway.json(.get, "/openapi.json")
@@ -35,7 +35,7 @@ struct TokenAttackTests {
             .map { $0.hasPrefix("{") ? "x" : String($0) }.joined(separator: "/")
     }
 
-    /// Lines of a head that are not the token, though some are near.
+    /// Headers without the right token, some of them similar.
     private static var credentials: [[String]] {
         let token = GatewayHome.token
         let (upper, reversed) = (token.uppercased(), String(token.reversed()))
@@ -64,7 +64,7 @@ struct TokenAttackTests {
         return (head + lines).joined(separator: "\r\n") + "\r\n\r\n" + body
     }
 
-    @Test("answers on no route but for its health, and does nothing")
+    @Test("Without the token only the health route answers, and nothing is done")
     func refused() async throws {
         try await GatewayClient.with { gateway in
             let places = try await places(gateway)
@@ -81,7 +81,7 @@ struct TokenAttackTests {
                     #expect(!answer.contains(GatewayHome.token))
                 }
             }
-            // All of it was refused for the token alone.
+            // Everything was refused only because of the token.
             let refusal = try await gateway.json(
                 .get, "/v1/models", headers: ["Authorization": "Bearer no"], status: 401)
             #expect(refusal["error"]?["code"] == "invalid_api_key" && refusal["error"]?["status"] == 401)
@@ -93,7 +93,7 @@ struct TokenAttackTests {
         }
     }
 
-    @Test("is as closed to other methods and under other spellings of a path")
+    @Test("Other methods and other spellings of a path are refused too")
     func spellings() async throws {
         try await GatewayClient.with { gateway in
             for target in [

@@ -4,9 +4,9 @@ import JSON
 import ProcessKit
 import Testing
 
-@Suite("Clients that vanish while a gateway answers them", .timeLimit(.minutes(5)))
+@Suite("Clients that disconnect during an answer", .timeLimit(.minutes(5)))
 struct VanishAttackTests {
-    /// Sends a question on a connection of its own, and waits until something in its stream shows that it is at work.
+    /// Sends a request on its own connection, and waits until its stream shows that the turn is running.
     private func begin(
         _ gateway: GatewayClient, _ words: String, _ more: JSONObject = [:], mark: String
     ) async throws -> (connection: RawConnection, session: String?) {
@@ -23,12 +23,12 @@ struct VanishAttackTests {
     }
 
     @Test(
-        "leave nothing behind: no turn, no process, no descriptor", .onlyRootSeesDescriptors, arguments: [true, false])
+        "Disconnected clients leave no turn, process or descriptor", .onlyRootSeesDescriptors, arguments: [true, false])
     func stopped(byReset: Bool) async throws {
         try await GatewayClient.with { gateway in
             let project = try await gateway.makeProject()
             let place: JSONObject = ["project_id": .string(project.id)]
-            // A number that nothing else on this machine sleeps for.
+            // A duration that no other process on this machine sleeps for.
             let sleep = "90\(gateway.process).25"
             let command = "echo begun; sleep \(sleep) & (trap '' TERM; sleep \(sleep)); sleep \(sleep)"
             let long = "repeat: " + String(repeating: "word ", count: 200_000)
@@ -50,11 +50,11 @@ struct VanishAttackTests {
             }
             #expect(sessions.count == 20)
             try await gateway.waitForQuiet()
-            // A command has 200 ms to end; what ignores that is killed.
+            // A command has 200 ms to end, and is killed otherwise.
             while try !Processes.with(sleep).isEmpty {}
             while try !Processes.children(of: gateway.process).isEmpty {}
-            // Readers of the database and the client that looks for servers here open when they are first wanted; what
-            // each of the thirty rounds left would be more.
+            // Readers of the database and the client that discovers servers open on first use; a leak in each of the
+            // thirty rounds would be more.
             while try Processes.descriptors(of: gateway.process) > before + 8 {
                 try await gateway.json(.get, "/health")
             }
@@ -69,7 +69,7 @@ struct VanishAttackTests {
         }
     }
 
-    @Test("leave a turn to its end where the settings say so, which can be stopped and read later")
+    @Test("If the settings say so, a turn continues without its client and can be stopped and read later")
     func kept() async throws {
         try await GatewayClient.with("{gateway: {'keeps-running': true}}") { gateway in
             let project = try await gateway.makeProject()
@@ -99,7 +99,7 @@ struct VanishAttackTests {
         }
     }
 
-    @Test("while a question waits for their word, take the question with them")
+    @Test("An open approval request is withdrawn when its client disconnects")
     func asked() async throws {
         try await GatewayClient.with { gateway in
             let project = try await gateway.makeProject(rules: [])
@@ -111,7 +111,7 @@ struct VanishAttackTests {
             let approval = try #require(open.first?["id"]?.string)
             connection.reset()
             try await gateway.waitForEnd(of: session)
-            // Whoever answers now is too late.
+            // An answer is too late now.
             try await gateway.json(
                 .post, "/v1/sessions/\(session)/approvals/\(approval)", ["allow": true], status: 404)
             #expect(try await gateway.json(.get, "/v1/sessions/\(session)/approvals")["data"] == [])

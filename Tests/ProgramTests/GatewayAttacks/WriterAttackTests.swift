@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Several writers of one session", .timeLimit(.minutes(5)))
 struct WriterAttackTests {
-    @Test("are let in one after the other: whoever comes meanwhile is told that it is busy")  // row G-05
+    @Test("One writer at a time is accepted, and others are told that the session is busy")  // row G-05
     func together() async throws {
         try await GatewayClient.with { gateway in
             let project = try await gateway.makeProject().id
@@ -27,7 +27,7 @@ struct WriterAttackTests {
             let busy = answers.filter { $0.status == 409 }
             #expect(done.count + busy.count == 60 && done.count >= 1)
             #expect(busy.allSatisfy { $0.body["error"]?["code"] == "session_busy" })
-            // Each that was let in has its question and its own answer behind it, and nobody else wrote anything.
+            // Each accepted writer has its question followed by its own answer, and nothing else was written.
             let messages = try await gateway.messages(of: session).compactMap { $0["content"]?.string }
             #expect(messages.count == done.count * 2)
             for index in stride(from: 0, to: messages.count, by: 2) {
@@ -37,7 +37,7 @@ struct WriterAttackTests {
         }
     }
 
-    @Test("in two programs, a gateway and a command, do not get into each other either")
+    @Test("A gateway and a command in another process do not mix their turns either")
     func programs() async throws {
         try await GatewayClient.with { gateway in
             let project = try await gateway.makeProject()
@@ -48,13 +48,13 @@ struct WriterAttackTests {
                     ["project_id": .string(project.id), "stream": true]))
             let session = try #require(stream.headers["X-Session-ID"])
             for try await event in stream.events() where event.text.contains("\"tool_output\"") {
-                // The turn runs, and cannot end before the mark is there.
+                // The turn is running and cannot end before the mark exists.
                 let asked = GatewayClient.saying("repeat: me too", ["session_id": .string(session)])
                 let refused = try await gateway.json(.post, "/v1/chat/completions", asked, status: 409)
                 #expect(refused["error"]?["code"] == "session_busy")
                 try await gateway.json(.delete, "/v1/sessions/\(session)", status: 409)
                 try await gateway.json(.delete, "/v1/projects/\(project.id)", status: 409)
-                // Another process looks at the same data.
+                // Another process reads the same data.
                 let list = try await gateway.home.martlet("gateway", "session", "list", "--json")
                 #expect(try list.output.json().array?.first?["running"] == true, "\(list.errors)")
                 try write("", to: mark)

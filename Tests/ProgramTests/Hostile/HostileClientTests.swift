@@ -5,8 +5,8 @@ import JSON
 import ProcessKit
 import Testing
 
-/// What a client tries that may only chat, on a gateway that runs.
-@Suite("A client of the gateway that may only chat", .timeLimit(.minutes(5)))
+/// Attacks by a client with only the scope chat on a running gateway.
+@Suite("A client with only the scope chat", .timeLimit(.minutes(5)))
 struct HostileClientTests {
     private static let token = "test-token-of-a-chatting-client-0123456789"
     private static let chats: HTTPHeaders = ["Authorization": "Bearer \(token)"]
@@ -22,7 +22,7 @@ struct HostileClientTests {
         }
     }
 
-    /// What the gateway remembers of projects, sessions and rules, as its owner sees it.
+    /// The stored projects, sessions and rules, as the owner sees them.
     private func state(_ gateway: GatewayClient) async throws -> JSON {
         [
             "projects": try await gateway.json(.get, "/v1/projects")["data"] ?? .null,
@@ -31,7 +31,7 @@ struct HostileClientTests {
     }
 
     private static let allowed: JSON = [["verdict": "allow", "tool": "*"]]
-    /// Members that would widen something, if anybody took them from a request.
+    /// Members that would widen rights if they were accepted from a request.
     private static let widening: JSONObject = [
         "rules": allowed, "mode": "full", "approvals": ["verdict": "allow"],
         "policy": ["mode": "full", "rules": allowed],
@@ -43,7 +43,7 @@ struct HostileClientTests {
     }
 
     // sandbox cases 79 and 80
-    @Test("has nothing allowed by what it puts into a request, and what is allowed there by others it has")
+    @Test("A request cannot allow itself anything, but rules set by others apply to it")
     func members() async throws {
         try await with { gateway in
             let project = try await gateway.makeProject(rules: [])
@@ -51,7 +51,7 @@ struct HostileClientTests {
             for (index, more) in ([[:], Self.widening] as [JSONObject]).enumerated() {
                 for key in ["extra_body", "metadata", "mcp", nil] as [String?] {
                     var body = more
-                    // Also where clients put what a server may not know.
+                    // Also in the places for unknown members.
                     if let key { body = [key: .object(more)] }
                     body["project_id"] = .string(project.id)
                     let asked = GatewayClient.saying(write("owned-\(index)"), body)
@@ -70,7 +70,7 @@ struct HostileClientTests {
             _ = try await gateway.send(.post, Self.path, again, headers: Self.chats)
             #expect(try FileTree(project.folder).entries.isEmpty)
             #expect(try await withoutTimes(gateway.json(.get, "/v1/projects")["data"]) == withoutTimes(before))
-            // The control: whoever may make rules makes one, and the same request does what it says.
+            // Control: a client with admin rights creates a rule, and the same request succeeds.
             try await gateway.json(.patch, "/v1/projects/\(project.id)", ["rules": Self.allowed])
             let asked = GatewayClient.saying(write("owned-4"), ["project_id": .string(project.id)])
             let done = try await gateway.send(.post, Self.path, asked, headers: Self.chats)
@@ -79,14 +79,14 @@ struct HostileClientTests {
         }
     }
 
-    /// Projects without what each use of them changes.
+    /// Projects without the values that every use changes.
     private func withoutTimes(_ projects: JSON?) -> [JSON] {
         (projects?.array ?? []).map {
             ["id": $0["id"] ?? .null, "rules": $0["rules"] ?? .null, "path": $0["path"] ?? .null]
         }
     }
 
-    @Test("makes and changes no rule, project, token or file, looks at nothing, and is told what would be needed")
+    @Test("The client cannot change or read rules, projects, tokens or files, and is told the needed scope")
     func routes() async throws {
         try await with { gateway in
             let project = try await gateway.makeProject(rules: [])
@@ -112,7 +112,7 @@ struct HostileClientTests {
             }
             #expect(try await state(gateway) == before)
             #expect(try FileTree(project.folder).entries.isEmpty)
-            // The control: who has every scope is not refused.
+            // Control: a client with every scope is not refused.
             for (method, path, body) in requests where method == .get || method == .patch {
                 let answer = try await gateway.send(method, path, body)
                 #expect(answer.status != .forbidden, "\(method) \(path): \(answer.text)")
@@ -121,7 +121,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test("names no project by its path or name, no session of another project, and none that it makes up")
+    @Test("The client cannot use a project by path or name, a session of another project, or an invented one")
     func others() async throws {
         try await with { gateway in
             let (one, two) = (try await gateway.makeProject(), try await gateway.makeProject())
@@ -143,7 +143,7 @@ struct HostileClientTests {
             }
             #expect(try await state(gateway) == before)
             for project in [one, two] { #expect(try FileTree(project.folder).entries.isEmpty) }
-            // The control: in its own project the session goes on.
+            // Control: the session continues in its own project.
             let asked = GatewayClient.saying(
                 write("owned"), ["session_id": .string(session), "project_id": .string(one.id)])
             #expect(try await gateway.send(.post, Self.path, asked, headers: Self.chats).status == .ok)
@@ -152,7 +152,7 @@ struct HostileClientTests {
     }
 
     // sandbox cases 76 and 77
-    @Test("does not answer the question about its own call, in whatever way it says yes")
+    @Test("The client cannot approve its own call in any way")
     func question() async throws {
         try await with { gateway in
             let project = try await gateway.makeProject(rules: [])
@@ -175,7 +175,7 @@ struct HostileClientTests {
             let said = GatewayClient.saying("Yes, allow it", ["session_id": .string(session)])
             #expect(try await gateway.send(.post, Self.path, said, headers: Self.chats).status.code == 409)
             #expect(try FileTree(project.folder).entries.isEmpty)
-            // The control: it still waits, and who may answer does.
+            // Control: the request is still open, and a client with the scope approve can answer it.
             try await gateway.json(.post, place, ["allow": true])
             #expect(try await connection.receiveAll().contains("data: [DONE]"))
             #expect(try FileTree(project.folder).entries == ["owned": "owned"])
@@ -183,13 +183,13 @@ struct HostileClientTests {
     }
 }
 
-@Suite("A command behind the gateway that asks the gateway itself", .timeLimit(.minutes(5)))
+@Suite("A gateway's command that calls the gateway", .timeLimit(.minutes(5)))
 struct HostileCallbackTests {
-    /// What a command gets of the gateway's own addresses: the status of each, and 000 where nobody answered.
+    /// The status that a command gets at each of the gateway's addresses, and 000 without a response.
     private func statuses(_ sandbox: String) async throws -> [String] {
         var found: [String] = []
         try await GatewayHome.with("{gateway: {sandbox: '\(sandbox)'}}") { home in
-            // Where commands may write, so that no folder hides it.
+            // Commands may write there, so that the folder is not hidden.
             let folder = "\(home.path)/project"
             try Files.makeDirectories(folder)
             let socket = "\(folder)/own.sock"
@@ -210,7 +210,7 @@ struct HostileCallbackTests {
                 let result = try await gateway.use("bash.run", ["command": .string(command)], in: project.id).result
                 found = (result["content"]?.string ?? "").lines.first?.split(separator: " ").map(String.init) ?? []
                 #expect(found.count == 5, "\(result.text())")
-                // The control: outside it answers at both.
+                // Control: outside the sandbox both addresses answer.
                 for words in [
                     ["http://127.0.0.1:\(port)/health"], ["--unix-socket", socket, "http://localhost/health"],
                 ] {
@@ -226,12 +226,12 @@ struct HostileCallbackTests {
     }
 
     // sandbox case 77
-    @Test("reaches it by neither its port nor its socket")
+    @Test("The command cannot reach the gateway's port or socket")
     func isolated() async throws {
         #expect(try await statuses("isolated") == ["000", "000", "000", "000", "000"])
     }
 
-    @Test("with a network reaches its port, where it is nobody without a token, and not its socket")
+    @Test("A command with network access reaches the port, where it has no token, but not the socket")
     func networked() async throws {
         #expect(try await statuses("folder") == ["200", "401", "401", "000", "000"])
     }

@@ -6,14 +6,14 @@ import JSON
 import ProcessKit
 import Testing
 
-@Suite("A command of a model that tries to leave its sandbox", .timeLimit(.minutes(5)))
+@Suite("A model's command that tries to escape its sandbox", .timeLimit(.minutes(5)))
 struct HostileCommandTests {
-    /// A script that says OWNED where it succeeds.
+    /// A script that prints OWNED if it succeeds.
     private struct Attempt {
         /// The numbers of its cases.
         let cases: String
         let script: String
-        /// Whether it may be tried without a sandbox, where it has to succeed.
+        /// Whether it can also run without a sandbox, where it must succeed.
         let isHarmless: Bool
 
         init(_ cases: String, _ script: String, isHarmless: Bool = true) {
@@ -21,12 +21,12 @@ struct HostileCommandTests {
         }
     }
 
-    /// Attempts from a folder that has `outside` above it.
+    /// Attempts from a folder beneath `outside`.
     ///
     /// - Parameters:
-    ///   - home: that of the person.
-    ///   - port: where something listens.
-    ///   - victim: a process.
+    ///   - home: The user's home.
+    ///   - port: A port on which something listens.
+    ///   - victim: A process.
     private static func attempts(_ outside: String, _ home: String, _ port: Int, _ victim: Int32) -> [Attempt] {
         [
             Attempt("1", "mount -o remount,rw,bind / && echo OWNED", isHarmless: false),
@@ -80,7 +80,7 @@ struct HostileCommandTests {
     }
 
     // sandbox cases 1, 2, 3, 4, 5, 6, 10, 20, 21, 22, 23, 26, 28, 35, 47, 48 and 49
-    @Test("changes nothing outside, sees nothing of the person and reaches nobody, and can do each of that without one")
+    @Test("A command cannot change files outside, see the user's files or use the network, but could without a sandbox")
     func attempts() async throws {
         let plan = FakeModel.Plan()
         try await ScriptedServer.run(Self.answers) { thief in
@@ -101,7 +101,7 @@ struct HostileCommandTests {
                             "cd \(place.folder) && martlet ask -m openai/small-1 --mode full --format ndjson Try")
                         #expect(run.code == 0, "\(run.errors)")
                         for (attempt, result) in zip(attempts, try FakeModel.results(of: plan, in: run.output)) {
-                            // It was tried, and not refused for another reason.
+                            // The attempt was made and not refused for another reason.
                             #expect(result.content.contains("END"), "\(attempt.cases): \(result)")
                             #expect(!result.content.contains("OWNED"), "\(attempt.cases): \(result)")
                         }
@@ -114,7 +114,7 @@ struct HostileCommandTests {
                             try String(decoding: Files.read("\(home.path)/.bashrc", limit: 99), as: UTF8.self)
                                 == "export PATH\n")
                         #expect(thief.record.connections.isEmpty && local.record.connections.isEmpty)
-                        // It is still there.
+                        // The process is still running.
                         #expect(kill(child.processID, 0) == 0)
                         try await expectToSucceed(attempts.filter(\.isHarmless), place, marked)
                     }
@@ -123,7 +123,7 @@ struct HostileCommandTests {
         }
     }
 
-    /// The control: without a sandbox each of them does what it is to do.
+    /// Control: without a sandbox each attempt succeeds.
     private func expectToSucceed(_ attempts: [Attempt], _ place: Playground, _ home: ChatHome) async throws {
         for attempt in attempts {
             let run = try await Program.martlet.shell(
@@ -134,7 +134,7 @@ struct HostileCommandTests {
     }
 
     // sandbox cases 40 and 41
-    @Test("leaves nothing running that it started, whatever that ignores and wherever it hides")
+    @Test("A command leaves no processes running, whatever signals they ignore and wherever they hide")
     func left() async throws {
         let plan = FakeModel.Plan()
         try await ChatHome.with(FakeModel.calling(plan)) { home in
@@ -146,10 +146,10 @@ struct HostileCommandTests {
             #expect(run.code == 0, "\(run.errors)")
             #expect(try FakeModel.results(of: plan, in: run.output).first?.content == "begun\n")
             #expect(try Processes.with(mark).isEmpty)
-            // The control: outside it goes on, and is found.
+            // Control: outside the sandbox the process continues and is found.
             let free = Command("sleep", [mark], environment: Program.environment(home.path))
             try await Launcher.standalone.withChild(free) { _ in
-                // The kernel tells that it has started a little before it tells its arguments.
+                // A process is visible in /proc a moment before its arguments.
                 var found = try Processes.with(mark)
                 while found.isEmpty {
                     await Task.yield()

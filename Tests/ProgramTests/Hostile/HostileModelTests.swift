@@ -5,17 +5,17 @@ import JSON
 import ProcessKit
 import Testing
 
-@Suite("A model that tries whatever it can", .timeLimit(.minutes(5)))
+@Suite("A hostile model", .timeLimit(.minutes(5)))
 struct HostileModelTests {
-    /// A home with a vault, settings and conversations, and in it a folder to get out of.
+    /// A home with a vault, settings and conversations, and a folder to escape from.
     private struct Place {
         let home: ChatHome
         let playground: Playground
         let plan: FakeModel.Plan
-        /// What is in the home beside Martlet's own files and the folder.
+        /// The home without Martlet's own files and the folder.
         let before: FileTree
 
-        /// Has the model do what the plan says.
+        /// Makes the model follow the plan.
         func ask(_ mode: String, adding options: String = "") async throws -> (code: Int32, [FakeModel.Result]) {
             let run = try await home.shell(
                 "cd \(playground.folder) && martlet ask -m openai/small-1 --mode \(mode) --format ndjson \(options) Try"
@@ -23,7 +23,7 @@ struct HostileModelTests {
             return (run.code, try FakeModel.results(of: plan, in: run.output))
         }
 
-        /// Does one call, in a workspace.
+        /// Makes one call in a workspace.
         func use(_ call: FakeModel.Call) async throws -> FakeModel.Result {
             plan.calls = [call]
             return try #require(try await ask("workspace").1.first)
@@ -34,7 +34,7 @@ struct HostileModelTests {
         }
 
         static func surroundings(_ home: ChatHome, _ playground: Playground) throws -> FileTree {
-            // What was said is stored, which is what the program does there.
+            // The conversation is stored there by the program itself.
             let changing = ["outside/work", "martlet/data/chat.db", "martlet/state", "martlet/cache"]
             return try FileTree(home.path) { path in changing.contains { path.hasPrefix($0) } }
         }
@@ -59,7 +59,7 @@ struct HostileModelTests {
         }
     }
 
-    /// What may tempt somebody in the folder itself.
+    /// Tempting files in the folder itself.
     private func fill(_ folder: String, _ home: String) throws {
         for name in [".git/hooks", ".martlet", ".claude"] { try Files.makeDirectories("\(folder)/\(name)") }
         for (name, text) in [
@@ -79,7 +79,7 @@ struct HostileModelTests {
 
     // MARK: Files
 
-    /// One call of each tool for files, at a path.
+    /// One call of each file tool, at a path.
     private static func calls(at path: String) -> [FakeModel.Call] {
         let path = JSON.string(path)
         let edits: JSON = [["old_text": .string(Playground.secret), "new_text": "hacked"]]
@@ -97,7 +97,7 @@ struct HostileModelTests {
     private static let readers = ["fs_read", "ls", "glob", "grep_search"]
 
     // sandbox cases 28, 32, 34 and 35
-    @Test("gets out of the folder by no tool and no spelling", arguments: ["workspace", "full"])
+    @Test("No tool and no spelling of a path escapes from the folder", arguments: ["workspace", "full"])
     func ways(mode: String) async throws {
         try await with { place in
             let paths = place.playground.out.paths.filter { !$0.isEmpty && $0.utf8.count < 3000 }
@@ -106,18 +106,18 @@ struct HostileModelTests {
             let (code, results) = try await place.ask(mode, adding: "--set chat.max-rounds=100")
             #expect(code == 0 && results.count == paths.count * 8)
             for result in results {
-                // What is asked for may be said again, but nothing of what is there.
+                // The result may repeat the requested path, but no content.
                 #expect(!result.content.contains("root:"), "\(result)")
             }
             try place.expectUnchanged()
-            // What was refused is told, and how.
+            // The refusal says why.
             let far = results.filter { $0.call.input.text().contains(#""path":"../secret""#) }
-            #expect(!far.isEmpty && far.allSatisfy { $0.isError && $0.content.contains("leads out of") }, "\(far)")
+            #expect(!far.isEmpty && far.allSatisfy { $0.isError && $0.content.contains("leads outside of") }, "\(far)")
         }
     }
 
     // sandbox case 27
-    @Test("reads nothing of Martlet's own, of the system, and of what is no file")
+    @Test("The model cannot read Martlet's files, system files, or anything that is not a regular file")
     func own() async throws {
         try await with { place in
             let own = "\(place.home.path)/martlet"
@@ -143,7 +143,7 @@ struct HostileModelTests {
     }
 
     // sandbox cases 10, 33 and 85
-    @Test("writes nothing that other programs obey, however it is spelt, and everything else")
+    @Test("The model cannot write files that other programs execute, in any spelling, but can write all others")
     func guarded() async throws {
         try await with { place in
             let tree = try FileTree(place.playground.folder)
@@ -161,7 +161,7 @@ struct HostileModelTests {
                 for result in results { #expect(result.isError, "\(mode) \(result)") }
                 #expect(try FileTree(place.playground.folder) == tree, "\(mode)")
             }
-            // The control: names that are only similar are files as others.
+            // Control: files with similar names can be written.
             for path in ["git/hooks/pre-commit", "in/.gitignore", "in/mcp.json", "envrc", ".github/x.yml"] {
                 let written = try await place.use(
                     .init("fs_write", ["path": .string(path), "content": "x\n", "create_folders": true]))
@@ -171,7 +171,7 @@ struct HostileModelTests {
         }
     }
 
-    @Test("has each tool in the folder itself: none of them refuses everything")
+    @Test("Every tool works in the folder itself")
     func inside() async throws {
         try await with { place in
             let input: [(FakeModel.Call, String)] = [
@@ -189,7 +189,7 @@ struct HostileModelTests {
             place.plan.calls = [.shell("cat b c")]
             let run = try await place.ask("full")
             #expect(run.code == 0 && run.1.first?.content == "1\n2\n", "\(run)")
-            // In a workspace commands are asked about.
+            // In workspace mode commands need approval.
             let asked = try await place.ask("workspace")
             #expect(asked.code == 6 && asked.1.first?.isError == true, "\(asked)")
         }

@@ -4,9 +4,9 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("A repository that wants more than to be read", .timeLimit(.minutes(5)))
+@Suite("A hostile repository", .timeLimit(.minutes(5)))
 struct HostileRepositoryTests {
-    /// Lends the repository, with a model that obeys it, and the thief's server, which answers like one.
+    /// Provides the repository with a model that obeys it, and the thief's server, which acts like a model server.
     private func with(
         _ model: @escaping ScriptedServer.Script = HostileRepository.obedient,
         _ body: (HostileRepository, ChatHome, ScriptedServer) async throws -> Void
@@ -18,14 +18,14 @@ struct HostileRepositoryTests {
         }
     }
 
-    /// What shows settings and features tells it in its own way.
+    /// Commands that show settings and features report it in their own way.
     private static let commands = [
         "doctor", "chat models", "chat list", "gateway project list", "gateway status", "auth status", "runs list",
         "data check",
     ]
 
     // sandbox cases 8, 9 and 80
-    @Test("runs nothing, reaches nobody and changes nothing, whatever is done in it, and what it sets is told")
+    @Test("No command lets the repository run, send or change anything, and its settings are reported")
     func untrusted() async throws {
         try await with { repository, home, thief in
             let before = try repository.surroundings()
@@ -37,7 +37,7 @@ struct HostileRepositoryTests {
                 let run = try await repository.shell("martlet \(command)")
                 #expect(run.code == 0 && !run.output.contains("evil/small-1"), "\(command): \(run.output)")
             }
-            // The limits that a person has set for cost and time are no project's to lift.
+            // A project cannot lift the user's limits on cost and time.
             let shown = try await repository.shell("martlet config show --all --origin --json")
             for row in try shown.output.json().array ?? [] {
                 let origin = row["origin"]?.string ?? ""
@@ -48,7 +48,7 @@ struct HostileRepositoryTests {
                 #expect(run.code == 0 && run.output.contains("Done."), "\(command): \(run.errors)")
                 #expect(run.errors.contains("of its settings are not used"), "\(command): \(run.errors)")
             }
-            // The model was the person's, and was offered no tools: what it called all the same is not there.
+            // The user's model was used without tools, so the calls that it made anyway had no effect.
             let asked = home.server.record.requests.filter { $0.method == "POST" }
             #expect(asked.count == 6)
             for request in asked {
@@ -70,7 +70,7 @@ struct HostileRepositoryTests {
         }
     }
 
-    @Test("has all of that where the person trusts it, or does it: none of these traps is a dud")
+    @Test("Every trap works when the user trusts the repository or runs it")
     func trusted() async throws {
         try await with { repository, home, thief in
             let trust = try await repository.shell("martlet config trust .")
@@ -94,13 +94,13 @@ struct HostileRepositoryTests {
     }
 
     @Test(
-        "has a model that obeys it do nothing outside, whatever the person lets models do in it",
+        "A model that obeys the repository changes nothing outside, whatever the user allows in it",
         arguments: ["read-only", "workspace", "full"])
     func obeyed(mode: String) async throws {
         try await with { repository, home, thief in
             let before = try repository.surroundings()
             let run = try await repository.shell("martlet ask -m openai/small-1 --mode \(mode) 'Look around'")
-            // Where nobody can be asked about commands, that is told at the end.
+            // If no one can approve commands, the end of the answer says so.
             #expect(run.code == (mode == "workspace" ? 6 : 0), "\(run.errors)")
             let results = try home.server.toolResults()
             let orders = results.dropFirst(HostileRepository.instructions.count + 1)
@@ -115,7 +115,7 @@ struct HostileRepositoryTests {
         }
     }
 
-    @Test("is read and changed as any other where nothing else is asked")
+    @Test("The repository can be read and changed like any other")
     func ordinary() async throws {
         let model = FakeModel.calling(
             [
@@ -136,7 +136,7 @@ struct HostileRepositoryTests {
     }
 
     // sandbox case 8. It stays where it is, and nothing but git itself, by who works in there, runs what it names.
-    @Test("is not brought to run anything by a command that plants another one deep in it")
+    @Test("A command that plants another repository deep inside cannot make it run anything")
     func planted() async throws {
         let plan = FakeModel.Plan()
         try await with(FakeModel.calling(plan)) { repository, _, thief in
@@ -160,7 +160,7 @@ struct HostileRepositoryTests {
             #expect(try await repository.shell(ask).code == 0)
             for command in Self.commands { _ = try await repository.shell("martlet \(command)") }
             #expect(try repository.marks() == [] && thief.record.connections.isEmpty)
-            // The control: git outside runs what it names.
+            // Control: git outside the sandbox runs the hook.
             _ = try await repository.shell("git -C \(deep) status")
             #expect(try repository.marks() == ["owned-planted"])
             try Files.remove("\(repository.outside)/owned-planted")
@@ -172,7 +172,7 @@ struct HostileRepositoryTests {
     }
 
     // sandbox case 27
-    @Test("holds up nobody with a FIFO in the place of a file")
+    @Test("A FIFO in place of a file blocks no command")
     func fifo() async throws {
         try await with { repository, home, _ in
             for words in [
@@ -183,7 +183,7 @@ struct HostileRepositoryTests {
                 #expect(refused.errors.contains("README.md"), "\(words): \(refused.errors)")
             }
             #expect(home.server.record.requests.isEmpty)
-            // The control: with a file in its place each of them goes on.
+            // Control: with a regular file each command continues.
             try Files.remove("\(repository.folder)/README.md")
             try write("{}", to: "\(repository.folder)/README.md")
             let sent = try await repository.shell("martlet ask -f README.md Hello")

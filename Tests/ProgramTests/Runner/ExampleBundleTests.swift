@@ -2,16 +2,16 @@ import FileKit
 import JSON
 import Testing
 
-/// The bundles of `Apps/examples/bundles` on the model that is built in.
-@Suite("The example bundles", .timeLimit(.minutes(5)))
+/// The bundles of `Apps/examples/bundles` with the built-in model.
+@Suite("Example bundles", .timeLimit(.minutes(5)))
 struct ExampleBundleTests {
     private static var folder: String {
         let root = #filePath.split(separator: "/").dropLast(4).map { "/\($0)" }.joined()
         return "\(root)/Apps/examples/bundles"
     }
 
-    /// The first block of YAML that the guide to bundles shows, as it stands there.
-    @Test("of the guide runs as it is written, and shows what it gives") func guide() async throws {
+    /// The first YAML block in the guide to bundles.
+    @Test("The example of the guide runs as written and prints its output") func guide() async throws {
         try await RunnerHome.with { home in
             let root = #filePath.split(separator: "/").dropLast(4).map { "/\($0)" }.joined()
             let guide = String(decoding: try Files.read("\(root)/docs/BUNDLES.md", limit: 1 << 20), as: UTF8.self)
@@ -29,7 +29,7 @@ struct ExampleBundleTests {
     }
 
     // row W-07
-    @Test("ask a model and keep its answer") func askAndSave() async throws {
+    @Test("The example that asks a model saves its answer") func askAndSave() async throws {
         try await RunnerHome.with { home in
             let run = try await home.martlet(
                 "run", "\(Self.folder)/ask-and-save.yaml", "--input", "question=What can you do?", "--json")
@@ -39,7 +39,7 @@ struct ExampleBundleTests {
         }
     }
 
-    @Test("put the same questions to several models") func fleet() async throws {
+    @Test("The fleet example asks several models the same questions") func fleet() async throws {
         try await RunnerHome.with { home in
             let run = try await home.martlet(
                 "run", "\(Self.folder)/model-fleet.yaml", "--input",
@@ -51,7 +51,7 @@ struct ExampleBundleTests {
         }
     }
 
-    @Test("review what has changed, and nothing when nothing has") func review() async throws {
+    @Test("The review example reviews changes, and nothing if there are none") func review() async throws {
         try await RunnerHome.with { home in
             try home.write("diff --git a/x b/x\n-old\n+new\n", "review.diff")
             let run = try await home.martlet("run", "\(Self.folder)/nightly-review.yaml", "--json")
@@ -65,7 +65,7 @@ struct ExampleBundleTests {
         }
     }
 
-    @Test("test a server, with a report that says where it fails") func smoke() async throws {
+    @Test("The smoke test example reports where a server fails") func smoke() async throws {
         try await RunnerHome.with { home in
             let run = try await home.martlet("run", "\(Self.folder)/smoke-test.yaml", "--junit", "smoke.xml")
             #expect(run.code == 0, "\(run.output)\(run.errors)")

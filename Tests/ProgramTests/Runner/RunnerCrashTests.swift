@@ -3,12 +3,12 @@ import JSON
 import ProcessKit
 import Testing
 
-@Suite("A run that is killed", .timeLimit(.minutes(5)))
+@Suite("Killed runs", .timeLimit(.minutes(5)))
 struct RunnerCrashTests {
     private static let steps = 200
     private static let kills = 50
 
-    /// A bundle of which each step leaves its name in a file.
+    /// A bundle whose steps each append their name to a file.
     private static var bundle: String {
         "name: long\npermissions: {actions: [file.write]}\nsteps:\n"
             + (1...steps).map { number in
@@ -18,8 +18,8 @@ struct RunnerCrashTests {
             }.joined() + "outputs: {count: \"${{ length(lines(steps.s200.result.path)) }}\"}\n"
     }
 
-    /// The limit stands for a disk that is full, which a test has not: no file grows beyond it.
-    @Test("by a full disk cleans up, and says what happened") func full() async throws {
+    /// A file size limit stands in for a full disk.
+    @Test("A run that hits a full disk cleans up and reports the error") func full() async throws {
         try await RunnerHome.with { home in
             try home.write(
                 """
@@ -36,7 +36,7 @@ struct RunnerCrashTests {
     }
 
     // row W-07
-    @Test("goes on, does nothing again that was over, tells what was under way, and ends as if nothing had been")
+    @Test("A killed run is resumed without repeating finished steps, and ends like an uninterrupted one")
     func killed() async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)
@@ -80,7 +80,7 @@ struct RunnerCrashTests {
                             }
                         }
                     }
-                    // The signal can come too late: the run has ended well then, and there is nothing to go on with.
+                    // If the signal comes too late, the run has succeeded and there is nothing to resume.
                     if !hasBegun {
                         let ended = try await home.martlet("runs", "--json").output.json()
                         try #require(ended[0]?["status"] == "ok", "a run does not go on; seed \(seed)")
@@ -93,7 +93,7 @@ struct RunnerCrashTests {
                 #expect(counts.count == Self.steps && counts.values.allSatisfy { $0 >= 1 && $0 <= round })
                 let row = try await home.martlet("runs", "--json").output.json()
                 #expect(row.array?.count == 1 && row[0]?["status"] == "ok" && row[0]?["steps"] == .int(Self.steps))
-                // What ran twice was under way when the program was killed.
+                // Steps that ran twice were running when the program was killed.
                 let shown = try await home.martlet("runs", "show", "--json").output.json()
                 #expect(shown["steps"]?.array?.count == Self.steps)
             }

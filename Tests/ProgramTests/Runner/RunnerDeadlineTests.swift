@@ -5,8 +5,8 @@ import JSON
 import ProcessKit
 import Testing
 
-/// What a run does about something that never answers: it always ends, with the documented code.
-@Suite("A run in which something never answers", .timeLimit(.minutes(5)))
+/// A run always ends with the documented exit code, even if something never answers.
+@Suite("Run timeouts", .timeLimit(.minutes(5)))
 struct RunnerDeadlineTests {
     enum Phase: CaseIterable, Sendable {
         case connection, head, body, stream
@@ -19,7 +19,7 @@ struct RunnerDeadlineTests {
           - {id: ask, action: chat.send, with: {message: x, model: openai/gpt-5, no-save: true}, timeout: 500ms}
         """
 
-    @Test("ends with 4 when it is the server, wherever it stops", arguments: Phase.allCases)
+    @Test("A run exits with 4 if a server stops answering at any point", arguments: Phase.allCases)
     func server(phase: Phase) async throws {
         try await ChatHome.with({ connection in
             switch phase {
@@ -44,7 +44,7 @@ struct RunnerDeadlineTests {
         }
     }
 
-    @Test("ends with 1 when the bundle's own time is over") func bundle() async throws {
+    @Test("A run exits with 1 at the timeout of the bundle") func bundle() async throws {
         try await withSilentServer { home in
             try home.write("timeout: 500ms\n" + asks.replacing(", timeout: 500ms", with: ""))
             let run = try await home.martlet("run", "b.yaml", "--json")
@@ -53,7 +53,7 @@ struct RunnerDeadlineTests {
         }
     }
 
-    @Test("ends with 4 when the command's own time is over") func command() async throws {
+    @Test("A run exits with 4 at the timeout of the command") func command() async throws {
         try await withSilentServer { home in
             try home.write(asks.replacing(", timeout: 500ms", with: ""))
             let run = try await home.martlet("run", "b.yaml", "--json", "--timeout", "500ms")
@@ -61,7 +61,7 @@ struct RunnerDeadlineTests {
         }
     }
 
-    @Test("ends with 2, before anything runs, when the vault waits for its passphrase") func passphrase() async throws {
+    @Test("A run exits with 2 before it starts if the vault needs its passphrase") func passphrase() async throws {
         try await RunnerHome.with { home in
             let stored = try await Program.martlet.run(
                 ["auth", "secret", "set", "demo", "--value-stdin"], home: home.path,
@@ -77,7 +77,7 @@ struct RunnerDeadlineTests {
         }
     }
 
-    @Test("ends with 3, and asks nobody at the terminal, when a server's certificate is unknown")
+    @Test("A run exits with 3 without asking if a server's certificate is unknown")
     func trust() async throws {
         let tls = try ScriptedTLS(TestCertificates.shared().selfSigned)
         try await ScriptedServer.run(tls: tls, { try $0.answer(streaming: ["never heard"]) }) { server in
@@ -92,10 +92,10 @@ struct RunnerDeadlineTests {
         }
     }
 
-    @Test("ends with 6, and asks nobody at the terminal, when a model wants to use a tool that needs a yes")
+    @Test("A run exits with 6 without asking if a model calls a tool that needs approval")
     func approval() async throws {
         try await RunnerHome.with { home in
-            // Commands are not run in a home itself.
+            // Commands do not run in a home itself.
             var home = home
             home.variables["HOME"] = home.top
             try home.write(works("touch done", permissions: "effects: writes", timeout: "1m"))
@@ -107,10 +107,10 @@ struct RunnerDeadlineTests {
         }
     }
 
-    @Test("ends with 4 when it is a command that ignores every signal, and the command with it")
+    @Test("A run exits with 4 and kills a command that ignores every signal")
     func child() async throws {
         try await RunnerHome.with { home in
-            // Commands are not run in a home itself.
+            // Commands do not run in a home itself.
             var home = home
             home.variables["HOME"] = home.top
             let sleep = "93\(getpid()).5"
@@ -120,12 +120,12 @@ struct RunnerDeadlineTests {
             #expect(run.code == 4, "\(run.output)\(run.errors)")
             #expect(try run.output.json()["error"]?["code"] == "bundle.timed-out")
             #expect(Files.exists("\(home.path)/begun"))
-            // Nobody waits for it any more, so that it has to be gone by itself.
+            // Nothing waits for it any more, so it must have ended by itself.
             while try !Processes.with("sleep\u{0}\(sleep)").isEmpty {}
         }
     }
 
-    /// A bundle in which the model that is built in runs a command.
+    /// A bundle in which the built-in model runs a command.
     private func works(_ command: String, permissions: String, timeout: String) -> String {
         """
         name: works
@@ -137,7 +137,7 @@ struct RunnerDeadlineTests {
         """
     }
 
-    /// Runs the bundle where a person sits at a terminal, who would be asked in any other command.
+    /// Runs the bundle at a terminal, where any other command would ask.
     private func expectUnasked(_ home: RunnerHome, code: Int32, saying words: String) async throws {
         try await Conversation.with(.martlet, "$M run b.yaml; echo code $?", home: home.path, adding: home.variables) {
             terminal in
@@ -146,7 +146,7 @@ struct RunnerDeadlineTests {
         }
     }
 
-    @Test("ends at once when it is interrupted while inputs come from a pipe") func inputs() async throws {
+    @Test("A run that reads inputs from a pipe ends at once when interrupted") func inputs() async throws {
         try await RunnerHome.with { home in
             try home.write("{name: open, inputs: {who: {}}, steps: [{action: version}]}")
             var command = Program.martlet.command(
@@ -154,18 +154,18 @@ struct RunnerDeadlineTests {
             command.input = .pipe
             command.output = .null
             try await Launcher.standalone.withChild(command) { child in
-                // It is more than a pipe holds, so that all of it is written only when it is being read.
+                // This is more than a pipe holds, so it is written completely only if it is read.
                 try await child.input.write(Array(repeating: UInt8(ascii: "#"), count: 1 << 20))
                 let sent = ContinuousClock.now
                 child.send(.interrupt)
                 #expect(try await child.exitStatus() == .exited(130))
-                // Later it would have been given up.
+                // Otherwise the wait would have timed out.
                 #expect(ContinuousClock.now - sent < .seconds(10))
             }
         }
     }
 
-    @Test("does not wait for input that stays open") func input() async throws {
+    @Test("A run does not wait for open standard input") func input() async throws {
         try await RunnerHome.with { home in
             try home.write("{name: open, steps: [{action: version}]}")
             var command = Program.martlet.command(["run", "b.yaml"], home: home.path, adding: home.variables)
@@ -177,7 +177,7 @@ struct RunnerDeadlineTests {
         }
     }
 
-    @Test("ends in order with 143 when it is told to, and somebody holds its output and reads nothing")
+    @Test("A run exits with 143 on SIGTERM even if its output is not read")
     func stalledOutput() async throws {
         try await RunnerHome.with { home in
             try home.write(
@@ -198,7 +198,7 @@ struct RunnerDeadlineTests {
         }
     }
 
-    @Test("goes on to its end when nobody reads what it says") func output() async throws {
+    @Test("A run continues to its end if its output is closed") func output() async throws {
         try await RunnerHome.with { home in
             try home.write(
                 """

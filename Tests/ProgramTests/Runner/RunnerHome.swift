@@ -3,13 +3,13 @@ import Glibc
 import JSON
 import ProcessKit
 
-/// A person's home in which bundles are run.
+/// A user's home for running bundles.
 struct RunnerHome: Sendable {
     /// The folder in which every command runs.
     let path: String
-    /// The folder above it, which holds what Martlet keeps as well.
+    /// The folder above it, which also contains Martlet's data.
     let top: String
-    /// What every command finds in its environment.
+    /// The environment of every command.
     var variables: [String: String]
 
     static func with(
@@ -18,7 +18,7 @@ struct RunnerHome: Sendable {
         try await withHome { top in
             let path = "\(top)/work"
             try Files.makeDirectories(path)
-            // Nothing of a test stays in the kernel's keyring.
+            // Tests leave nothing in the kernel's keyring.
             try ProgramTests.write("{auth: {'keep-unlocked': '0s'}}", to: "\(top)/martlet/config/config.json")
             try await body(RunnerHome(path: path, top: top, variables: ["MARTLET_HOME": "\(top)/martlet"]))
         }
@@ -37,7 +37,7 @@ struct RunnerHome: Sendable {
         String(decoding: try Files.read("\(path)/\(name)", limit: 1 << 24), as: UTF8.self)
     }
 
-    /// Runs the program for the length of the body, with its lines read one by one.
+    /// Runs the program during the body, which reads its lines one by one.
     func running<Result>(
         _ words: String..., isolation: isolated (any Actor)? = #isolation,
         _ body: (ChildProcess) async throws -> Result
@@ -49,13 +49,13 @@ struct RunnerHome: Sendable {
 }
 
 extension ChildProcess {
-    /// The next event of a run, or nil when there are no more.
+    /// The next event of a run; nil at the end.
     func nextEvent() async throws -> JSON? {
         guard let line = try await output.nextLine() else { return nil }
         return try JSON(parsing: Array(line))
     }
 
-    /// Reads until an event of that type, of that step.
+    /// Reads until an event of this type and step.
     func wait(for type: String, of step: String? = nil) async throws {
         while let event = try await nextEvent() {
             if event["type"]?.string == type, step == nil || event["step"]?.string == step { return }

@@ -3,8 +3,8 @@ import JSON
 import ProcessKit
 import Testing
 
-/// `martlet run install --write`, with programs that stand for those of the machine.
-@Suite("A bundle that is to run by itself", .timeLimit(.minutes(5)))
+/// Tests `martlet run install --write` with replacements for the programs of the machine.
+@Suite("run install", .timeLimit(.minutes(5)))
 struct RunnerInstallTests {
     private let bundle = """
         name: nightly
@@ -14,7 +14,7 @@ struct RunnerInstallTests {
         steps: [{action: file.write, with: {path: done.txt, text: "${{ inputs.who }}"}}]
         """
 
-    /// Lends a home whose `crontab` keeps its table in a file.
+    /// Provides a home whose `crontab` keeps its table in a file.
     private func withCrontab(_ script: String, _ body: (RunnerHome) async throws -> Void) async throws {
         try await RunnerHome.with { home in
             var home = home
@@ -34,7 +34,8 @@ struct RunnerInstallTests {
         esac
         """
 
-    @Test("has one line in the crontab, however often it is written, and the line runs it") func cron() async throws {
+    @Test("A bundle has one crontab line, however often it is installed, and the line runs it")
+    func cron() async throws {
         try await withCrontab(crontab) { home in
             let shown = try await home.martlet("run", "install", "b.yaml", "--cron", "--input", "who=Bob", "--json")
             #expect(try shown.output.json()["written"] == false)
@@ -50,12 +51,12 @@ struct RunnerInstallTests {
             #expect(lines.count == 3 && lines[0] == "MAILTO=ada" && lines[1] == "@daily tidy # martlet: other")
             let line = try #require(lines.last)
             #expect(line.hasPrefix("30 3 * * * ") && line.hasSuffix(" # martlet: nightly"))
-            // As cron does it: a shell gets what comes after the fields, without the backslashes before percent signs.
+            // Like cron: a shell runs the text after the fields, without the backslashes before percent signs.
             let command = String(line.dropFirst("30 3 * * * ".count)).replacing("\\%", with: "%")
             let run = try await Program.martlet.shell(command, home: "/", adding: home.variables)
             #expect(run.code == 0, "\(run.output)\(run.errors)")
             #expect(try home.read("done.txt") == "100% Ada")
-            // Quiet, but for what goes wrong, which is in the log.
+            // Quiet except for errors, which are in the log.
             let log = "../martlet/state/logs/nightly.log"
             #expect(try home.read(log) == "")
             try home.write(bundle.replacing("path: done.txt", with: "path: done.txt/no"))
@@ -67,18 +68,18 @@ struct RunnerInstallTests {
         }
     }
 
-    @Test("says so where there is no cron") func withoutCron() async throws {
+    @Test("A missing crontab program is reported") func withoutCron() async throws {
         try await RunnerHome.with { home in
             var home = home
             home.variables["PATH"] = "\(home.path)/nothing"
             try home.write(bundle)
             let run = try await home.martlet("run", "install", "b.yaml", "--cron", "--write")
-            #expect(run.code == 2 && run.errors.contains("there is no program 'crontab' here"), "\(run.errors)")
+            #expect(run.code == 2 && run.errors.contains("'crontab' is not installed"), "\(run.errors)")
         }
     }
 
     @Test(
-        "leaves the crontab as it is when that cannot be read or written",
+        "The crontab is unchanged if it cannot be read or written",
         arguments: [
             ("echo 'ada may not use it' >&2; exit 1", "ada may not use it"),
             ("test $1 = -l && exit; cat >/dev/null; echo 'disk full' >&2; exit 1", "disk full"),
@@ -87,11 +88,11 @@ struct RunnerInstallTests {
         try await withCrontab(script) { home in
             let run = try await home.martlet("run", "install", "b.yaml", "--cron", "--write")
             #expect(run.code == 2 && run.errors.contains(words), "\(run.errors)")
-            #expect(run.errors.contains("was not changed"))
+            #expect(run.errors.contains("cannot change the crontab"))
         }
     }
 
-    @Test("has units where systemd looks for a user's, which systemd accepts") func systemd() async throws {
+    @Test("The units are in the user's systemd folder, and systemd accepts them") func systemd() async throws {
         try await RunnerHome.with { home in
             var home = home
             home.variables["XDG_CONFIG_HOME"] = "\(home.path)/a config"

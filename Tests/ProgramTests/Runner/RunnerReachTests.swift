@@ -3,9 +3,9 @@ import Glibc
 import JSON
 import Testing
 
-@Suite("What a bundle reaches", .timeLimit(.minutes(5)))
+@Suite("Bundle permissions", .timeLimit(.minutes(5)))
 struct RunnerReachTests {
-    /// Takes a secret and sends it off as a part of a name.
+    /// A bundle that sends a secret as a part of a host name.
     private static let thief = """
         name: thief
         env: {key: {secret: demo}}
@@ -16,7 +16,7 @@ struct RunnerReachTests {
         """
 
     // finding R.B4
-    @Test("is no secret and no file elsewhere, and the check says the lines that would change that") func thief()
+    @Test("Secrets and files elsewhere are refused, and the check names the permissions to add") func thief()
         async throws
     {
         try await RunnerHome.with { home in
@@ -31,7 +31,7 @@ struct RunnerReachTests {
         }
     }
 
-    @Test("is, with these lines, what they say, and still no server that nobody has set up") func permitted()
+    @Test("Added permissions allow secrets and files, but not other servers") func permitted()
         async throws
     {
         try await RunnerHome.with { home in
@@ -41,16 +41,16 @@ struct RunnerReachTests {
             #expect(steps?[1]?["status"] == "ok" && steps?[2]?["status"] == "failed", "\(run.output)")
             let refusal = steps?[2]?["error"]?["message"]?.string ?? ""
             #expect(
-                refusal.contains("may not speak to veryxsecretx4711.localhost:1; add hosts: [set-up, "), "\(refusal)")
-            // The control: where the server is named, it is asked, and does not answer.
+                refusal.contains("may not connect to veryxsecretx4711.localhost:1; add hosts: [set-up, "), "\(refusal)")
+            // The control: a listed server is contacted and does not answer.
             try home.write(Self.thief + "\npermissions: {secrets: [demo], paths: [., /etc], hosts: ['*.localhost']}")
             let named = try await home.martlet("run", "b.yaml", "--json", adding: ["DEMO_API_KEY": "very-secret-4711"])
             let reason = try named.output.json()["steps"]?[2]?["error"]?["message"]?.string ?? ""
-            #expect(!reason.isEmpty && !reason.contains("may not speak"), "\(reason)")
+            #expect(!reason.isEmpty && !reason.contains("may not connect"), "\(reason)")
         }
     }
 
-    @Test("is no file for the model that a step asks, whatever mode the step names, unless it permits tools")
+    @Test("A model in a step cannot use file tools unless the bundle permits them")
     func mode()
         async throws
     {
@@ -60,7 +60,7 @@ struct RunnerReachTests {
                   - action: chat.send
                     with: {message: 'replace "the" by "a" in README.md', model: martlet, mode: full}
                 """
-            // A home is no folder that a model works in.
+            // A model does not work in a home.
             let alone = ["OLLAMA_HOST": "http://127.0.0.1:1", "HOME": home.top]
             try home.write("the end\n", "README.md")
             try home.write("name: b\npermissions: {effects: writes}\n\(step)\n")
@@ -74,7 +74,7 @@ struct RunnerReachTests {
         }
     }
 
-    @Test("is the project's folder for a project's bundle, wherever it is started") func project() async throws {
+    @Test("A project's bundle reaches the project's folder, wherever it is started") func project() async throws {
         try await RunnerHome.with { home in
             try home.write("inside", "project/notes.txt")
             try home.write("outside", "outside.txt")
@@ -92,7 +92,7 @@ struct RunnerReachTests {
         }
     }
 
-    @Test("is no tool for a model in a folder that holds what Martlet keeps, and no file of it") func own() async throws
+    @Test("A model gets no tools in a folder with Martlet's data, and a bundle cannot read it") func own() async throws
     {
         try await RunnerHome.with { home in
             let ask = """
@@ -104,7 +104,7 @@ struct RunnerReachTests {
             #expect(inside.code == 0 && inside.output.contains("inside"), "\(inside.output)\(inside.errors)")
             let above = try await Program.martlet.run(
                 ["run", "work/b.yaml", "--json"], home: home.top, adding: home.variables)
-            #expect(above.code == 2 && above.output.contains("which holds files of this program"), "\(above.output)")
+            #expect(above.code == 2 && above.output.contains("which contains files of this program"), "\(above.output)")
             try home.write(
                 "name: b\nsteps: [{action: file.read, with: {path: \"${{ 'martlet' }}/config/config.json\"}}]")
             let read = try await Program.martlet.run(
@@ -113,8 +113,8 @@ struct RunnerReachTests {
         }
     }
 
-    // finding R.B4, and what an attack found: trust and settings are not a matter of effects.
-    @Test("is no setting, trust or token, unless it names what changes them") func rights() async throws {
+    // finding R.B4, and from an attack: trust and settings are not covered by effects.
+    @Test("A bundle cannot change settings, trust or tokens unless it permits the action") func rights() async throws {
         try await RunnerHome.with { home in
             for action in ["config.trust", "gateway.token.show", "auth.secret.lock"] {
                 try home.write(
@@ -128,7 +128,7 @@ struct RunnerReachTests {
         }
     }
 
-    @Test("stands in the plan and in the check") func shown() async throws {
+    @Test("The plan and the check show what a bundle reaches") func shown() async throws {
         try await RunnerHome.with { home in
             try home.write(
                 "{name: b, permissions: {actions: [file.write], secrets: [demo], hosts: [lab.local]}, steps: [{action: version}]}"
@@ -137,9 +137,9 @@ struct RunnerReachTests {
                 let shown = try await home.martlet("run", "b.yaml", option)
                 let words = shown.output.lines.map { $0.split(separator: " ").joined(separator: " ") }
                 for line in [
-                    "it may do what reads, and file.write", "servers lab.local", "files beneath \(home.path)",
+                    "may run reading actions, and file.write", "servers lab.local", "folders \(home.path)",
                     "secrets demo",
-                    "tools unasked none",
+                    "allowed tools none",
                 ] {
                     #expect(words.contains(line), "\(option): \(shown.output)")
                 }

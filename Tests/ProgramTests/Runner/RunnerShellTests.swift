@@ -3,14 +3,14 @@ import JSON
 import ProcessKit
 import Testing
 
-/// `martlet shell run`, as it is installed.
-@Suite("A program in a sandbox", .timeLimit(.minutes(5)))
+/// Tests the installed `martlet shell run`.
+@Suite("shell run", .timeLimit(.minutes(5)))
 struct RunnerShellTests {
-    @Test("works in the folder, sees nothing of the home, and its exit code is told")
+    @Test("A program works in the folder, cannot see the home, and its exit code is reported")
     func person() async throws {
         try await RunnerHome.with { home in
             let refused = try await home.martlet("shell", "run", "true")
-            #expect(refused.code == 5 && refused.errors.contains("it is or holds your home"), "\(refused.errors)")
+            #expect(refused.code == 5 && refused.errors.contains("it is or contains your home"), "\(refused.errors)")
             var home = home
             home.variables["HOME"] = home.top
             try home.write("own", "f.txt")
@@ -24,13 +24,13 @@ struct RunnerShellTests {
             #expect(failed.code == 5 && result["exit_code"] == 3 && result["output"] == "why\n", "\(failed.output)")
             let absent = try await home.martlet("shell", "run", "no-such-program")
             #expect(
-                absent.code == 5 && absent.errors.contains("there is no program no-such-program"), "\(absent.errors)")
+                absent.code == 5 && absent.errors.contains("no-such-program, or a program"), "\(absent.errors)")
             let hook = try await home.martlet("shell", "run", "mkdir", ".claude")
             #expect(hook.code == 5 && hook.output.contains("File exists"), "\(hook.output)")
         }
     }
 
-    @Test("tells what is printed as it comes, and is ended with all that it has started when it is interrupted")
+    @Test("A program's output is streamed, and an interrupt ends it with its child processes")
     func interrupted() async throws {
         try await RunnerHome.with { home in
             var home = home
@@ -43,7 +43,7 @@ struct RunnerShellTests {
                 return try await child.exitStatus()
             }
             #expect(status == .exited(130))
-            // Its name space ends with the process that made it, a moment after that is told of.
+            // Its namespace ends with its creator, a moment after the end is reported.
             let deadline = ContinuousClock.now + .seconds(20)
             while try Self.runs("sleep\u{0}765432\u{0}"), ContinuousClock.now < deadline { await Task.yield() }
             #expect(try !Self.runs("sleep\u{0}765432\u{0}"))
@@ -52,7 +52,7 @@ struct RunnerShellTests {
 
     private static func runs(_ words: String) throws -> Bool {
         try Files.list("/proc").contains { entry in
-            // What has ended meanwhile is not running.
+            // A process that has ended is not running.
             guard Int(entry.name) != nil, let line = try? Files.read("/proc/\(entry.name)/cmdline", limit: 1 << 20)
             else { return false }
             return line == Array(words.utf8)

@@ -3,7 +3,7 @@ import JSON
 import ProcessKit
 import Testing
 
-@Suite("A run that is stopped", .timeLimit(.minutes(5)))
+@Suite("Stopped runs", .timeLimit(.minutes(5)))
 struct RunnerStopTests {
     /// A bundle that waits for a server that never answers.
     private func waiting(_ port: Int) -> String {
@@ -19,7 +19,7 @@ struct RunnerStopTests {
     }
 
     @Test(
-        "by a signal does its last steps, and goes on later",
+        "A run stopped by a signal runs its cleanup steps, and can be resumed",
         arguments: [
             (Signal.interrupt, 130), (.terminate, 143), (.hangUp, 143), (.quit, 143), (.user1, 143), (.alarm, 143),
         ] as [(Signal, Int32)])
@@ -40,7 +40,7 @@ struct RunnerStopTests {
         }
     }
 
-    @Test("from elsewhere ends, and says so to both") func cancel() async throws {
+    @Test("A run stopped by runs cancel ends, and both commands report it") func cancel() async throws {
         try await withSilentServer { home in
             try home.write(waiting(0))
             try await home.running("run", "b.yaml", "--format", "ndjson") { child in
@@ -52,11 +52,11 @@ struct RunnerStopTests {
                 #expect(try await child.exitStatus() == .exited(143))
             }
             let again = try await home.martlet("runs", "cancel")
-            #expect(again.code == 1 && again.errors.contains("is not going on"))
+            #expect(again.code == 1 && again.errors.contains("is not running"))
         }
     }
 
-    @Test("while it repeats, between two times, ends cleanly") func every() async throws {
+    @Test("A repeated run that is stopped between two rounds ends cleanly") func every() async throws {
         try await RunnerHome.with { home in
             try home.write("{name: often, steps: [{action: version}]}")
             let status = try await home.running("run", "b.yaml", "--every", "200ms", "--format", "ndjson") { child in
@@ -72,7 +72,7 @@ struct RunnerStopTests {
     }
 }
 
-/// Lends a home whose provider takes requests and never answers.
+/// Provides a home whose provider accepts requests and never answers.
 func withSilentServer(_ body: (RunnerHome) async throws -> Void) async throws {
     try await ChatHome.with({ try $0.stall() }) { chat in
         try await body(RunnerHome(path: chat.path, top: chat.path, variables: chat.variables))

@@ -7,7 +7,7 @@ import Testing
 @Suite("martlet run", .timeLimit(.minutes(5)))
 struct RunnerStoryTests {
     // row W-07
-    @Test("runs a bundle, and its steps are there afterwards") func story() async throws {
+    @Test("A bundle runs, and the journal has its steps") func story() async throws {
         try await RunnerHome.with { home in
             try home.write(
                 """
@@ -37,7 +37,7 @@ struct RunnerStoryTests {
         }
     }
 
-    @Test("tells a program every event as a line, the version first and the result last") func lines() async throws {
+    @Test("Every event is an NDJSON line, with the version first and the result last") func lines() async throws {
         try await RunnerHome.with { home in
             try home.write("{name: lines, steps: [{action: version}]}")
             let run = try await home.martlet("run", "b.yaml", "--format", "ndjson")
@@ -49,7 +49,7 @@ struct RunnerStoryTests {
         }
     }
 
-    @Test("shows on a terminal how far it has come, and what came of it") func terminal() async throws {
+    @Test("A terminal shows the progress and the result") func terminal() async throws {
         try await RunnerHome.with { home in
             try home.write(
                 "{name: shown, steps: [{id: one, action: version}, {id: many, matrix: {n: [1, 2]}, action: version}]}")
@@ -62,7 +62,7 @@ struct RunnerStoryTests {
         }
     }
 
-    @Test("says nothing with --quiet when all goes well, and what is wrong when it does not")
+    @Test("--quiet prints nothing on success, and the error on failure")
     func quiet() async throws {
         try await RunnerHome.with { home in
             let bundle = "{name: still, steps: [{action: version}, {id: e, action: run.expect, with: {that: true}}]}"
@@ -75,12 +75,12 @@ struct RunnerStoryTests {
             try home.write(bundle.replacing("true", with: "false"))
             let bad = try await home.martlet("run", "b.yaml", "--quiet")
             #expect(bad.code == 1 && bad.output.lines.count == 1)
-            #expect(bad.output.hasPrefix("still failed in ") && bad.output.contains("what was expected is not so"))
-            #expect(try await home.martlet("run", "c.yaml", "--quiet").errors.contains("c.yaml: there is no such file"))
+            #expect(bad.output.hasPrefix("still failed in ") && bad.output.contains("the condition is false"))
+            #expect(try await home.martlet("run", "c.yaml", "--quiet").errors.contains("c.yaml: no such file"))
         }
     }
 
-    @Test("takes its inputs from a file, from standard input, and from a pipe; never more than it reads")
+    @Test("Inputs come from a file, standard input or a pipe, up to a size limit")
     func inputs() async throws {
         try await RunnerHome.with { home in
             try home.write(
@@ -100,9 +100,9 @@ struct RunnerStoryTests {
                 #expect(run.code == 0, "\(line): \(run.output)\(run.errors)")
             }
             for (line, words) in [
-                ("yes 'who: Ada' | $M run b.yaml --inputs -", "-: there are more than"),
+                ("yes 'who: Ada' | $M run b.yaml --inputs -", "-: the input is larger than"),
                 ("echo 'who: [' | $M run b.yaml --inputs -", "-:2:1: "), ("$M run b.yaml --inputs .", "directory"),
-                ("$M run b.yaml --inputs nowhere.yaml", "nowhere.yaml: it cannot be read"),
+                ("$M run b.yaml --inputs nowhere.yaml", "nowhere.yaml: cannot read it"),
             ] {
                 let run = try await Program.martlet.shell(line, home: home.path, adding: home.variables)
                 #expect(run.code == 2 && run.errors.contains(words), "\(line): \(run.output)\(run.errors)")
@@ -111,24 +111,24 @@ struct RunnerStoryTests {
                 .martlet, "$M run b.yaml --inputs -; echo code $?", home: home.path, adding: home.variables
             ) { terminal in
                 let shown = try await terminal.wait(for: "code 2")
-                #expect(shown.contains("pipe the values in"))
+                #expect(shown.contains("cannot read from a terminal"))
             }
         }
     }
 
-    @Test("refuses a bundle with all that is wrong, by file, line and column, and ends with 2") func refused()
+    @Test("An invalid bundle exits with 2 and lists all errors with file, line and column") func refused()
         async throws
     {
         try await RunnerHome.with { home in
             try home.write("name: Bad\nsteps:\n  - {action: versoin}\n  - {action: file.write, with: {path: 3}}\n")
             let run = try await home.martlet("run", "b.yaml")
             #expect(run.code == 2 && run.output == "")
-            #expect(run.errors.contains("b.yaml:1:7: the name has to be"))
+            #expect(run.errors.contains("b.yaml:1:7: the name must consist of"))
             try home.write("name: bad\nsteps:\n  - {action: versoin}\n  - {action: file.write, with: {path: 3}}\n")
             let other = try await home.martlet("run", "b.yaml", "--check")
             #expect(other.code == 2)
             for words in [
-                "b.yaml:3:14: there is no action 'versoin'; did you mean 'version'?", "b.yaml:4:14: file.write writes",
+                "b.yaml:3:14: unknown action 'versoin'; did you mean 'version'?", "b.yaml:4:14: file.write writes",
                 "needs 'text'",
             ] {
                 #expect(other.errors.contains(words), "\(other.errors)")
@@ -137,7 +137,7 @@ struct RunnerStoryTests {
     }
 
     @Test(
-        "ends with the code of the first failure, and with its error as one line for a program",
+        "A failed run exits with the code of the first failure, and prints its error as one line",
         arguments: [
             ("run.expect, with: {that: false}", 1, "run.expectation"), ("file.read, with: {path: nowhere}", 1, "file."),
             ("chat.send, with: {message: x, model: openai/gpt-5, no-save: true}", 4, "chat."),
@@ -156,7 +156,7 @@ struct RunnerStoryTests {
         }
     }
 
-    @Test("runs a project's own bundle by its name when it is trusted, and no other") func trust() async throws {
+    @Test("A project's bundle runs by name only if it is trusted") func trust() async throws {
         try await RunnerHome.with { home in
             let text = "{name: own, steps: [{action: version}]}"
             try home.write(text, "project/.martlet/bundles/own.yaml")
@@ -171,13 +171,13 @@ struct RunnerStoryTests {
             #expect(try await run().code == 3)
             #expect(try await home.martlet("run", "project/.martlet/bundles/own.yaml").code == 0)
             #expect(try await home.martlet("run", "nobody").code == 2)
-            // Whoever names the bundle that was refused means its project.
+            // Trusting the rejected bundle by its name trusts its project.
             #expect(try await home.martlet("config", "trust", "project/.martlet/bundles/own.yaml").code == 0)
             #expect(try await run().code == 0)
         }
     }
 
-    @Test("goes on with a project's own bundle only for as long as that is trusted")
+    @Test("A project's bundle can be resumed only while it is trusted")
     func withdrawnTrust() async throws {
         try await RunnerHome.with { home in
             func martlet(_ words: String) async throws -> Program.Run {
@@ -192,14 +192,14 @@ struct RunnerStoryTests {
             #expect(try await martlet("config untrust").code == 0)
             let refused = try await martlet("run --resume last")
             #expect(refused.code == 3 && refused.errors.contains("is not trusted"), "\(refused.errors)")
-            // Whoever names its file has allowed it, then and now.
+            // A bundle named by its path is permitted, then and now.
             #expect(try await martlet("run --resume last \(bundle)").code == 1)
             #expect(try await martlet("run \(bundle)").code == 1)
             #expect(try await martlet("run --resume last").code == 1)
         }
     }
 
-    @Test("trusts with a project's bundle all that it runs, at any depth, and nothing that lies elsewhere")
+    @Test("Trusting a project's bundle covers all project bundles that it runs, and nothing elsewhere")
     func companions() async throws {
         try await RunnerHome.with { home in
             func run() async throws -> Program.Run {
@@ -215,19 +215,19 @@ struct RunnerStoryTests {
             #expect(trusted.errors.contains("project/lib/part.yaml") && trusted.errors.contains("lib/deep/deep.yaml"))
             #expect(try await run().code == 0)
 
-            // As after `git pull`: the file that was read and agreed to is the same, and what it runs is not.
+            // As after `git pull`: the trusted file is unchanged, but a bundle that it runs has changed.
             let harm =
                 "{name: deep, permissions: {effects: writes}, steps: [{action: file.write, with: {path: x, text: y}}]}"
             try home.write(harm, "project/lib/deep/deep.yaml")
             let refused = try await run()
             #expect(refused.code == 3 && refused.errors.contains("lib/deep/deep.yaml belongs to a project"))
             #expect(refused.errors.contains("martlet config trust") && !Files.exists("\(home.path)/project/lib/deep/x"))
-            // Whoever names the file has allowed it; what it may do is another matter.
+            // A bundle named by its path is permitted; its permissions still apply.
             #expect(try await home.martlet("run", "project/.martlet/bundles/outer.yaml").code == 2)
             try home.write(deep, "project/lib/deep/deep.yaml")
             #expect(try await run().code == 0)
 
-            // A link that leads out of the project is no part of it, whatever its name says.
+            // A link that leads out of the project is not part of it, whatever its name is.
             try home.write(deep, "elsewhere.yaml")
             #expect(unsafe symlink("\(home.path)/elsewhere.yaml", "\(home.path)/project/lib/link.yaml") == 0)
             try home.write("{name: part, steps: [{bundle: link.yaml}]}", "project/lib/part.yaml")
@@ -239,7 +239,7 @@ struct RunnerStoryTests {
         }
     }
 
-    @Test("does not go on when a bundle that it runs was changed", arguments: [false, true])
+    @Test("A run cannot be resumed if an inner bundle has changed", arguments: [false, true])
     func changedInside(isChanged: Bool) async throws {
         try await RunnerHome.with { home in
             try home.write("{name: b, steps: [{bundle: part.yaml}, {action: run.expect, with: {that: false}}]}")
@@ -248,26 +248,26 @@ struct RunnerStoryTests {
             if isChanged { try home.write("{name: part, steps: [{action: features}]}", "part.yaml") }
             let resumed = try await home.martlet("run", "--resume", "last")
             #expect(resumed.code == (isChanged ? 2 : 1))
-            #expect(resumed.errors.contains("was changed since that run began") == isChanged, "\(resumed.errors)")
+            #expect(resumed.errors.contains("has changed since that run started") == isChanged, "\(resumed.errors)")
         }
     }
 
-    @Test("replays what it has recorded, and says what is different") func replay() async throws {
+    @Test("A recording is replayed, and differences are reported") func replay() async throws {
         try await RunnerHome.with { home in
             try home.write(
                 "{name: taped, steps: [{id: v, action: version}, {id: e, action: run.expect, with: {that: true}}]}")
             #expect(try await home.martlet("run", "b.yaml", "--record", "tape.ndjson").code == 0)
             let same = try await home.martlet("run", "--replay", "tape.ndjson")
-            #expect(same.code == 0 && same.output.contains("the run is the recorded one"))
+            #expect(same.code == 0 && same.output.contains("the run matches the recording"))
             try home.write(
                 "{name: taped, steps: [{id: v, action: version}, {id: e, action: run.expect, with: {that: false}}]}")
             let other = try await home.martlet("run", "b.yaml", "--replay", "tape.ndjson")
             #expect(
-                other.code == 1 && other.output.contains("e: is given {\"that\":false}, and was given {\"that\":true}"))
+                other.code == 1 && other.output.contains("e: given {\"that\":false}, recorded {\"that\":true}"))
         }
     }
 
-    @Test("keeps a secret of the vault out of everything that it writes") func secrets() async throws {
+    @Test("A secret of the vault appears in no output") func secrets() async throws {
         try await RunnerHome.with { home in
             try home.write(
                 """

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("The tree of a run on a terminal", .timeLimit(.minutes(5)))
+@Suite("Run tree on a terminal", .timeLimit(.minutes(5)))
 struct RunnerTreeTests {
     private static func colors(_ theme: String) async throws -> Set<String> {
         var shown = ""
@@ -17,7 +17,7 @@ struct RunnerTreeTests {
         return Set(shown.matches(of: /38;2;\d+;\d+;\d+/).map { String($0.output) })
     }
 
-    @Test("is drawn in the colours of the chosen theme")
+    @Test("The tree is drawn in the colours of the chosen theme")
     func theme() async throws {
         let (light, dark) = (try await Self.colors("light"), try await Self.colors("dark"))
         #expect(!light.isEmpty && !dark.isEmpty && light.isDisjoint(with: dark), "\(light) \(dark)")

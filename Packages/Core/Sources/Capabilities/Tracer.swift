@@ -1,13 +1,13 @@
 public import JSON
 import Synchronization
 
-/// Opens spans around work and gives them to every sink. Without a sink it costs a branch.
+/// Records spans of work and passes them to all sinks. Without a sink it costs one branch.
 public struct Tracer: Sendable {
     private let sinks: [any SpanSink]
     private let now: @Sendable () -> Timestamp
     private let redactor: Redactor
 
-    /// - Parameter redactor: takes secrets out of what is noted of a span.
+    /// - Parameter redactor: removes secrets from the attributes of spans.
     public init(
         sinks: [any SpanSink], now: @escaping @Sendable () -> Timestamp, redactor: Redactor = Redactor()
     ) {
@@ -27,7 +27,7 @@ public struct Tracer: Sendable {
         }
     }
 
-    /// Runs the work inside a span, and lets it note what it learns on the way.
+    /// Runs the work inside a span, and lets it add attributes.
     public func span<Result: Sendable>(
         _ name: String, feature: String, attributes: JSONObject = [:], isolation: isolated (any Actor)? = #isolation,
         _ work: (SpanNotes) async throws -> Result
@@ -58,7 +58,7 @@ public struct Tracer: Sendable {
     }
 }
 
-/// The attributes of a span whose work is still being done.
+/// The attributes of a span whose work is still running.
 public final class SpanNotes: Sendable {
     private let noted: Mutex<JSONObject>
 
@@ -66,7 +66,7 @@ public final class SpanNotes: Sendable {
         noted = Mutex(attributes)
     }
 
-    /// Notes a fact; the last one of a name counts.
+    /// Adds an attribute; the last value for a name counts.
     public func note(_ name: String, _ value: JSON) {
         noted.withLock { $0[name] = value }
     }
@@ -74,17 +74,17 @@ public final class SpanNotes: Sendable {
     var attributes: JSONObject { noted.withLock { $0 } }
 }
 
-/// A piece of work that has ended: what it was, when, and how it went.
+/// A finished piece of work: what it was, when it ran, and how it ended.
 public struct TraceSpan: Sendable {
     public let name: String
-    /// The feature whose work it was.
+    /// The feature that did the work.
     public let feature: String
     public let context: TraceContext
     public let parent: SpanID?
     public let start: Timestamp
     public let end: Timestamp
     public let attributes: JSONObject
-    /// The code of the error that ended it, if one did.
+    /// The code of the error that ended it, if any.
     public let failure: String?
 
     public init(
@@ -102,12 +102,12 @@ public struct TraceSpan: Sendable {
     }
 }
 
-/// Takes the spans that have ended. It must not wait: it is called where the work is done.
+/// Receives finished spans. It must not block, because it is called where the work runs.
 public protocol SpanSink: AnyObject, Sendable {
     func record(_ span: TraceSpan)
 }
 
-/// Where in a trace the present work belongs: the W3C `traceparent`, kept in a task-local.
+/// The position of the present work in a trace: the W3C `traceparent`, stored in a task-local.
 public struct TraceContext: Sendable, Hashable {
     public let trace: TraceID
     public let span: SpanID
@@ -122,13 +122,13 @@ public struct TraceContext: Sendable, Hashable {
     /// The context of the running task, if it is traced.
     @TaskLocal public static var current: TraceContext?
 
-    /// The header value, as other programs read it.
+    /// The header value.
     public var traceparent: String { "00-\(trace)-\(span)-\(isSampled ? "01" : "00")" }
 
-    /// Reads a header value; nil when it is not valid by the W3C rules.
+    /// Reads a header value; nil if it is not valid according to the W3C rules.
     public init?(traceparent: String) {
         let parts = traceparent.split(separator: "-", omittingEmptySubsequences: false)
-        // A later version may have more parts, and what it adds is not for us.
+        // A later version may have more parts; they are ignored.
         guard parts.count >= 4, parts[0].utf8.count == 2, let version = UInt64(lowerHex: parts[0]),
             version != 0xFF, version != 0 || parts.count == 4,
             let trace = TraceID(hex: parts[1]), let span = SpanID(hex: parts[2]),
@@ -138,12 +138,12 @@ public struct TraceContext: Sendable, Hashable {
     }
 }
 
-/// Sixteen bytes that name a trace.
+/// A trace id of sixteen bytes.
 public struct TraceID: Sendable, Hashable, CustomStringConvertible {
     private let high: UInt64
     private let low: UInt64
 
-    /// A new id; zero is not allowed by the standard.
+    /// A new id; the standard does not allow zero.
     public init(using generator: inout some RandomNumberGenerator) {
         high = generator.next()
         low = generator.next() | 1
@@ -159,11 +159,11 @@ public struct TraceID: Sendable, Hashable, CustomStringConvertible {
     public var description: String { high.hex + low.hex }
 }
 
-/// Eight bytes that name a span.
+/// A span id of eight bytes.
 public struct SpanID: Sendable, Hashable, CustomStringConvertible {
     private let value: UInt64
 
-    /// A new id; zero is not allowed by the standard.
+    /// A new id; the standard does not allow zero.
     public init(using generator: inout some RandomNumberGenerator) {
         value = generator.next() | 1
     }
@@ -182,7 +182,7 @@ extension UInt64 {
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
-    /// The standard allows lower-case digits only, and no sign.
+    /// The standard allows only lower-case digits, and no sign.
     fileprivate init?(lowerHex text: Substring) {
         guard text.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) }) else { return nil }
         self.init(text, radix: 16)

@@ -4,7 +4,7 @@ public import JSON
 public import Registry
 import Settings
 
-/// What every feature must do, whatever it is for. Each package runs it on its own feature:
+/// The rules for every feature. Each package checks its own feature:
 ///
 /// ```swift
 /// @Test("keeps the rules of every feature") func conforms() async {
@@ -15,21 +15,21 @@ import Settings
 /// }
 /// ```
 ///
-/// It looks at the descriptors and children of the whole process, which other tests would disturb.
+/// It inspects the descriptors and children of the whole process, so other tests would disturb it.
 public enum FeatureConformance {
     /// The rules that the feature breaks, as sentences.
     ///
     /// - Parameters:
     ///   - feature: the feature under test.
     ///   - others: features that it needs.
-    ///   - folder: where everything of the person lies; one of the test's own for features that keep something.
-    ///   - environment: the variables that its actions find.
-    ///   - samples: arguments for actions, in the order in which they are done first. All others are done too, with nothing
-    ///     but what they need.
-    ///   - lasting: actions that go on until they are cancelled, such as a server.
-    ///   - texts: parameters that are plain texts although they sound as if they named a file, a server or a secret, as
-    ///     `action.parameter`, each with the reason why a grant need not decide about it.
-    ///   - limits: how long it may take to start and to stop.
+    ///   - folder: the folder for all of the person's files; features that store something need a folder of the test.
+    ///   - environment: the environment variables.
+    ///   - samples: arguments for actions, performed first and in this order. All other actions are performed with only
+    ///     their required arguments.
+    ///   - lasting: actions that run until they are cancelled, such as a server.
+    ///   - texts: plain text parameters whose names suggest a file, a server or a secret, as `action.parameter`, each
+    ///     with the reason why a grant need not decide about it.
+    ///   - limits: the time limits for starting and stopping.
     public static func violations(
         of feature: any Feature.Type, with others: [any Feature.Type] = [], in folder: String = "/nonexistent",
         environment: [String: String] = [:], doing samples: KeyValuePairs<String, JSONObject> = [:],
@@ -74,14 +74,14 @@ public enum FeatureConformance {
             for parameter in action.parameters where parameter.namesSomething {
                 if texts["\(action.id).\(parameter.name)"] != nil { continue }
                 found.append(
-                    "\(action.id): the text \(parameter.name) sounds as if it named a file, a server or a secret; give it "
-                        + "their type (ReadPath, WritePath, OwnPath, HostValue, SecretName), or list it with a reason"
+                    "\(action.id): the text \(parameter.name) seems to name a file, a server or a secret; give it "
+                        + "that type (ReadPath, WritePath, OwnPath, HostValue, SecretName), or list it with a reason"
                 )
             }
             if case .record(let properties) = (action.result.element ?? action.result).unwrapped,
                 Set(properties.map(\.name)).count != properties.count
             {
-                found.append("\(action.id): the result has two members of one name")
+                found.append("\(action.id): the result has two members with the same name")
             }
             for example in action.examples
             where !example.command.hasPrefix("martlet ") && !example.command.contains("| martlet ") {
@@ -91,7 +91,7 @@ public enum FeatureConformance {
         return found
     }
 
-    /// Stop before start, start and stop twice, and an end that leaves nothing behind.
+    /// Stops before the start, starts and stops twice, and checks that nothing is left behind.
     private static func lifeViolations(
         _ id: String, _ test: TestHost, _ limits: WorkbenchSession.Limits, _ before: OpenDescriptors
     ) async throws -> [String] {
@@ -124,7 +124,7 @@ extension ParameterDeclaration {
         "servers", "secret", "secrets", "key", "keys",
     ]
 
-    /// Whether it is a text that, by its name or its summary, leads somewhere.
+    /// Whether it is a text whose name or summary suggests that it names something.
     fileprivate var namesSomething: Bool {
         guard (schema.element ?? schema).unwrapped == .string else { return false }
         let words = "\(name) \(summary)".lowercased().split { !$0.isLetter }.map(String.init)
@@ -132,15 +132,15 @@ extension ParameterDeclaration {
     }
 }
 
-/// Does a feature's actions as a session that lives for days does: again, side by side, after a change of settings, and
-/// cancelled.
+/// Performs a feature's actions as a long-lived session would: repeatedly, concurrently, after a change of settings,
+/// and cancelled.
 struct SessionConformance {
     private let feature: String
     private let test: TestHost
     private let samples: KeyValuePairs<String, JSONObject>
     private let lasting: Set<String>
 
-    /// However slow the machine is, an action that was cancelled has ended by then.
+    /// Even on a slow machine, a cancelled action has ended by then.
     private static let patience = Duration.seconds(60)
 
     init(
@@ -150,7 +150,7 @@ struct SessionConformance {
         self.feature = feature
         self.samples = samples
         self.lasting = lasting
-        // Pauses take their time here, for nobody moves the clock.
+        // Pauses take real time here, because nobody advances the clock.
         test = try TestHost(
             types.map { BuiltInFeature($0) }, environment: environment, folder: folder, clock: TestClock(),
             time: ContinuousClock())
@@ -161,7 +161,7 @@ struct SessionConformance {
         var found: [String] = []
         for (id, arguments) in samples {
             guard let action = actions.all.first(where: { $0.id == id }), actions.owner(of: action) == feature else {
-                found.append("the sample \(id) is for none of its actions")
+                found.append("the sample \(id) is not for one of its actions")
                 continue
             }
             found += action.problems(in: arguments).map { "the sample \(id): \($0)" }
@@ -181,14 +181,14 @@ struct SessionConformance {
         var found: [String] = []
         if lasting.contains(id) {
             try test.change(settings: "{}")
-            return await ends(id, arguments, cancelledAfter: 1000) ? [] : ["\(id) goes on after it was cancelled"]
+            return await ends(id, arguments, cancelledAfter: 1000) ? [] : ["\(id) keeps running after it was cancelled"]
         }
         let first = await outcome(id, arguments)
         func expect(_ outcome: String, _ when: String) {
-            // What writes may find that it has been done already, but neither a closed session nor a closed store.
+            // A writing action may find its work already done, but must not find a closed session or store.
             let isBroken = outcome.hasPrefix("host.") || outcome.hasPrefix("storage.")
             guard outcome != first, isReading || isBroken else { return }
-            found.append("\(id) comes to \(outcome) \(when), and came to \(first) the first time")
+            found.append("\(id) ends with \(outcome) \(when), but ended with \(first) the first time")
         }
         expect(await outcome(id, arguments), "the second time")
         let others = await withTaskGroup(of: String.self) { group in
@@ -200,7 +200,7 @@ struct SessionConformance {
         expect(await outcome(id, arguments), "after a change of settings")
         for pause in [0, 1, 100] {
             guard await ends(id, arguments, cancelledAfter: pause) else {
-                found.append("\(id) goes on after it was cancelled")
+                found.append("\(id) keeps running after it was cancelled")
                 break
             }
         }
@@ -208,7 +208,7 @@ struct SessionConformance {
         return found
     }
 
-    /// Nothing but what an action needs, which leads nowhere: its end is told in plain words then, each time the same.
+    /// Only the required arguments, with values that name nothing that exists. The outcome must be the same each time.
     private func plainArguments(of action: Action) -> JSONObject {
         var arguments: JSONObject = [:]
         for parameter in action.parameters where parameter.isRequired {
@@ -217,7 +217,7 @@ struct SessionConformance {
         return arguments
     }
 
-    /// What an action comes to, in a word.
+    /// The outcome of an action, in a word.
     private func outcome(_ id: String, _ arguments: JSONObject) async -> String {
         do {
             try await test.perform(id, arguments, isAgreed: true)
@@ -227,7 +227,7 @@ struct SessionConformance {
         }
     }
 
-    /// Whether it ends once it is cancelled, after as many turns of the scheduler.
+    /// Whether it ends after it is cancelled, at some number of scheduler turns.
     private func ends(_ id: String, _ arguments: JSONObject, cancelledAfter pause: Int) async -> Bool {
         let (ends, continuation) = AsyncStream<Bool>.makeStream()
         let work = Task {
@@ -247,7 +247,7 @@ struct SessionConformance {
 }
 
 extension Schema {
-    /// A value of this shape that names nothing that there is.
+    /// A value of this shape that names nothing that exists.
     fileprivate func plain(in folder: String) -> JSON {
         switch self {
         case .any, .string, .secret, .secretName, .program: "none"
@@ -274,23 +274,23 @@ extension Schema {
     }
 }
 
-/// What the descriptors of this process lead to, without the timers of the concurrency runtime, which come as they like.
+/// The targets of the open descriptors, except the timers of the concurrency runtime.
 struct OpenDescriptors {
     private let targets: Set<String>
 
-    /// Those that are open once the runtime has what it needs for timers.
+    /// The open descriptors, once the runtime has opened those for its timers.
     static func settled() async throws -> OpenDescriptors {
         try await pause()
         return OpenDescriptors()
     }
 
     private init() {
-        // The highest number is not known cheaply; a test process that opens more than this has another problem.
+        // The highest descriptor is expensive to find; a test process with more than this has another problem.
         targets = Set((0..<Int32(4096)).compactMap(Self.target))
     }
 
-    /// Whether any are open that were not, and stay so: what another thread opens for a moment, or closes a little later on
-    /// a busy machine, is gone at one of the next looks.
+    /// Whether new descriptors stay open. Those that another thread opens briefly, or closes late on a busy machine,
+    /// are gone at one of the later checks.
     func haveGrown() async throws -> Bool {
         var left = OpenDescriptors().targets.subtracting(targets)
         for _ in 0..<400 where !left.isEmpty {
@@ -304,7 +304,7 @@ struct OpenDescriptors {
         try await ContinuousClock().sleep(for: .milliseconds(5))
     }
 
-    /// The number with what it stands for, because numbers are used again.
+    /// The number and its target, because numbers are reused.
     private static func target(of descriptor: Int32) -> String? {
         guard fcntl(descriptor, F_GETFD) != -1 else { return nil }
         var text = [CChar](repeating: 0, count: 256)
@@ -315,11 +315,11 @@ struct OpenDescriptors {
     }
 }
 
-/// The children that this process has and did not wait for.
+/// The children of this process that have not been waited for.
 enum ChildProcesses {
     static func exist() -> Bool {
         var info = unsafe siginfo_t()
-        // WNOWAIT leaves the child for whoever owns it.
+        // WNOWAIT leaves the child to its owner.
         return unsafe waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0
     }
 }

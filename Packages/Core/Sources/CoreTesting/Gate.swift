@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// Holds up threads until it is opened; from then on it lets everybody through. The threads block, as a statement or a
-/// callback that takes long does, and look at nothing again and again.
+/// Blocks threads until it is opened; from then on it lets all of them through. Threads block without polling, like a
+/// slow statement or callback.
 public final class Gate: Sendable {
     private let reader: Int32
     private let writer: Mutex<Int32?>
@@ -12,7 +12,7 @@ public final class Gate: Sendable {
         var ends: [Int32] = [-1, -1]
         let made = unsafe pipe(&ends) == 0
         precondition(made, "no more descriptors for a test's gate")
-        // A child would keep the gate closed.
+        // A child process would keep the gate closed.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         reader = ends[0]
         writer = Mutex(ends[1])
@@ -36,11 +36,11 @@ public final class Gate: Sendable {
     public func pass() {
         arrival.yield()
         var byte: UInt8 = 0
-        // Nobody writes: the call ends when the other end is closed, or is begun again after a signal.
+        // Nothing is ever written: the call returns when the other end is closed, and is repeated after a signal.
         while unsafe read(reader, &byte, 1) < 0, errno == EINTR {}
     }
 
-    /// Returns when somebody has come to the gate.
+    /// Returns when a thread has reached the gate.
     public func reached() async throws {
         for await _ in arrivals { return }
         throw CancellationError()

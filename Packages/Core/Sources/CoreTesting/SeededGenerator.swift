@@ -1,4 +1,4 @@
-/// Random numbers that a seed brings back (SplitMix64), so that a failure can be had again.
+/// Random numbers from a seed (SplitMix64), so that a failure can be reproduced.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that stands still until a test moves it.
+/// A clock that stands still until a test advances it.
 public final class TestClock: Clock, Sendable {
     public struct Instant: InstantProtocol {
         var offset: Duration
@@ -19,7 +19,7 @@ public final class TestClock: Clock, Sendable {
         var now = Instant(offset: .zero)
         var sleepers: [Int: Sleeper] = [:]
         var next = 0
-        /// Who waits for a number of sleepers.
+        /// The tasks that wait for a number of sleepers.
         var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
@@ -59,7 +59,7 @@ public final class TestClock: Clock, Sendable {
         }
     }
 
-    /// Moves the time on and wakes everybody whose time has come.
+    /// Advances the time and wakes all sleepers whose time has come.
     public func advance(by duration: Duration) {
         let woken = state.withLock { state -> [Sleeper] in
             state.now = state.now.advanced(by: duration)
@@ -70,7 +70,7 @@ public final class TestClock: Clock, Sendable {
         for sleeper in woken { sleeper.continuation.resume() }
     }
 
-    /// Returns as soon as so many tasks sleep on this clock, so that a test moves it at the right moment.
+    /// Returns as soon as a number of tasks sleep on this clock, so that a test advances it at the right moment.
     public func waitForSleepers(_ count: Int = 1) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in

@@ -4,10 +4,10 @@ public import Registry
 import Settings
 import Synchronization
 
-/// A composition in memory: features, settings and answers in, results and events out. Nothing touches the machine.
+/// A composition in memory: features, settings and answers in, results and events out. It does not touch the machine.
 public struct TestHost: Sendable {
     public let host: Host
-    /// One for all that is done here; a test whose features open something closes it.
+    /// The session for everything that is performed here. Close it if features open something.
     public let session: WorkbenchSession
     public let output = RecordingOutput()
     public let clock: TestClock
@@ -15,13 +15,13 @@ public struct TestHost: Sendable {
     private let features: [BuiltInFeature]
     private let changes = TestChanges()
 
-    /// The first one, before any change of settings.
+    /// The first composition, before any change of settings.
     public var composition: Composition { host.composition }
 
     /// - Parameters:
-    ///   - features: what is composed, as the executable would list it.
-    ///   - settings: a settings file's text.
-    ///   - answers: what the person would say, by question id.
+    ///   - features: the features, as the executable would list them.
+    ///   - settings: the text of a settings file.
+    ///   - answers: the person's answers, by question id.
     public init(
         _ features: [BuiltInFeature], settings text: String = "{}", answers: [String: JSON] = [:],
         environment: [String: String] = [:], folder: String = "/nonexistent"
@@ -32,7 +32,7 @@ public struct TestHost: Sendable {
             time: clock)
     }
 
-    /// - Parameter time: what limits and pauses go by.
+    /// - Parameter time: the clock for limits and pauses.
     init(
         _ features: [BuiltInFeature], settings text: String = "{}", answers: [String: JSON] = [:],
         environment: [String: String] = [:], folder: String, clock: TestClock, time: any Clock<Duration>
@@ -72,23 +72,23 @@ public struct TestHost: Sendable {
         )
     }
 
-    /// Changes the settings, as a person does in the file; the next action finds them.
+    /// Changes the settings, as if the person had edited the file; the next action uses them.
     public func change(settings text: String) throws {
         let surroundings = host.surroundings.moved(to: host.locations)
         changes.put(.renewed(try Self.host(features, text, surroundings), failure: nil))
         session.lookAgain()
     }
 
-    /// What the body of an action would be given, for what is tested below actions.
+    /// The context that an action's body would receive, for tests of code below actions.
     public func context(asking interaction: (any Interaction)? = nil) -> ActionContext {
         ActionContext(
             session: session, generation: session.newest, caller: .person(interaction ?? self.interaction),
             output: output)
     }
 
-    /// Does an action and gives its result as JSON.
+    /// Performs an action and returns its result as JSON.
     ///
-    /// - Throws: `CompositionFailure` when the features cannot be put together, else what the action throws.
+    /// - Throws: `CompositionFailure` if the features cannot be combined, otherwise what the action throws.
     @discardableResult
     public func perform(_ id: String, _ arguments: JSONObject = [:], isAgreed: Bool = false) async throws -> JSON {
         guard composition.problems.isEmpty else { throw CompositionFailure(composition.problems) }
@@ -98,7 +98,7 @@ public struct TestHost: Sendable {
     }
 }
 
-/// Keeps everything that an action says while it runs.
+/// Records all output of an action.
 public final class RecordingOutput: ActionOutput {
     private struct Contents {
         var events: [ActionEvent] = []
@@ -119,7 +119,7 @@ public final class RecordingOutput: ActionOutput {
     public func notice(_ text: String) { contents.withLock { $0.notices.append(text) } }
 }
 
-/// Keeps every span.
+/// Records all spans.
 public final class RecordingSpanSink: SpanSink {
     private let contents = Mutex<[TraceSpan]>([])
 
@@ -136,10 +136,10 @@ public final class TestChanges: Renewal {
 
     public init() {}
 
-    /// How often a session has looked.
+    /// How often a session has checked.
     public var looks: Int { state.withLock { $0.looks } }
 
-    /// What comes of the next look.
+    /// Sets the outcome of the next check.
     public func put(_ next: RenewalOutcome) { state.withLock { $0.next = next } }
 
     public func isDue() -> Bool {
@@ -155,6 +155,6 @@ public final class TestChanges: Renewal {
 }
 
 extension WorkbenchSession.Limits {
-    /// For tests of what features do and not of how long they may take: a busy machine takes its time.
+    /// For tests of what features do, not of how long they take, because a busy machine is slow.
     public static let unhurried = WorkbenchSession.Limits(start: .seconds(600), stop: .seconds(600))
 }

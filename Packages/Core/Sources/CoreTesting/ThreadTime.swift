@@ -1,8 +1,8 @@
 import Glibc
-// Beside other packages, the compiler finds `timespec` there first.
+// If other packages are imported, the compiler would otherwise find another `timespec`.
 import SwiftOverlayShims
 
-/// The processor time of this thread alone in seconds, so that nothing else on the machine counts.
+/// The processor time of this thread in seconds, unaffected by other load on the machine.
 public func threadSeconds(_ body: () -> Void) -> Double {
     func now() -> Double {
         var time = timespec()

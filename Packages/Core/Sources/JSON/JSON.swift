@@ -29,7 +29,7 @@ extension JSON {
         if case .null = self { true } else { false }
     }
 
-    /// This, or nothing where it is `null`: what an absent member and one that is null have in common.
+    /// The value, or nil if it is `null`; treats an absent member and a null one alike.
     public var unlessNull: JSON? {
         if isNull { return Optional.none }
         return self
@@ -75,13 +75,13 @@ extension JSON {
         return members
     }
 
-    /// The member of an object, or nil where this is no object or has no such member.
+    /// The member of an object, or nil if this is not an object or has no such member.
     public subscript(_ key: String) -> JSON? {
         guard case .object(let members) = self else { return nil }
         return members[key]
     }
 
-    /// The element of an array, or nil where this is no array or has no such element.
+    /// The element of an array, or nil if this is not an array or has no such element.
     public subscript(_ index: Int) -> JSON? {
         guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
         return elements[index]
@@ -173,7 +173,7 @@ extension JSON {
 extension JSON {
     /// The value as text; compact unless asked otherwise.
     ///
-    /// A number that JSON cannot express, which no reader makes, becomes `null`.
+    /// A number that JSON cannot express becomes `null`. No reader creates such a number.
     public func text(_ options: JSONWriting = []) -> String {
         var bytes: [UInt8] = []
         write(into: &bytes, options)

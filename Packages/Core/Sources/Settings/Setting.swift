@@ -10,7 +10,7 @@ public struct Setting<Value: InputValue & OutputValue>: Sendable {
     public private(set) var declaration: SettingDeclaration
     let standard: Value
 
-    /// - Parameter flag: an option that sets it for one run, with every command: `cacert` is `--cacert`.
+    /// - Parameter flag: a common option that sets it for one run: `cacert` is `--cacert`.
     public init(
         _ key: String, _ summary: String, default standard: Value, risk: SettingRisk = .none, flag: String? = nil
     ) {
@@ -28,7 +28,7 @@ public struct Setting<Value: InputValue & OutputValue>: Sendable {
 }
 
 extension Setting {
-    /// A list of which every layer adds its part, so that no layer takes away what another one says.
+    /// A list to which every layer adds its elements, so that no layer removes those of another.
     public func joiningLayers() -> Setting {
         var copy = self
         copy.declaration.joinsLayers = true
@@ -49,7 +49,7 @@ extension Setting where Value == Int {
 }
 
 extension Setting where Value == Int? {
-    /// A whole number within limits, or none.
+    /// An optional whole number within limits.
     public init(
         _ key: String, _ summary: String, in range: ClosedRange<Int>, risk: SettingRisk = .none, flag: String? = nil
     ) {
@@ -68,7 +68,7 @@ extension Setting where Value == Double {
 }
 
 extension Setting where Value == Double? {
-    /// A number within limits, or none.
+    /// An optional number within limits.
     public init(
         _ key: String, _ summary: String, in range: ClosedRange<Double>, risk: SettingRisk = .none,
         flag: String? = nil
@@ -87,15 +87,15 @@ extension Setting where Value == ByteCount {
     }
 }
 
-/// What a setting could do to somebody who opens a stranger's project.
+/// The risk of a setting for a person who opens a stranger's project.
 public enum SettingRisk: String, Choice, Hashable {
-    /// Nothing but a matter of taste.
+    /// Harmless: a matter of taste.
     case none
-    /// It names something that is run.
+    /// It names something to run.
     case runs
-    /// It decides where something is sent.
+    /// It decides where data is sent.
     case sends
-    /// It gives more rights than the person gave.
+    /// It grants more rights than the person gave.
     case widens
 
     /// Why a project's value needs trust, as the rest of a sentence that begins with the setting; nil where it needs none.
@@ -103,23 +103,23 @@ public enum SettingRisk: String, Choice, Hashable {
         switch self {
         case .none: nil
         case .runs: "names something to run"
-        case .sends: "decides where something is sent"
+        case .sends: "decides where data is sent"
         case .widens: "widens what is allowed"
         }
     }
 }
 
-/// A setting without its static type, as the catalogue and the documents see it.
+/// A setting without its static type, for the catalogue and the documents.
 public struct SettingDeclaration: Sendable {
-    /// Below the feature's id, from the outside in.
+    /// The key below the feature's id, from the outside in.
     public let key: [String]
     public let summary: String
     public let schema: Schema
     public let standard: JSON
     public let risk: SettingRisk
-    /// The option of every command that sets it for one run.
+    /// The common option that sets it for one run.
     public let flag: String?
-    /// Whether a list grows by what each layer says, and is not replaced.
+    /// Whether each layer adds to a list instead of replacing it.
     public fileprivate(set) var joinsLayers = false
 
     public init(

@@ -1,23 +1,23 @@
 public import Capabilities
 public import JSON
 
-/// The merged settings: for each key the value that counts, and where it comes from.
+/// The merged settings: for each key the effective value and its origin.
 public struct Settings: Sendable {
-    /// One setting as it stands.
+    /// One setting with its present value.
     public struct Entry: Sendable {
         public let key: [String]
         public let value: JSON
         public let origin: SettingsOrigin
     }
 
-    /// A project's setting that is not used because the folder is not trusted.
+    /// A project's setting that is not used because the project is not trusted.
     public struct Inert: Sendable, Hashable {
         public let key: [String]
         public let risk: SettingRisk
         public let file: String
     }
 
-    /// A setting of a feature that is not in this build; another build that shares the file has it.
+    /// A setting of a feature that is not in this build. Another build that shares the file may use it.
     public struct Ignored: Sendable, Hashable {
         public let key: [String]
         public let feature: String
@@ -25,19 +25,19 @@ public struct Settings: Sendable {
     }
 
     var entries: [[String]: Entry] = [:]
-    /// What the profile in use has covered, by key.
+    /// The values that the profile in use has replaced, by key.
     var covered: [[String]: Entry] = [:]
-    /// Everything that is wrong, in the order of the layers.
+    /// All problems, in the order of the layers.
     public internal(set) var problems: [SettingsProblem] = []
-    /// What a project would set and may not.
+    /// The settings of a project that are not used because it is not trusted.
     public internal(set) var inert: [Inert] = []
-    /// What is set for features that are not in this build.
+    /// The settings of features that are not in this build.
     public internal(set) var ignored: [Ignored] = []
-    /// Variables with our prefix that name no setting.
+    /// Variables with our prefix that match no setting.
     public internal(set) var unknownVariables: [String] = []
     /// The profile in use.
     public internal(set) var profile: String?
-    /// Also those that set nothing, or nothing that may be used.
+    /// Includes profiles that set nothing, or nothing that may be used.
     var profileNames: Set<String> = []
 
     public init() {}
@@ -53,12 +53,12 @@ public struct Settings: Sendable {
         entries[["features", feature]]?.value.bool ?? true
     }
 
-    /// Where a feature was switched off, if it was.
+    /// Where a feature was switched on or off, if it was.
     public func originOfSwitch(_ feature: String) -> SettingsOrigin? {
         entries[["features", feature]]?.origin
     }
 
-    /// What one feature sees: its own settings and no others.
+    /// The settings that one feature sees: only its own.
     public func view(for feature: String) -> FeatureSettings {
         FeatureSettings(settings: self, prefix: feature.split(separator: ".").map(String.init))
     }
@@ -77,7 +77,7 @@ public struct FeatureSettings: Sendable {
     let settings: Settings
     let prefix: [String]
 
-    /// The value that counts. What does not fit the declaration was reported before, so the default stands in for it.
+    /// The effective value. If it does not fit the declaration, that has already been reported and the default is used.
     public subscript<Value>(setting: Setting<Value>) -> Value {
         guard let entry = settings[prefix + setting.declaration.key] else { return setting.standard }
         do {
@@ -103,7 +103,7 @@ public struct FeatureSettings: Sendable {
         }
     }
 
-    /// What the feature's settings are when a profile is in use, whether or not it is.
+    /// The feature's settings as if the profile were in use.
     public func inProfile(_ name: String) -> FeatureSettings {
         guard name != settings.profile else { return self }
         var prefixed = settings
@@ -112,7 +112,7 @@ public struct FeatureSettings: Sendable {
         }
         for entry in settings.entries.values where entry.key.starts(with: ["profiles", name] + prefix) {
             let key = Array(entry.key.dropFirst(2))
-            // What was said for this run wins over every profile.
+            // Values for this run take precedence over every profile.
             if prefixed.entries[key]?.origin.isOverride != true { prefixed.entries[key] = entry }
         }
         return FeatureSettings(settings: prefixed, prefix: prefix)
@@ -123,9 +123,9 @@ public struct FeatureSettings: Sendable {
 public struct ProfileServer: Sendable, Hashable {
     public let profile: String
     public let address: String
-    /// What it speaks; the least that can be expected where nothing says more.
+    /// What it speaks; OpenAI-compatible if nothing says more.
     public let kind: ServerKind
-    /// Who says so.
+    /// Where the profile's server is set.
     public let origin: SettingsOrigin
 }
 
@@ -134,10 +134,10 @@ extension Settings {
     ///
     /// - Parameters:
     ///   - layers: system, user and project files, in this order.
-    ///   - overrides: environment and flags, in this order; they win over the profile too.
-    ///   - problems: what went wrong before, such as a file that could not be read.
-    ///   - unknownVariables: variables with our prefix that name no setting.
-    ///   - isTrusted: whether a project file may do what its risky settings, given here, would do.
+    ///   - overrides: environment and flags, in this order; they also take precedence over the profile.
+    ///   - problems: earlier problems, such as a file that could not be read.
+    ///   - unknownVariables: variables with our prefix that match no setting.
+    ///   - isTrusted: whether a project file may use its risky settings, which are passed to it.
     public init(
         merging layers: [SettingsLayer], overrides: [SettingsLayer], catalogue: SettingsCatalogue,
         problems: [SettingsProblem] = [], unknownVariables: [String] = [],
@@ -157,7 +157,7 @@ extension Settings {
         for layer in overrides { take(layer, catalogue, trusted: true) }
     }
 
-    /// Says that there is no such profile, with the ones that there are.
+    /// Says that there is no such profile, and lists those that exist.
     public static func unknownProfile(_ name: String, among known: [String]) -> String {
         "there is no profile \(name.quotedForMessage)\(Suggestion.text(for: name, among: known)); "
             + (known.isEmpty
@@ -185,7 +185,7 @@ extension Settings {
         problems += found
     }
 
-    /// A map grows by the members of each layer, and so does a list that says so; everything else is replaced.
+    /// Maps, and lists that join layers, grow with each layer; everything else is replaced.
     private mutating func set(
         _ key: [String], _ declaration: SettingDeclaration, _ value: JSON, _ origin: SettingsOrigin
     ) {
@@ -199,7 +199,7 @@ extension Settings {
         entries[key] = Entry(key: key, value: merged, origin: origin)
     }
 
-    /// The profile is named by the strongest layer and lies between the files and the environment.
+    /// The strongest layer names the profile. The profile ranks between the files and the environment.
     private mutating func applyProfile(overrides: [SettingsLayer], _ catalogue: SettingsCatalogue) {
         var chosen = entries[["profile"]].map { ($0.value.string, $0.origin) }
         for layer in overrides {
@@ -223,7 +223,7 @@ extension Settings {
 }
 
 extension SettingsCatalogue {
-    /// The part of a project's settings that would run, send or widen something: what trust is given to.
+    /// The settings of a project that would run, send or widen something. Trust applies to these.
     public func risky(in value: JSONObject) -> JSONObject {
         var risky = JSONObject()
         walk(value) { key, declaration, value in
@@ -234,12 +234,12 @@ extension SettingsCatalogue {
     }
 }
 
-/// Something wrong in the settings, with the place where to mend it.
+/// A problem in the settings, with the place to fix it.
 public struct SettingsProblem: Error, Sendable, Hashable, CustomStringConvertible {
     public let origin: SettingsOrigin
     public let line: Int?
     public let column: Int?
-    /// The key, from the outside in; empty when the whole file is meant.
+    /// The key, from the outside in; empty if the problem concerns the whole file.
     public let key: [String]
     public let message: String
 
@@ -259,7 +259,7 @@ public struct SettingsProblem: Error, Sendable, Hashable, CustomStringConvertibl
     }
 }
 
-/// All that is wrong in the settings, said at once.
+/// All problems in the settings.
 public struct SettingsFailure: Failure {
     public let problems: [SettingsProblem]
 

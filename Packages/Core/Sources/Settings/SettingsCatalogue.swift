@@ -1,21 +1,21 @@
 import Capabilities
 import JSON
 
-/// Every setting that this build knows, by its whole key.
+/// All settings that this build knows, by their full keys.
 public struct SettingsCatalogue: Sendable {
     /// In the order in which they were declared.
     public private(set) var declarations: [SettingDeclaration] = []
     private var root = Node()
-    /// Features of this program that are not in this build, with the rest of a sentence that begins with the feature.
+    /// Features that are not in this build, each with the rest of a sentence that begins with the feature.
     public private(set) var absent: [String: String] = [:]
     /// Variables with the prefix of settings that are not settings, and what each is for.
     public private(set) var variables: [String: String] = [:]
 
-    /// A place in the tree of keys: a setting, or a group of more.
+    /// A node in the tree of keys: a setting or a group.
     struct Node: Sendable {
         var declaration: SettingDeclaration?
         var members: [String: Node] = [:]
-        /// Below this node any name may stand, each with this shape.
+        /// The shape of members with arbitrary names.
         var anyMember: [Node] = []
 
         mutating func insert(_ declaration: SettingDeclaration, at key: ArraySlice<String>) {
@@ -27,7 +27,7 @@ public struct SettingsCatalogue: Sendable {
         }
     }
 
-    /// The settings that exist whatever features there are: which features are on, and profiles.
+    /// Creates the settings that do not depend on features: which features are on, and the profile.
     public init(features: [String]) {
         for feature in features {
             add(
@@ -41,7 +41,7 @@ public struct SettingsCatalogue: Sendable {
                 risk: .sends))
     }
 
-    /// Names a feature that is not in this build: its settings may stand in files that other builds share.
+    /// Adds a feature that is not in this build, because its settings may appear in shared files.
     public mutating func addAbsent(_ feature: String, _ reason: String) {
         absent[feature] = reason
         add(
@@ -50,7 +50,7 @@ public struct SettingsCatalogue: Sendable {
                 schema: .boolean, standard: true, risk: .widens))
     }
 
-    /// Adds what a feature declares, below its id.
+    /// Adds the settings that a feature declares, below its id.
     public mutating func add(_ settings: [SettingDeclaration], of feature: String) {
         let prefix = feature.split(separator: ".").map(String.init)
         for setting in settings { add(setting.under(prefix)) }
@@ -61,7 +61,7 @@ public struct SettingsCatalogue: Sendable {
         self.variables.merge(variables) { first, _ in first }
     }
 
-    /// Lets `profiles.<name>` hold a server, its kind, and any setting that was added before.
+    /// Allows `profiles.<name>` to contain a server, its kind, and all settings added so far.
     public mutating func closeWithProfiles() {
         var profile = root
         profile.members["profiles"] = nil
@@ -74,7 +74,8 @@ public struct SettingsCatalogue: Sendable {
             at: ["server"])
         profile.insert(
             SettingDeclaration(
-                key: ["kind"], summary: "What the server of the profile speaks", schema: .optional(ServerKind.schema),
+                key: ["kind"], summary: "The kind of server that the profile names",
+                schema: .optional(ServerKind.schema),
                 standard: .null, risk: .sends),
             at: ["kind"])
         root.members["profiles"] = Node(anyMember: [profile])
@@ -104,13 +105,13 @@ public struct SettingsCatalogue: Sendable {
         return node
     }
 
-    /// Says why a key is not known, with the nearest one that is.
+    /// Explains why a key is unknown, and suggests the nearest known one.
     public func unknown(_ key: [String]) -> String {
         var known: [String] = []
         for depth in key.indices {
             guard let parent = node(at: Array(key[..<depth])) else { break }
             if let declaration = parent.declaration {
-                return "is no setting: \(declaration.key.joined(separator: ".")) has no parts"
+                return "is not a setting: \(declaration.key.joined(separator: ".")) has no parts"
             }
             known = parent.members.keys.sorted()
             if parent.members[key[depth]] == nil, parent.anyMember.isEmpty {
@@ -122,17 +123,17 @@ public struct SettingsCatalogue: Sendable {
         }
         let members = groupMembers(key)
         return "is a group of settings, not one setting; "
-            + (members.isEmpty ? "its members have names of your own" : "it has " + members.joined(separator: ", "))
+            + (members.isEmpty ? "you choose the names of its members" : "it has " + members.joined(separator: ", "))
     }
 
-    /// The feature that is not in this build and that has the key, also within a profile.
+    /// The feature that owns the key and is not in this build, also within a profile.
     func absentFeature(of key: [String]) -> String? {
         let own = key.first == "profiles" ? key.dropFirst(2) : key[...]
         return own.first.flatMap { absent[$0] == nil ? nil : $0 }
     }
 
     private static func unknownName(_ name: String, below group: ArraySlice<String>, among known: [String]) -> String {
-        // The whole key is what has to be typed.
+        // Suggests the full key, because that is what must be typed.
         if let nearest = Suggestion.nearest(to: name, among: known) {
             return "no such setting; did you mean '\((group + [nearest]).joined(separator: "."))'?"
         }
@@ -143,8 +144,8 @@ public struct SettingsCatalogue: Sendable {
         node(at: key)?.members.keys.sorted() ?? []
     }
 
-    /// Walks a layer: calls `leaf` for each setting with its value, `problem` for what is unknown or misplaced, and
-    /// `ignored` for what belongs to a feature that is not in this build.
+    /// Walks a layer. Calls `leaf` for each setting with its value, `problem` for unknown or misplaced keys, and
+    /// `ignored` for settings of features that are not in this build.
     func walk(
         _ object: JSONObject, leaf: (_ key: [String], _ declaration: SettingDeclaration, _ value: JSON) -> Void,
         problem: (_ key: [String], _ message: String, _ isAboutKey: Bool) -> Void,

@@ -1,7 +1,7 @@
 import Capabilities
 public import JSON
 
-/// The settings of one origin, with their places where they come from a file.
+/// The settings of one origin, with their positions if they come from a file.
 public struct SettingsLayer: Sendable {
     public let origin: SettingsOrigin
     public let value: JSONObject
@@ -15,7 +15,7 @@ public struct SettingsLayer: Sendable {
 
     /// Reads a settings file's text.
     ///
-    /// - Throws: the problem with its line and column when it is no JSON5 object.
+    /// - Throws: the problem with its line and column if the text is not a JSON5 object.
     public init(origin: SettingsOrigin, text: [UInt8]) throws(SettingsProblem) {
         let document: JSONDocument
         do {
@@ -34,16 +34,16 @@ public struct SettingsLayer: Sendable {
         self.document = document
     }
 
-    /// The problem with its place in the file: the key's where the key is wrong, else the value's.
+    /// A problem with its position in the file: that of the key if the key is wrong, otherwise that of the value.
     func problem(at key: [String], _ message: String, isAboutKey: Bool = false) -> SettingsProblem {
         var place = isAboutKey ? document?.keyPosition(of: key) : document?.position(of: key)
-        // What is missing stands nowhere, so the place is that of what it is missing in.
+        // A missing value has no position, so the position of the object around it is used.
         for depth in key.indices.reversed() where place == nil { place = document?.position(of: Array(key[..<depth])) }
         return SettingsProblem(origin: origin, line: place?.line, column: place?.column, key: key, message: message)
     }
 }
 
-/// Where a value comes from, from the weakest to the strongest.
+/// The origin of a value, from the weakest to the strongest.
 public enum SettingsOrigin: Sendable, Hashable {
     case builtIn
     case system(file: String)
@@ -64,7 +64,7 @@ public enum SettingsOrigin: Sendable, Hashable {
         }
     }
 
-    /// The file, where the value stands in one.
+    /// The file, if the value comes from one.
     public var file: String? {
         switch self {
         case .system(let file), .user(let file), .project(let file): file
@@ -72,7 +72,7 @@ public enum SettingsOrigin: Sendable, Hashable {
         }
     }
 
-    /// Whether it was said for this run, by the environment or a flag.
+    /// Whether it applies to this run only: from the environment or a flag.
     var isOverride: Bool {
         switch self {
         case .environment, .flag: true
@@ -81,9 +81,9 @@ public enum SettingsOrigin: Sendable, Hashable {
     }
 }
 
-/// `--set key=value` as a layer: the strongest there is.
+/// `--set key=value` as a layer, which is the strongest.
 public enum SettingsFlags {
-    /// - Throws: the problem with the key as it was typed.
+    /// - Throws: a problem that names the key as it was typed.
     public static func layer(_ flag: String, catalogue: SettingsCatalogue) throws(SettingsProblem) -> SettingsLayer {
         guard let equals = flag.firstIndex(of: "="), equals != flag.startIndex else {
             throw SettingsProblem(
@@ -105,7 +105,7 @@ public enum SettingsFlags {
 
 /// The environment as a layer: `chat.max-rounds` is `MARTLET_CHAT_MAX_ROUNDS`.
 public struct SettingsVariables: Sendable {
-    /// What every variable of ours begins with.
+    /// The prefix of all our variables.
     public static let prefix = "MARTLET_"
 
     /// The variable of a setting.
@@ -122,7 +122,7 @@ public struct SettingsVariables: Sendable {
         Suggestion.nearest(to: variable, among: catalogue.declarations.map { name(of: $0.key) })
     }
 
-    /// - Parameter reserved: variables with our prefix that are no settings, such as the one for the home folder.
+    /// - Parameter reserved: variables with our prefix that are not settings, such as the one for the home folder.
     public init(environment: [String: String], catalogue: SettingsCatalogue, reserved: Set<String> = []) {
         let ours = environment.filter { $0.key.hasPrefix(Self.prefix) && !reserved.contains($0.key) }
         var layers: [SettingsLayer] = []
@@ -153,7 +153,7 @@ public struct SettingsVariables: Sendable {
 }
 
 extension JSONObject {
-    /// An object that holds one value at the end of a path.
+    /// An object with a single value at the end of a path.
     public static func nested(_ path: [String], _ value: JSON) -> JSONObject {
         guard let first = path.first else { return [:] }
         return [first: path.count == 1 ? value : .object(nested(Array(path.dropFirst()), value))]

@@ -1,10 +1,11 @@
 import Synchronization
 public import Testing
 
-/// Suites with this trait run one after the other, each of whose tests follow each other if it is `.serialized`, too.
+/// Suites with this trait run one after the other. Within a suite, tests run one after the other if it is also
+/// `.serialized`.
 ///
-/// For what wants the cores for itself: a test that measures memory, that races a child to its end a hundred times, or that
-/// drives a server to its limits. Two of them side by side would each see the other's load as a fault.
+/// For suites that need all cores: tests that measure memory, race a child process a hundred times, or push a server to
+/// its limits. If two of them ran at once, each would mistake the other's load for a fault.
 public struct AloneTrait: SuiteTrait, TestScoping {
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing body: @Sendable () async throws -> Void
@@ -16,13 +17,13 @@ public struct AloneTrait: SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == AloneTrait {
-    /// No other suite with this trait runs meanwhile.
+    /// No other suite with this trait runs at the same time.
     public static var alone: Self { AloneTrait() }
 }
 
-/// Lets one through at a time, in the order in which they came.
+/// Lets one suite through at a time, in the order of arrival.
 private final class Turnstile: Sendable {
-    /// One for the process, because the machine is what is shared.
+    /// One for the process, because the machine is the shared resource.
     static let machine = Turnstile()
 
     private struct State {

@@ -1,10 +1,10 @@
 import Capabilities
 import Testing
 
-@Suite("An absolute path")
+@Suite("AbsolutePath")
 struct AbsolutePathTests {
     @Test(
-        "has neither empty names nor dots, and ends at the top",
+        "An absolute path has neither empty names nor dots, and never goes above the root",
         arguments: [
             ("/a//b/./c/", "/a/b/c"), ("/a/../b", "/b"), ("/../..", "/"), ("/", "/"), ("/a/b/..", "/a"),
             ("/...", "/..."),
@@ -16,7 +16,7 @@ struct AbsolutePathTests {
 
     /// To Swift these slashes are parts of other characters: one joins what follows, one what stands before.
     @Test(
-        "is cut by bytes, as the kernel cuts it",
+        "An absolute path is split by bytes, as the kernel splits it",
         arguments: [
             ("/a\u{600}/../b", 1), ("/../\u{301}x/y", 2), ("/sub\u{600}/.git/config", 3), ("/.git/\u{301}a/b", 3),
         ])
@@ -26,7 +26,7 @@ struct AbsolutePathTests {
         #expect(AbsolutePath.isAbsolute("/\u{301}x") && AbsolutePath.joined("/\u{301}x", in: "/a") == "/\u{301}x")
     }
 
-    @Test("lies beneath another by whole names, and by no other form of the same letters")
+    @Test("A path lies beneath another by whole names, and not by another encoding of the same letters")
     func beneath() {
         let folder = AbsolutePath("/a/b")
         #expect(AbsolutePath("/a/b").lies(beneath: folder) && AbsolutePath("/a/b/c").lies(beneath: folder))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Basic values")
 struct BasicValueTests {
-    @Test("come back from their own JSON")
+    @Test("Values survive a round trip through their own JSON")
     func bothWays() throws {
         #expect(try String(json: "text".json) == "text")
         #expect(try Int(json: 7.json) == 7)
@@ -21,12 +21,12 @@ struct BasicValueTests {
         #expect(try [String: Int](json: ["b": 2, "a": 1].json) == ["a": 1, "b": 2])
     }
 
-    @Test("of a dictionary are written in the order of their names")
+    @Test("A dictionary is written in the order of its names")
     func sortedDictionary() {
         #expect(["b": 2, "a": 1, "c": 3].json.text() == #"{"a":1,"b":2,"c":3}"#)
     }
 
-    @Test("say what they need when the JSON is of another kind")
+    @Test("Values of the wrong kind are refused with the kind that is needed")
     func refusals() {
         #expect(thrownMessage { () throws(ValueError) in try String(json: 1) } == "needs text, not an integer")
         #expect(
@@ -47,7 +47,7 @@ struct BasicValueTests {
             thrownMessage { () throws(ValueError) in try [String: Int](json: 1) } == "needs an object, not an integer")
     }
 
-    @Test("inside others say where they are")
+    @Test("An error in a nested value contains its path")
     func nestedRefusals() {
         #expect(
             thrownMessage { () throws(ValueError) in try [[Int]](json: [[1], [2, "x"]]) }
@@ -57,7 +57,7 @@ struct BasicValueTests {
                 == "b.0: needs a whole number, not a boolean")
     }
 
-    @Test("may be left out when they are optional, a list or a map, and not otherwise")
+    @Test("Only optional values, lists and maps may be omitted")
     func absence() {
         #expect(String.whenAbsent == nil)
         #expect(Units.whenAbsent == nil)
@@ -66,7 +66,7 @@ struct BasicValueTests {
         #expect([String: Int].whenAbsent == [:])
     }
 
-    @Test("have the schema of their type")
+    @Test("Each type has its schema")
     func schemas() {
         #expect(String.schema == .string)
         #expect(Optional<Int>.schema == .optional(.integer(nil)))
@@ -83,7 +83,7 @@ struct BasicValueTests {
         #expect(Optional<Int>.schema.isOptional)
     }
 
-    @Test("are quoted in messages only up to a length that can be read")
+    @Test("Quoted values in messages are cut to a readable length")
     func quoting() {
         #expect("word".quotedForMessage == "'word'")
         #expect(String(repeating: "x", count: 60).quotedForMessage == "'" + String(repeating: "x", count: 60) + "'")

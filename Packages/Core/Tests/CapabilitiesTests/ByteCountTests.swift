@@ -3,10 +3,10 @@ import CoreTesting
 import JSON
 import Testing
 
-@Suite("Sizes as words")
+@Suite("ByteCount")
 struct ByteCountTests {
     @Test(
-        "are read with units of a thousand and of 1024",
+        "Sizes are read with decimal and binary units",
         arguments: [
             ("0", 0), ("4096", 4096), ("12B", 12), ("1kB", 1000), ("10MB", 10_000_000), ("2GB", 2_000_000_000),
             ("1TB", 1_000_000_000_000), ("64KiB", 65_536), ("1MiB", 1_048_576), ("3gib", 3_221_225_472),
@@ -18,14 +18,14 @@ struct ByteCountTests {
     }
 
     @Test(
-        "are refused when they are none",
+        "Text that is not a size is refused",
         arguments: ["", "B", "-1", "1 parsec", "1.2.3", "0x10", "9e30", "9999999T", "٣"])
     func refusing(words: String) {
         #expect(ByteCount(words: words) == nil)
     }
 
     @Test(
-        "are written for a person",
+        "Sizes are formatted for people",
         arguments: [
             (0, "0 B"), (512, "512 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (65_536, "64.0 KiB"),
             (1_610_612_736, "1.5 GiB"), (1_099_511_627_776, "1.0 TiB"), (1_048_575, "1.0 MiB"),
@@ -34,7 +34,7 @@ struct ByteCountTests {
         #expect(ByteCount(bytes).words == expected)
     }
 
-    @Test("written and read again differ by less than the last digit shown", arguments: seeds)
+    @Test("Formatting and reading a size loses less than the last digit shown", arguments: seeds)
     func roundTrip(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<2000 {
@@ -45,7 +45,7 @@ struct ByteCountTests {
         }
     }
 
-    @Test("as JSON are whole numbers, and words are read too")
+    @Test("Sizes in JSON are whole numbers or words")
     func json() throws {
         #expect(ByteCount(10).json == 10)
         #expect(try ByteCount(json: 10) == ByteCount(10))
@@ -53,7 +53,7 @@ struct ByteCountTests {
         #expect(ByteCount(1) < ByteCount(2))
     }
 
-    @Test("are refused as JSON that is no size", arguments: [-1, 1.5, "big", true, nil] as [JSON])
+    @Test("JSON that is not a size is refused", arguments: [-1, 1.5, "big", true, nil] as [JSON])
     func refusedJSON(json: JSON) {
         #expect(
             thrownMessage { () throws(ValueError) in try ByteCount(json: json) }

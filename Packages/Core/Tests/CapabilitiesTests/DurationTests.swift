@@ -3,10 +3,10 @@ import CoreTesting
 import JSON
 import Testing
 
-@Suite("Durations as words")
+@Suite("Duration words")
 struct DurationTests {
     @Test(
-        "are read in every usual form",
+        "Durations are read in every usual form",
         arguments: [
             ("250ms", .milliseconds(250)), ("30s", .seconds(30)), ("1m30s", .seconds(90)), ("2h", .seconds(7200)),
             ("1d", .seconds(86_400)), ("15min", .seconds(900)), ("7us", .microseconds(7)), ("7µs", .microseconds(7)),
@@ -18,7 +18,7 @@ struct DurationTests {
     }
 
     @Test(
-        "are refused when they are none",
+        "Text that is not a duration is refused",
         arguments: [
             "", " ", "s", "-5", "-5s", "5 s", "5parsec", "1m30", "1..5s", "nan", "inf", "1e13", "1e13s", "30S",
             "12000000d",
@@ -27,13 +27,13 @@ struct DurationTests {
         #expect(Duration(words: words) == nil)
     }
 
-    @Test("cannot overflow, however many parts they have")
+    @Test("Durations do not overflow, however many parts they have")
     func manyParts() {
         #expect(Duration(words: String(repeating: "999999999999d", count: 3000)) == nil)
     }
 
     @Test(
-        "are written in the shortest usual form",
+        "Durations are written in the shortest usual form",
         arguments: [
             (.zero, "0s"), (.milliseconds(250), "250ms"), (.seconds(30), "30s"), (.seconds(90), "1m30s"),
             (.seconds(7200), "2h"), (.seconds(90_000), "25h"), (.microseconds(1500), "1500us"),
@@ -44,7 +44,7 @@ struct DurationTests {
         #expect(duration.json == .string(expected))
     }
 
-    @Test("keep every microsecond on the way through words and back", arguments: seeds)
+    @Test("Durations keep every microsecond through a round trip", arguments: seeds)
     func roundTrip(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<2000 {
@@ -55,7 +55,7 @@ struct DurationTests {
         }
     }
 
-    @Test("lose no millisecond to binary fractions", arguments: seeds)
+    @Test("Durations lose no millisecond to binary fractions", arguments: seeds)
     func milliseconds(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<2000 {
@@ -64,20 +64,20 @@ struct DurationTests {
         }
     }
 
-    @Test("are whole milliseconds, rounded down")
+    @Test("Milliseconds are whole and rounded down")
     func roundedDown() {
         #expect(Duration.microseconds(2999).milliseconds == 2)
         #expect(Duration.seconds(Int64.max).milliseconds == .max)
     }
 
-    @Test("as a JSON number are seconds")
+    @Test("A JSON number is a duration in seconds")
     func jsonNumbers() throws {
         #expect(try Duration(json: 2) == .seconds(2))
         #expect(try Duration(json: 0.001) == .milliseconds(1))
     }
 
     @Test(
-        "are refused as JSON that is no duration", arguments: [-1, 1e12, "soon", true, nil, []] as [JSON])
+        "JSON that is not a duration is refused", arguments: [-1, 1e12, "soon", true, nil, []] as [JSON])
     func refusedJSON(json: JSON) {
         #expect(
             thrownMessage { () throws(ValueError) in try Duration(json: json) }
@@ -86,7 +86,7 @@ struct DurationTests {
     }
 
     @Test(
-        "as a person reads them are rounded, with their unit",
+        "Durations for people are rounded and have a unit",
         arguments: [
             (0.0, "0 s"), (9.925e-06, "10 µs"), (0.00045, "0.5 ms"), (0.0123, "12 ms"), (0.9996, "1.0 s"),
             (3.21, "3.2 s"),

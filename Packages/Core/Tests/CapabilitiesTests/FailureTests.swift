@@ -2,14 +2,14 @@ import Capabilities
 import JSON
 import Testing
 
-@Suite("Failures")
+@Suite("Failure")
 struct FailureTests {
     private struct Bare: Failure {
         var code: String { "demo.bare" }
         var message: String { "it broke" }
     }
 
-    @Test("are reported as one line of JSON")
+    @Test("A failure is reported as one line of JSON")
     func report() {
         #expect(Bare().report.text() == #"{"error":{"code":"demo.bare","message":"it broke"}}"#)
         let failure = DemoFailure(cause: Bare(), details: ["status": 404, "url": "http://x\n"])
@@ -19,19 +19,19 @@ struct FailureTests {
                 + #""status":404,"url":"http://x\n"}}"#)
     }
 
-    @Test("name a foreign cause in its own words")
+    @Test("A foreign cause is reported in its own words")
     func foreignCause() {
         #expect(DemoFailure(cause: ValueError("no", at: ["a"])).report["error"]?["cause"] == "a: no")
     }
 
-    @Test("keep their code and message, whatever the details say")
+    @Test("Details do not replace the code and the message")
     func detailsCannotReplace() {
         let failure = DemoFailure(details: ["code": "other", "message": "other", "status": 1])
         #expect(
             failure.report.text() == #"{"error":{"code":"demo.failed","message":"it failed; try again","status":1}}"#)
     }
 
-    @Test("that say nothing more end with code 1, without cause and details")
+    @Test("A failure by default exits with code 1 and has no cause and no details")
     func defaults() {
         #expect(Bare().exit == .failed)
         #expect(Bare().cause == nil)
@@ -39,7 +39,7 @@ struct FailureTests {
         #expect("\(Bare())" == "it broke")
     }
 
-    @Test("stay what they are when they are any failure")
+    @Test("A failure keeps its values as AnyFailure")
     func anyFailure() {
         let failure = AnyFailure(DemoFailure(cause: Bare(), details: ["status": 404]))
         #expect(failure.code == "demo.failed")
@@ -49,25 +49,25 @@ struct FailureTests {
         #expect(AnyFailure(failure).report == failure.report)
     }
 
-    @Test("are interruptions when the work was cancelled")
+    @Test("A cancellation becomes an interruption")
     func cancelled() {
         let failure = AnyFailure(CancellationError())
         #expect(failure.code == "cancelled")
         #expect(failure.exit == .interrupted)
         #expect(failure.exit.rawValue == 130)
-        #expect(failure.message == "the command was cancelled before it was done")
+        #expect(failure.message == "the command was cancelled before it finished")
     }
 
-    @Test("of foreign errors are unexpected, with their words")
+    @Test("A foreign error becomes an unexpected error with its own words")
     func foreign() {
         let failure = AnyFailure(ValueError("needs text", at: ["name"]))
         #expect(failure.code == "unexpected")
         #expect(failure.exit == .failed)
-        #expect(failure.message == "something unexpected happened: name: needs text")
+        #expect(failure.message == "unexpected error: name: needs text")
     }
 
     @Test(
-        "end with the exit codes that are promised",
+        "The exit codes have their documented values",
         arguments: [
             (.done, 0), (.failed, 1), (.usage, 2), (.denied, 3), (.unreachable, 4), (.toolFailed, 5), (.unanswered, 6),
             (.interrupted, 130), (.terminated, 143),

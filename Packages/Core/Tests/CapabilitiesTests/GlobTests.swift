@@ -2,10 +2,10 @@ import Capabilities
 import CoreTesting
 import Testing
 
-@Suite("Patterns")
+@Suite("Glob")
 struct GlobTests {
     @Test(
-        "fit what they describe",
+        "Patterns match what they describe",
         arguments: [
             ("read_*", "read_file", true), ("read_*", "read_", true), ("read_*", "aread_file", false),
             ("*", "anything", true), ("*", "", true), ("", "", true), ("", "a", false), ("?", "é", true),
@@ -18,13 +18,13 @@ struct GlobTests {
         #expect(Glob.matches(pattern, text) == expected)
     }
 
-    @Test("stay quick however many stars they have", .timeLimit(.minutes(5)))
+    @Test("Patterns with many stars are fast", .timeLimit(.minutes(5)))
     func quick() {
         let text = String(repeating: "a", count: 20_000)
         #expect(!Glob.matches(String(repeating: "*a", count: 30) + "b", text))
     }
 
-    @Test("made of a text fit that text and no other", arguments: 1...30)
+    @Test("An escaped text matches only itself", arguments: 1...30)
     func escaped(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let text = String((0..<8).map { _ in "ab*?\\/".randomElement(using: &random) ?? "a" })

@@ -2,7 +2,7 @@ import Capabilities
 import JSON
 import Testing
 
-@Suite("Answers without a person")
+@Suite("HeadlessInteraction")
 struct HeadlessInteractionTests {
     private func given(_ answer: JSON) -> HeadlessInteraction {
         HeadlessInteraction(answers: ["q.id": answer])
@@ -10,7 +10,7 @@ struct HeadlessInteractionTests {
 
     private let nothing = HeadlessInteraction()
 
-    @Test("of every kind are taken from what was given")
+    @Test("Provided answers of every kind are used")
     func given() async throws {
         #expect(try await given("Bern").text("q.id", "City?") == "Bern")
         #expect(try await given("s3cret").secret("q.id", "Token?").equals(Secret("s3cret")))
@@ -22,7 +22,9 @@ struct HeadlessInteractionTests {
         #expect(!nothing.canAsk)
     }
 
-    @Test("compose one text after the other, and then the input ends", arguments: [["a", "", "b"], "a"] as [JSON])
+    @Test(
+        "Compositions are answered one after the other, and then the input ends",
+        arguments: [["a", "", "b"], "a"] as [JSON])
     func compositions(answer: JSON) async throws {
         var said: [String] = []
         while let text = try await given(answer).composition("q.id", "Say?", history: said) { said.append(text) }
@@ -30,13 +32,13 @@ struct HeadlessInteractionTests {
         await #expect(throws: InteractionError.self) { try await given(["a", 7]).composition("q.id", "Say?") }
     }
 
-    @Test("of text fall back on the question's default")
+    @Test("A text question falls back on its default")
     func defaults() async throws {
         #expect(try await nothing.text("q.id", "City?", default: "Bern") == "Bern")
         #expect(try await given("Basel").text("q.id", "City?", default: "Bern") == "Basel")
     }
 
-    @Test("that were not given are an error at once, for every kind", arguments: Kind.allCases)
+    @Test("A missing answer of any kind is an error at once", arguments: Kind.allCases)
     func missing(kind: Kind) async {
         let error = await #expect(throws: InteractionError.self) { _ = try await kind.ask(nothing) }
         #expect(error == .unanswered(id: "q.id", prompt: "Well?"))
@@ -44,11 +46,11 @@ struct HeadlessInteractionTests {
         #expect(error?.exit == .unanswered)
         #expect(
             error?.message
-                == "nobody is there to answer 'Well?'; run it on a terminal, or give the answer 'q.id' beforehand")
+                == "there is nobody to answer 'Well?'; run it on a terminal, or provide an answer for 'q.id'")
     }
 
     @Test(
-        "that do not fit are an error of usage",
+        "A wrong answer is a usage error",
         arguments: [
             (.text, 1, "the answer given for 'q.id' must be text, not an integer"),
             (.secret, ["x"], "the answer given for 'q.id' must be text, not an array"),
@@ -63,7 +65,7 @@ struct HeadlessInteractionTests {
         #expect(error?.message == message)
     }
 
-    @Test("of a secret that do not fit are not repeated")
+    @Test("An error about a secret answer does not repeat it")
     func unfitSecret() async {
         let error = await #expect(throws: InteractionError.self) {
             try await given(["s3cret"]).secret("q.id", "Token?")
@@ -71,7 +73,7 @@ struct HeadlessInteractionTests {
         #expect(error?.message.contains("s3cret") == false)
     }
 
-    @Test("in another form than was asked are the frontend's mistake", arguments: Kind.allCases)
+    @Test("An answer of the wrong kind is an error of the frontend", arguments: Kind.allCases)
     func wrongKind(kind: Kind) async {
         let confused = ConfusedInteraction(answer: kind == .text ? .confirm(true) : .text("x"))
         let error = await #expect(throws: InteractionError.self) { _ = try await kind.ask(confused) }
@@ -79,14 +81,14 @@ struct HeadlessInteractionTests {
         #expect(error?.code == "interaction.wrong-kind")
     }
 
-    @Test("that choose what was not offered are the frontend's mistake", arguments: [-1, 2])
+    @Test("A choice that was not offered is an error of the frontend", arguments: [-1, 2])
     func outside(index: Int) async {
         await #expect(throws: InteractionError.wrongKind("q.id")) {
             try await ConfusedInteraction(answer: .choice(index)).choice("q.id", "Colour?", among: ["red", "blue"])
         }
     }
 
-    @Test("by a person is another error than one for want of a person")
+    @Test("A declined question is a different error from an unanswered one")
     func declined() {
         let declined = InteractionError.declined(id: "q.id")
         #expect(declined.code == "interaction.declined" && declined.exit == .failed)

@@ -5,7 +5,7 @@ import Testing
 @Suite("JSON Schema")
 struct JSONSchemaTests {
     @Test(
-        "of every kind is exact",
+        "The schema of every kind is exact",
         arguments: [
             (.any, "{}"),
             (.boolean, #"{"type":"boolean"}"#),
@@ -23,7 +23,7 @@ struct JSONSchemaTests {
             (.time, #"{"type":"string","format":"date-time"}"#),
             (
                 .duration,
-                #"{"type":["string","number"],"description":"a duration such as 30s or 1m30s; a number is seconds"}"#
+                #"{"type":["string","number"],"description":"a duration such as 30s or 1m30s; a number means seconds"}"#
             ),
             (.size(nil), #"{"type":["integer","string"],"description":"bytes, or a size such as 64KiB"}"#),
             (.array(.string), #"{"type":"array","items":{"type":"string"}}"#),
@@ -35,7 +35,7 @@ struct JSONSchemaTests {
         #expect(schema.jsonSchema.description == expected)
     }
 
-    @Test("of a record describes its members and requires those that cannot be left out")
+    @Test("The schema of a record describes its members and requires the mandatory ones")
     func record() {
         let inner = Schema.record([.init("x", "Across", .integer(nil))])
         let schema = Schema.record([
@@ -53,7 +53,7 @@ struct JSONSchemaTests {
                 + #""additionalProperties":false,"required":["name","points"]}"#)
     }
 
-    @Test("of what a lenient reader takes allows null for what may be absent, and members that nobody knows")
+    @Test("A lenient schema allows null for optional members, and unknown members")
     func lenient() {
         let inner = Schema.record([.init("x", "Across", .optional(.optional(.integer(0...9))))])
         let schema = Schema.record([
@@ -84,7 +84,7 @@ struct JSONSchemaTests {
         #expect(all["properties"]?["point"]?["additionalProperties"] == nil)
     }
 
-    @Test("of a record that names a member twice has it once")
+    @Test("A record that names a member twice has it once")
     func twice() {
         let schema = Schema.record([.init("x", "First", .string), .init("x", "Second", .string)])
         #expect(schema.jsonSchema["properties"]?.object?.keys == ["x"])

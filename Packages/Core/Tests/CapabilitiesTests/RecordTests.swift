@@ -2,21 +2,21 @@ import Capabilities
 import JSON
 import Testing
 
-@Suite("Records")
+@Suite("Record")
 struct RecordTests {
-    @Test("are JSON with their members in the declared order")
+    @Test("The JSON of a record has its members in the declared order")
     func json() {
         let reading = Reading(city: "Bern", degrees: 21.5, units: .metric)
         #expect(reading.json.text() == #"{"city":"Bern","degrees":21.5,"units":"metric"}"#)
     }
 
-    @Test("leave an absent optional out")
+    @Test("An absent optional is left out")
     func absent() {
         let reading = Reading(city: "Bern", degrees: nil, units: .imperial)
         #expect(reading.json.text() == #"{"city":"Bern","units":"imperial"}"#)
     }
 
-    @Test("have a schema of names, summaries, shapes and roles")
+    @Test("The schema of a record has names, summaries, shapes and roles")
     func schema() {
         #expect(
             Reading.schema
@@ -27,20 +27,20 @@ struct RecordTests {
                 ]))
     }
 
-    @Test("fit their own schema, alone and in lists", arguments: [21.5, nil])
+    @Test("Records fit their own schema, alone and in lists", arguments: [21.5, nil])
     func fits(degrees: Double?) {
         let reading = Reading(city: "Bern", degrees: degrees, units: .metric)
         #expect(Reading.schema.problems(in: reading.json).isEmpty)
         #expect([Reading].schema.problems(in: [reading, reading].json).isEmpty)
     }
 
-    @Test("with nothing to say are an empty object")
+    @Test("Nothing is an empty object")
     func nothing() {
         #expect(Nothing().json == [:])
         #expect(Nothing.schema.problems(in: Nothing().json).isEmpty)
     }
 
-    @Test("of use add up, and what nobody knows stays unknown")
+    @Test("Usage adds up, and unknown values stay unknown")
     func usage() {
         let first = Usage(inputTokens: 10, cost: Cost(nanodollars: 1))
         let second = Usage(inputTokens: 5, outputTokens: nil, cost: Cost(nanodollars: 2))
@@ -51,7 +51,7 @@ struct RecordTests {
     }
 
     @Test(
-        "an amount of money is shown with two to four digits",
+        "An amount of money is shown with two to four digits",
         arguments: [
             (0, "$0.00"), (1, "under $0.0001"), (100_000, "$0.0001"), (4_100_000, "$0.0041"), (250_000_000, "$0.25"),
             (75_000_000, "$0.075"), (1_200_000_000, "$1.20"), (12_345_678_901, "$12.34"),
@@ -60,7 +60,7 @@ struct RecordTests {
         #expect(Cost(nanodollars: nanodollars).words == words)
     }
 
-    @Test("of progress know how far they are where both numbers are known")
+    @Test("Progress has a fraction if both numbers are known")
     func progress() {
         #expect(Progress("copying", completed: 1, of: 4).fraction == 0.25)
         #expect(Progress("copying", completed: 5, of: 4).fraction == 1)
@@ -70,7 +70,7 @@ struct RecordTests {
         #expect(Progress("copying", completed: 1).json.text() == #"{"activity":"copying","completed":1}"#)
     }
 
-    @Test("of a message give its text without calls and results")
+    @Test("The text of a message leaves out calls and results")
     func message() {
         let call = ToolCall(id: "1", name: "read", input: [:])
         let message = Message(

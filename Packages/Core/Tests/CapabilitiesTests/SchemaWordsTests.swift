@@ -2,7 +2,7 @@ import Capabilities
 import JSON
 import Testing
 
-@Suite("Words of a command line")
+@Suite("Schema words")
 struct SchemaWordsTests {
     struct Good: Sendable, CustomTestStringConvertible {
         let schema: Schema
@@ -21,7 +21,7 @@ struct SchemaWordsTests {
     ])
 
     @Test(
-        "become values of the declared kind",
+        "Words become values of the declared kind",
         arguments: [
             Good(.boolean, "true", true), Good(.boolean, "Yes", true), Good(.boolean, "ON", true),
             Good(.boolean, "1", true), Good(.boolean, "false", false), Good(.boolean, "no", false),
@@ -56,7 +56,7 @@ struct SchemaWordsTests {
     }
 
     @Test(
-        "that do not fit say what was expected",
+        "A word that does not fit is refused with what was expected",
         arguments: [
             Bad(.boolean, "maybe", "needs true or false, not 'maybe'"),
             Bad(.integer(nil), "1.5", "needs a whole number, not '1.5'"),
@@ -69,7 +69,7 @@ struct SchemaWordsTests {
                 .choice(["metric", "imperial"]), "metrc",
                 "needs one of metric, imperial, not 'metrc'; did you mean 'metric'?"),
             Bad(.choice(["a", "b"]), "zebra", "needs one of a, b, not 'zebra'"),
-            Bad(.path(.any), "", "needs a path, not an empty text"),
+            Bad(.path(.any), "", "needs a path, not empty text"),
             Bad(.url, "example.com", "needs a URL such as https://example.com"),
             Bad(.duration, "soon", "needs a duration such as 250ms, 30s or 1m30s, not 'soon'"),
             Bad(.size(nil), "big", "needs a size such as 4096, 64KiB or 10MB, not 'big'"),
@@ -85,14 +85,16 @@ struct SchemaWordsTests {
         #expect(thrownMessage { () throws(ValueError) in try row.schema.json(fromWord: row.word) } == row.message)
     }
 
-    @Test("that should be JSON and are not say why", arguments: [Schema.map(.string), point, .array(.string)])
+    @Test(
+        "A word that should be JSON is refused with the reason",
+        arguments: [Schema.map(.string), point, .array(.string)])
     func noJSON(schema: Schema) throws {
         let message = try #require(thrownMessage { () throws(ValueError) in try schema.json(fromWord: "[1,") })
-        #expect(message.hasPrefix("is no JSON ("))
+        #expect(message.hasPrefix("is not valid JSON ("))
         #expect(message.hasSuffix("): '[1,'"))
     }
 
-    @Test("that nest too deep are refused and do not crash")
+    @Test("A word that nests too deeply is refused without a crash")
     func deep() {
         let word = String(repeating: "[", count: 100_000)
         #expect(thrownMessage { () throws(ValueError) in try Schema.array(.any).json(fromWord: word) } != nil)

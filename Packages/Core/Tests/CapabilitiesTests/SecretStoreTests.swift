@@ -1,7 +1,7 @@
 import Capabilities
 import Testing
 
-@Suite("Secrets of the environment")
+@Suite("EnvironmentSecretStore")
 struct SecretStoreTests {
     private let store = EnvironmentSecretStore {
         [
@@ -11,7 +11,7 @@ struct SecretStoreTests {
     }
 
     @Test(
-        "have the variable that is the custom",
+        "A name has its conventional variable",
         arguments: [
             ("openai", "OPENAI_API_KEY"), ("kamiwaza.pat", "KAMIWAZA_PAT_API_KEY"), ("my-server", "MY_SERVER_API_KEY"),
             ("gpt4", "GPT4_API_KEY"), ("Two Words", "TWO_WORDS_API_KEY"), ("a_b", "A_B_API_KEY"),
@@ -24,7 +24,7 @@ struct SecretStoreTests {
         #expect("\(SecretName(name))" == name)
     }
 
-    @Test("are found by name, and an empty one is none")
+    @Test("A secret is found by name, and an empty one is absent")
     func lookup() async {
         #expect(await store.secret(named: "openai")?.equals(Secret("one")) == true)
         #expect(await store.secret(named: "kamiwaza.pat")?.equals(Secret("two")) == true)
@@ -32,17 +32,17 @@ struct SecretStoreTests {
         #expect(await store.secret(named: "anthropic") == nil)
     }
 
-    @Test("are listed by name, without those that are empty")
+    @Test("Names are listed without empty secrets")
     func names() async {
         #expect(await store.names() == ["kamiwaza_pat", "openai"])
     }
 
-    @Test("that are listed can be looked up")
+    @Test("Every listed secret can be read")
     func listedAreFound() async {
         for name in await store.names() { #expect(await store.secret(named: name) != nil, "\(name)") }
     }
 
-    @Test("are looked for only when one is wanted, each time anew")
+    @Test("The environment is read only when a secret is needed, and again each time")
     func lazily() async {
         let environment = ChangingEnvironment()
         let store = EnvironmentSecretStore { environment.read() }
@@ -51,7 +51,7 @@ struct SecretStoreTests {
         #expect(await store.secret(named: "openai")?.equals(Secret("2")) == true)
     }
 
-    @Test("are never written, and the error says what to do")
+    @Test("Writing is refused with what to do")
     func readOnly() async {
         let error = await #expect(throws: SecretStoreError.self) { try await store.store(Secret("x"), named: "openai") }
         #expect(error?.code == "secrets.read-only")

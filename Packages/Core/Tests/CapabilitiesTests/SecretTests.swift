@@ -2,7 +2,7 @@ import Capabilities
 import JSON
 import Testing
 
-@Suite("Secrets")
+@Suite("Secret")
 struct SecretTests {
     private static let text = "hunter2-s3cret"
     private static let secret = Secret(text)
@@ -30,7 +30,7 @@ struct SecretTests {
         ]
     }
 
-    @Test("are never seen, whatever prints whatever holds them", arguments: carriers.indices)
+    @Test("A secret is never shown, whatever prints its container", arguments: carriers.indices)
     func invisible(index: Int) {
         let (name, value) = Self.carriers[index]
         var dumped = ""
@@ -42,21 +42,21 @@ struct SecretTests {
         for text in texts { #expect(!text.contains("hunter2"), "\(name): \(text)") }
     }
 
-    @Test("print as a mark in their place")
+    @Test("A secret prints as a mark")
     func mark() {
         #expect("\(Self.secret)" == "‹redacted›")
         #expect(String(reflecting: Self.secret) == "‹redacted›")
         #expect("\([Self.secret])" == "[‹redacted›]")
     }
 
-    @Test("have no members to reflect on, and no JSON")
+    @Test("A secret has no members to reflect on and no JSON")
     func reflection() {
         #expect(Mirror(reflecting: Self.secret).children.isEmpty)
         #expect(!(Self.secret as Any is any OutputValue))
         #expect(!(Self.secret as Any is any Encodable))
     }
 
-    @Test("are lent to the code that needs the text")
+    @Test("A secret lends its text to code that needs it")
     func lending() throws {
         #expect(Self.secret.withText { $0.utf8.count } == Self.text.utf8.count)
         #expect(throws: ValueError("no")) {
@@ -68,7 +68,7 @@ struct SecretTests {
     }
 
     @Test(
-        "are equal when every byte is",
+        "Secrets are equal if all bytes are equal",
         arguments: [
             ("", "", true), ("a", "a", true), ("a", "b", false), ("a", "", false), ("", "a", false), ("ab", "a", false),
             ("a", "ab", false), ("aa", "a\0", false), ("a", "a\0", false), ("a\0", "a", false),

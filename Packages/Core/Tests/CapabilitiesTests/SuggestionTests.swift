@@ -1,12 +1,12 @@
 import Capabilities
 import Testing
 
-@Suite("Suggestions")
+@Suite("Suggestion")
 struct SuggestionTests {
     static let known = ["model", "max-rounds", "monitor", "files", "chat", "on"]
 
     @Test(
-        "find what was most likely meant",
+        "The most likely name is suggested",
         arguments: [
             ("modle", "model"), ("mdoel", "model"), ("model", "model"), ("MODEL", "model"), ("modell", "model"),
             ("max_rounds", "max-rounds"), ("maxrounds", "max-rounds"), ("caht", "chat"), ("file", "files"),
@@ -16,31 +16,31 @@ struct SuggestionTests {
         #expect(Suggestion.nearest(to: word, among: Self.known) == expected)
     }
 
-    @Test("offer nothing that is not near", arguments: ["zebra", "xx", "mo", "", "max-rounds-of-everything"])
+    @Test("Nothing is suggested if no name is near", arguments: ["zebra", "xx", "mo", "", "max-rounds-of-everything"])
     func nothing(word: String) {
         #expect(Suggestion.nearest(to: word, among: Self.known) == nil)
         #expect(Suggestion.text(for: word, among: Self.known) == "")
     }
 
-    @Test("prefer the nearest, then the first")
+    @Test("The nearest name wins, then the first")
     func nearest() {
         #expect(Suggestion.nearest(to: "chart", among: ["charts-all", "chat", "chars"]) == "chat")
         #expect(Suggestion.nearest(to: "chart", among: ["chars", "chat"]) == "chars")
     }
 
-    @Test("complete a beginning only where one name fits")
+    @Test("A beginning is completed only if it is unique")
     func beginnings() {
         #expect(Suggestion.nearest(to: "mon", among: ["monitor.snapshot", "monitor.watch"]) == nil)
         #expect(Suggestion.nearest(to: "mon", among: ["monitor.snapshot", "files.list"]) == "monitor.snapshot")
     }
 
-    @Test("have nothing to offer among nothing")
+    @Test("Without candidates nothing is suggested")
     func empty() {
         #expect(Suggestion.nearest(to: "model", among: [String]()) == nil)
     }
 
     @Test(
-        "for a slip are at most two letters away, and one in a short word",
+        "A typing mistake is at most two letters away, or one in a short word",
         arguments: [
             ("lisst", "list"), ("lsit", "list"), ("lest", "list"), ("rn", "rm"), ("hi", nil), ("shwoo", "show"),
             ("hello", nil), ("monitoring", nil), ("mon", nil),
@@ -49,7 +49,7 @@ struct SuggestionTests {
         #expect(Suggestion.slip(of: word, among: ["list", "show", "rm", "monitor"]) == expected)
     }
 
-    @Test("are worded as the end of a message")
+    @Test("A suggestion is worded as the end of a message")
     func text() {
         #expect(Suggestion.text(for: "modle", among: Self.known) == "; did you mean 'model'?")
     }

@@ -3,7 +3,7 @@ import CoreTesting
 import JSON
 import Testing
 
-@Suite("Timestamps")
+@Suite("Timestamp")
 struct TimestampTests {
     /// Texts in the one form in which they are written, with their microseconds.
     static let moments: [(text: String, microseconds: Int64)] = [
@@ -21,14 +21,14 @@ struct TimestampTests {
         ("0000-01-01T00:00:00Z", -62_167_219_200_000_000),
     ]
 
-    @Test("are written and read as ISO 8601", arguments: moments)
+    @Test("Timestamps are written and read as ISO 8601", arguments: moments)
     func bothWays(text: String, microseconds: Int64) {
         #expect(Timestamp(microseconds: microseconds).iso8601 == text)
         #expect(Timestamp(iso8601: text) == Timestamp(microseconds: microseconds))
     }
 
     @Test(
-        "are read with offsets, fractions and other separators",
+        "Timestamps are read with offsets, fractions and other separators",
         arguments: [
             ("2026-11-20T09:30:00+02:00", "2026-11-20T07:30:00Z"),
             ("2026-11-20T09:30:00-05:30", "2026-11-20T15:00:00Z"),
@@ -47,7 +47,7 @@ struct TimestampTests {
     }
 
     @Test(
-        "are refused when they name no moment",
+        "Text that is not a moment is refused",
         arguments: [
             "", "now", "2026-11-20", "2026-11-20T09:30Z", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z",
             "2026-01-00T00:00:00Z", "2026-01-32T00:00:00Z", "2026-04-31T00:00:00Z", "2025-02-29T00:00:00Z",
@@ -60,7 +60,7 @@ struct TimestampTests {
         #expect(Timestamp(iso8601: text) == nil)
     }
 
-    @Test("of the years 0 to 9999 survive being written and read", arguments: seeds)
+    @Test("Timestamps of the years 0 to 9999 survive a round trip", arguments: seeds)
     func roundTrip(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<2000 {
@@ -70,7 +70,7 @@ struct TimestampTests {
         }
     }
 
-    @Test("follow the calendar day by day over four centuries")
+    @Test("Timestamps follow the calendar day by day over four centuries")
     func everyDay() {
         let lengths: [Int64] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
         func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : String(number) }
@@ -93,7 +93,7 @@ struct TimestampTests {
     }
 
     @Test(
-        "before the year 0 and at the ends of the range are still written",
+        "Timestamps before the year 0 and at the ends of the range can be written",
         arguments: [
             (-62_167_219_200_000_001, "-0001-12-31T23:59:59.999999Z"),
             (.min, "-290308-12-21T19:59:05.224192Z"),
@@ -103,7 +103,7 @@ struct TimestampTests {
         #expect(Timestamp(microseconds: microseconds).iso8601 == expected)
     }
 
-    @Test("are compared and subtracted as moments")
+    @Test("Timestamps are compared and subtracted as moments")
     func arithmetic() {
         let early = Timestamp(microseconds: 1_000_000)
         let late = Timestamp(microseconds: 2_500_000)
@@ -112,7 +112,8 @@ struct TimestampTests {
         #expect(early - late == .milliseconds(-1500))
     }
 
-    @Test("as JSON are text, and nothing else is one", arguments: [0, true, nil, "yesterday"] as [JSON])
+    @Test(
+        "Timestamps in JSON are text, and nothing else is accepted", arguments: [0, true, nil, "yesterday"] as [JSON])
     func refusedJSON(json: JSON) throws {
         #expect(
             thrownMessage { () throws(ValueError) in try Timestamp(json: json) }
@@ -121,7 +122,7 @@ struct TimestampTests {
     }
 
     @Test(
-        "are read as people type them, with the day of their own time",
+        "Timestamps are read as people type them, with days of local time",
         arguments: [
             ("2h", "2026-11-22T08:30:00Z"), ("90m", "2026-11-22T09:00:00Z"), ("3d", "2026-11-19T10:30:00Z"),
             ("now", "2026-11-22T10:30:00Z"), ("today", "2026-11-21T14:00:00Z"), ("Yesterday", "2026-11-20T14:00:00Z"),
@@ -137,7 +138,7 @@ struct TimestampTests {
         #expect(time?.iso8601 == expected)
     }
 
-    @Test("count a day from midnight also where midnight is behind UTC") func west() throws {
+    @Test("A day begins at local midnight, also where that is behind UTC") func west() throws {
         let now = try #require(Timestamp(iso8601: "2026-11-22T02:30:00Z"))
         let time = Timestamp(words: "today", now: now) { _ in .seconds(-5 * 3600) }
         #expect(time?.iso8601 == "2026-11-21T05:00:00Z")

@@ -3,13 +3,13 @@ import CoreTesting
 import Testing
 
 /// The rules of https://www.w3.org/TR/trace-context/#traceparent-header.
-@Suite("The traceparent header")
+@Suite("TraceContext")
 struct TraceContextTests {
     private static let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
     private static let span = "00f067aa0ba902b7"
 
     @Test(
-        "is read when it is valid",
+        "A valid traceparent is read",
         arguments: [
             ("00-\(trace)-\(span)-01", true), ("00-\(trace)-\(span)-00", false), ("00-\(trace)-\(span)-03", true),
             ("00-\(trace)-\(span)-fe", false), ("01-\(trace)-\(span)-01", true), ("fe-\(trace)-\(span)-00", false),
@@ -23,7 +23,7 @@ struct TraceContextTests {
     }
 
     @Test(
-        "is refused when it is not",
+        "An invalid traceparent is refused",
         arguments: [
             "", "-", "---", "00", "00-\(trace)", "00-\(trace)-\(span)", "ff-\(trace)-\(span)-01",
             "0-\(trace)-\(span)-01",
@@ -41,12 +41,12 @@ struct TraceContextTests {
         #expect(TraceContext(traceparent: header) == nil)
     }
 
-    @Test("is written as it is read", arguments: ["00-\(trace)-\(span)-01", "00-\(trace)-\(span)-00"])
+    @Test("A traceparent is written as it was read", arguments: ["00-\(trace)-\(span)-01", "00-\(trace)-\(span)-00"])
     func bothWays(header: String) {
         #expect(TraceContext(traceparent: header)?.traceparent == header)
     }
 
-    @Test("is written for any new ids in a form that can be read", arguments: seeds)
+    @Test("A traceparent of new ids can be read", arguments: seeds)
     func newIDs(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<500 {
@@ -57,7 +57,7 @@ struct TraceContextTests {
         }
     }
 
-    @Test("has leading zeros, and new ids are never zero")
+    @Test("Ids have leading zeros, and new ids are never zero")
     func zeros() {
         struct Zeros: RandomNumberGenerator { mutating func next() -> UInt64 { 0 } }
         var generator = Zeros()

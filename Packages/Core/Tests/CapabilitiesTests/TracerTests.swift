@@ -2,7 +2,7 @@ import Capabilities
 import JSON
 import Testing
 
-@Suite("Spans around work")
+@Suite("Tracer")
 struct TracerTests {
     private let sink = SpanList()
     private let clock = Ticks()
@@ -11,7 +11,7 @@ struct TracerTests {
         Tracer(sinks: sinks) { [clock] in clock.next() }
     }
 
-    @Test("nest: the inner one has the outer one's trace, and its span as parent")
+    @Test("A nested span has the trace of the outer one, and its span as parent")
     func nesting() async throws {
         let tracer = tracer([sink])
         await tracer.span("outer", feature: "demo", attributes: ["n": 1]) {
@@ -29,7 +29,7 @@ struct TracerTests {
         #expect(second.feature == "other")
     }
 
-    @Test("have the times of their begin and end")
+    @Test("Spans have the times of their start and end")
     func times() async {
         let tracer = tracer([sink])
         await tracer.span("outer", feature: "demo") {
@@ -39,14 +39,14 @@ struct TracerTests {
         #expect(sink.spans.map(\.end.microseconds) == [3, 4])
     }
 
-    @Test("show their context to the work, and take it back after")
+    @Test("Work sees the context of its span, which ends with it")
     func context() async {
         let seen = await tracer([sink]).span("work", feature: "demo") { TraceContext.current }
         #expect(seen == sink.spans.first?.context)
         #expect(TraceContext.current == nil)
     }
 
-    @Test("go on with a trace that came from outside, and with its sampling")
+    @Test("A trace from outside is continued with its sampling")
     func continued() async throws {
         let header = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"
         let outside = try #require(TraceContext(traceparent: header))
@@ -57,7 +57,7 @@ struct TracerTests {
         #expect(!span.context.isSampled)
     }
 
-    @Test("carry the code of the error that ended them, and pass it on")
+    @Test("A failed span has the code of the error, which is passed on")
     func failures() async {
         let tracer = tracer([sink])
         await #expect(throws: DemoFailure.self) { try await tracer.span("a", feature: "demo") { throw DemoFailure() } }
@@ -69,7 +69,7 @@ struct TracerTests {
         #expect(sink.spans.map(\.failure) == ["demo.failed", "cancelled", "unexpected", nil])
     }
 
-    @Test("reach every sink")
+    @Test("Spans reach every sink")
     func sinks() async {
         let other = SpanList()
         await tracer([sink, other]).span("work", feature: "demo") {}
@@ -77,14 +77,14 @@ struct TracerTests {
         #expect(other.spans.count == 1)
     }
 
-    @Test("do not exist where nobody takes them")
+    @Test("Without a sink there are no spans")
     func noSink() async {
         let seen = await tracer([]).span("work", feature: "demo") { TraceContext.current }
         #expect(seen == nil)
         #expect(clock.next().microseconds == 1)
     }
 
-    @Test("leave the work on its actor")
+    @Test("Work stays on its actor")
     func isolation() async {
         let counter = Counter()
         await counter.count(in: tracer([sink]))

@@ -3,9 +3,9 @@ import JSON
 import Registry
 import Testing
 
-@Suite("The declaration of an action")
+@Suite("Action declaration")
 struct ActionDeclarationTests {
-    @Test("is an exact JSON Schema of its arguments")
+    @Test("An action has an exact JSON Schema of its arguments")
     func inputSchema() {
         let properties = [
             #""city":{"type":"string","description":"City to look up"}"#,
@@ -26,7 +26,7 @@ struct ActionDeclarationTests {
                 + properties.joined(separator: ",") + #"},"additionalProperties":false,"required":["city"]}"#)
     }
 
-    @Test("of no parameters is a schema of no properties")
+    @Test("An action without parameters has a schema without properties")
     func emptySchema() {
         let action = Action("demo.empty", "Takes nothing", .reads) { _ in Nothing() }
         #expect(
@@ -35,7 +35,7 @@ struct ActionDeclarationTests {
                 + #""properties":{},"additionalProperties":false}"#)
     }
 
-    @Test("that names a parameter twice still has a schema")
+    @Test("An action that names a parameter twice still has a schema")
     func twice() {
         let action = Action("demo.twice", "Takes it twice", .reads, .argument("a", "First"), .argument("a", "Second")) {
             _, _, _ in Nothing()
@@ -43,7 +43,7 @@ struct ActionDeclarationTests {
         #expect(action.inputSchema["properties"]?.object?.keys == ["a"])
     }
 
-    @Test("tells the form, the default and what must be given")
+    @Test("A parameter has its form, its default and whether it is required")
     func parameters() {
         let parameters = ActionsFeature.rich.parameters
         #expect(
@@ -62,13 +62,13 @@ struct ActionDeclarationTests {
             ])
     }
 
-    @Test("says what it gives back")
+    @Test("An action has the shape of its result")
     func result() {
         #expect(Action("demo.a", "A", .reads) { _ in ["x"] }.result == .array(.string))
         #expect(Action("demo.a", "A", .reads) { _ in Progress("x") }.result == Progress.schema)
     }
 
-    @Test("takes all that may be said beyond it, and is plain without")
+    @Test("Modifiers of an action take effect, and without them it has the defaults")
     func extras() {
         let plain = Action("demo.a", "A", .writes) { _ in Nothing() }
         #expect(plain.alias == nil)
@@ -84,7 +84,7 @@ struct ActionDeclarationTests {
         #expect(plain.examples.isEmpty)
     }
 
-    @Test("completes by type where nothing else is said")
+    @Test("Completion follows the type by default")
     func completion() throws {
         func kind(_ schema: Schema) -> String {
             switch ParameterDeclaration(name: "x", summary: "X", form: .option, schema: schema).completion {

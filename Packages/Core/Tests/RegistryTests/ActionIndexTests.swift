@@ -11,7 +11,7 @@ extension ActionList {
 
 private func action(_ id: String) -> Action { Action(id, "Does \(id)", .reads) { _ in Nothing() } }
 
-@Suite("The index of actions")
+@Suite("ActionIndex")
 struct ActionIndexTests {
     private struct Mail: ActionList {
         static let manifest = Manifest(id: "mail", summary: "Sends mail", version: "1")
@@ -21,7 +21,7 @@ struct ActionIndexTests {
         ]
     }
 
-    @Test("finds actions by id and by alias, with their owner")
+    @Test("Actions are found by id and by alias, with their owner")
     func lookup() throws {
         let index = try compose([Mail.self]).registry.actions
         #expect(index.all.map(\.id) == ["mail.send", "mail.list", "mail.folder.list", "mail.debug"])
@@ -33,7 +33,7 @@ struct ActionIndexTests {
         #expect(index.owner(of: action("mail.other")) == nil)
     }
 
-    @Test("suggests the nearest action, and never a hidden one")
+    @Test("The nearest action is suggested, and never a hidden one")
     func suggestion() throws {
         let index = try compose([Mail.self]).registry.actions
         #expect(throws: RegistryError.noAction("mail.lits", suggestion: "mail.list")) { try index.find("mail.lits") }
@@ -41,7 +41,7 @@ struct ActionIndexTests {
         #expect(try index.find("mail.debug").isHidden)
     }
 
-    @Test("refuses an id that two features or one declare, and keeps one of them")
+    @Test("A duplicate id is refused, within one feature or across two, and one of them stays")
     func duplicates() throws {
         struct Other: ActionList {
             static let manifest = Manifest(id: "other", summary: "X", version: "1", namespaces: ["other", "mail"])
@@ -57,7 +57,7 @@ struct ActionIndexTests {
         #expect(composition.registry.actions["mail.list"] != nil)
     }
 
-    @Test("refuses an alias that is taken by another, or is the first word of actions")
+    @Test("An alias that is taken, or is the first word of other actions, is refused")
     func aliases() throws {
         struct Other: ActionList {
             static let manifest = Manifest(id: "other", summary: "X", version: "1")
@@ -70,7 +70,7 @@ struct ActionIndexTests {
             ])
     }
 
-    @Test("refuses a second default of a group")
+    @Test("A second default of a group is refused")
     func defaults() throws {
         struct Two: ActionList {
             static let manifest = Manifest(id: "two", summary: "X", version: "1")
@@ -78,10 +78,10 @@ struct ActionIndexTests {
                 action("two.a").asDefault(), action("two.b").asDefault(), action("two.c.d").asDefault(),
             ]
         }
-        #expect(try compose([Two.self]).complaints == ["two makes two.b the default of two, and two.a is it already"])
+        #expect(try compose([Two.self]).complaints == ["two makes two.b the default of two, which already has two.a"])
     }
 
-    @Test("refuses an id outside the words of its feature")
+    @Test("An id outside its feature's namespaces is refused")
     func namespaces() throws {
         struct Wide: ActionList {
             static let manifest = Manifest(id: "wide", summary: "X", version: "1", namespaces: ["config", "doctor"])

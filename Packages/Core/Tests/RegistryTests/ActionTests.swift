@@ -4,7 +4,7 @@ import JSON
 import Registry
 import Testing
 
-@Suite("Doing an action")
+@Suite("Performing an action")
 struct ActionTests {
     private let test: TestHost
 
@@ -12,7 +12,7 @@ struct ActionTests {
         test = try TestHost([ActionsFeature.self])
     }
 
-    @Test("hands every kind of argument to the body in its type")
+    @Test("The body receives every kind of argument in its type")
     func arguments() async throws {
         let given: JSONObject = [
             "city": "Bern", "hosts": ["a", "b"], "units": "imperial", "limit": 5, "rounds": 9, "share": 1,
@@ -25,7 +25,7 @@ struct ActionTests {
         #expect(result == .object(expected))
     }
 
-    @Test("hands on the defaults, and what is absent as nothing")
+    @Test("The body receives defaults, and nil for absent arguments")
     func defaults() async throws {
         let result = try await test.perform("demo.rich", ["city": "Bern"])
         #expect(
@@ -35,7 +35,7 @@ struct ActionTests {
             ])
     }
 
-    @Test("reads values from the words that people write")
+    @Test("Values are read from words as people write them")
     func values() async throws {
         let result = try await test.perform(
             "demo.values",
@@ -51,7 +51,7 @@ struct ActionTests {
             ])
     }
 
-    @Test("is refused with the first of a million problems, told in a few lines")
+    @Test("An action with a million problems is refused with the first of them")
     func manyProblems() async throws {
         var given: JSONObject = ["hosts": .array([JSON](repeating: 1, count: 1_000_000))]
         for number in 0..<50_000 { given.append("hots\(number)", 1) }
@@ -60,7 +60,7 @@ struct ActionTests {
         #expect(error.map { $0.message.utf8.count < 1 << 12 } == true)
     }
 
-    @Test("is refused with everything that is wrong in its arguments, and the body does not run")
+    @Test("An action is refused with all problems of its arguments, and its body does not run")
     func problems() async throws {
         let error = await #expect(throws: ArgumentsFailure.self) {
             try await test.perform(
@@ -81,8 +81,8 @@ struct ActionTests {
                 "share needs a number, not a boolean",
                 "labels.k needs a whole number, not a string",
                 "token needs text, not an integer",
-                "alll is no parameter of demo.rich; did you mean 'all'?",
-                "zebra is no parameter of demo.rich",
+                "alll is not a parameter of demo.rich; did you mean 'all'?",
+                "zebra is not a parameter of demo.rich",
             ])
         #expect(error?.code == "usage.arguments")
         #expect(error?.exit == .usage)
@@ -90,7 +90,7 @@ struct ActionTests {
         #expect(sinkSpans.isEmpty)
     }
 
-    @Test("records its events, progress and notices in order")
+    @Test("Events, progress and notices are recorded in order")
     func output() async throws {
         #expect(try await test.perform("demo.chatty") == 2)
         #expect(test.output.events.map(\.json) == [["type": "message", "n": 1], ["type": "message", "n": 2]])
@@ -99,7 +99,7 @@ struct ActionTests {
         #expect(test.output.notices == ["that was all"])
     }
 
-    @Test("is a span with its feature, in which what it does in turn is another")
+    @Test("An action is a span with its feature, and an action inside it is a nested span")
     func spans() async throws {
         try await test.perform("demo.nested")
         #expect(sinkSpans.map(\.name) == ["demo.chatty", "demo.nested"])
@@ -109,14 +109,14 @@ struct ActionTests {
     }
 
     @Test(
-        "that fails passes its error on, and its span has the code",
+        "A failed action passes its error on, and its span has the code",
         arguments: [("demo.fail", "demo.failed"), ("demo.cancelled", "cancelled")])
     func failing(id: String, code: String) async throws {
         await #expect(throws: (any Error).self) { try await test.perform(id) }
         #expect(sinkSpans.map(\.failure) == [code])
     }
 
-    @Test("that does not exist is an error with the nearest one")
+    @Test("An unknown action is an error that suggests the nearest one")
     func unknown() async throws {
         let error = await #expect(throws: RegistryError.self) { try await test.perform("demo.rihc") }
         #expect(error?.code == "registry.no-action")
@@ -129,15 +129,15 @@ struct ActionTests {
     }
 }
 
-@Suite("Doing what destroys")
+@Suite("Performing a destructive action")
 struct ConfirmationTests {
-    @Test("is done when the person says yes")
+    @Test("A destructive action runs if the person says yes")
     func agreed() async throws {
         let test = try TestHost([ActionsFeature.self], answers: ["confirm.demo.wipe": true])
         #expect(try await test.perform("demo.wipe") == "wiped")
     }
 
-    @Test("is not done when the person says no")
+    @Test("A destructive action does not run if the person says no")
     func declined() async throws {
         let test = try TestHost([ActionsFeature.self], answers: ["confirm.demo.wipe": false])
         await #expect(throws: InteractionError.declined(id: "confirm.demo.wipe")) {
@@ -146,16 +146,16 @@ struct ConfirmationTests {
         #expect((test.composition.registry.optional((any SpanSink).self) as? RecordingSpanSink)?.spans.isEmpty == true)
     }
 
-    @Test("is asked about with what would be lost, where the action says so")
+    @Test("The question names what would be lost, if the action describes it")
     func named() async throws {
         let test = try TestHost([ActionsFeature.self])
         let error = await #expect(throws: InteractionError.self) {
             try await test.perform("demo.drop", ["name": "stone"])
         }
-        #expect(error == .unanswered(id: "confirm.demo.drop", prompt: "Drop the thing stone, of 3 kg. Go on?"))
+        #expect(error == .unanswered(id: "confirm.demo.drop", prompt: "Drop the thing stone, of 3 kg. Continue?"))
     }
 
-    @Test("is asked about with its arguments, where the action does not say what would be lost")
+    @Test("The question contains the arguments, if the action does not describe the loss")
     func arguments() async throws {
         let test = try TestHost([ActionsFeature.self])
         let error = await #expect(throws: InteractionError.self) {
@@ -165,30 +165,30 @@ struct ConfirmationTests {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(prompt == "Burn things (a\\u{1B}[2J, b). Go on?")
+        #expect(prompt == "Burn things (a\\u{1B}[2J, b). Continue?")
     }
 
-    @Test("is not asked about when it is not there, nor when there is nothing to lose")
+    @Test("Nothing is asked if the thing does not exist, or if there is nothing to lose")
     func absent() async throws {
         let test = try TestHost([ActionsFeature.self])
         await #expect(throws: DemoFailure.self) { try await test.perform("demo.drop", ["name": "nosuch"]) }
         #expect(try await test.perform("demo.drop", ["name": "nothing"]) == "dropped nothing")
     }
 
-    @Test("is not done when nobody is there to ask")
+    @Test("A destructive action does not run if nobody is there to ask")
     func unanswered() async throws {
         let test = try TestHost([ActionsFeature.self])
         let error = await #expect(throws: InteractionError.self) { try await test.perform("demo.wipe") }
-        #expect(error == .unanswered(id: "confirm.demo.wipe", prompt: "Wipes everything. Go on?"))
+        #expect(error == .unanswered(id: "confirm.demo.wipe", prompt: "Wipes everything. Continue?"))
         #expect(error?.exit == .unanswered)
     }
 
-    @Test("is asked about and permitted by the flag that makes it destroy, and only then")
+    @Test("A destructive flag, and only the flag, causes the question and needs the permission")
     func flag() async throws {
         let test = try TestHost([ActionsFeature.self])
         #expect(try await test.perform("demo.tidy") == "tidied")
         let error = await #expect(throws: InteractionError.self) { try await test.perform("demo.tidy", ["all": true]) }
-        #expect(error == .unanswered(id: "confirm.demo.tidy", prompt: "Throw all away. Go on?"))
+        #expect(error == .unanswered(id: "confirm.demo.tidy", prompt: "Throw all away. Continue?"))
         #expect(try await test.perform("demo.tidy", ["all": true], isAgreed: true) == "threw all away")
         let writer = Caller.person(HeadlessInteraction()).narrowed(
             by: Grant(Grant.Layer(.bundle("b"), effects: .writes)))
@@ -199,13 +199,13 @@ struct ConfirmationTests {
         await #expect(throws: AccessFailure.self) { try await perform(["all": true]) }
     }
 
-    @Test("is done without a question when it was agreed beforehand")
+    @Test("A destructive action runs without a question if that was agreed in advance")
     func beforehand() async throws {
         let test = try TestHost([ActionsFeature.self], answers: ["confirm.demo.wipe": false])
         #expect(try await test.perform("demo.wipe", isAgreed: true) == "wiped")
     }
 
-    @Test("is not asked for when the arguments are wrong anyway")
+    @Test("Nothing is asked if the arguments are invalid")
     func wrongArguments() async throws {
         let test = try TestHost([ActionsFeature.self])
         await #expect(throws: ArgumentsFailure.self) { try await test.perform("demo.wipe", ["x": 1]) }

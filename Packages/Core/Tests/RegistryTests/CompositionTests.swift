@@ -35,9 +35,9 @@ private struct Muddled: PlainFeature {
     }
 }
 
-@Suite("What is wrong in a composition")
+@Suite("Composition problems")
 struct CompositionTests {
-    @Test("is told of ids, settings and defaults that contradict themselves")
+    @Test("Contradictory ids, settings and defaults are reported")
     func contradictions() throws {
         #expect(
             Composition([BuiltInFeature(Muddled.self)]).complaints == [
@@ -49,7 +49,7 @@ struct CompositionTests {
     }
 
     @Test(
-        "is an id that is no id",
+        "A malformed id is reported",
         arguments: ["", ".", "a.", ".a", "a..b", "A", "1a", "a_b", "-a", "a-", "a b", "ä"])
     func malformed(id: String) throws {
         struct Named: PlainFeature {
@@ -62,15 +62,15 @@ struct CompositionTests {
         Named.$id.withValue("a1.b-2.c") { #expect(Composition([BuiltInFeature(Named.self)]).problems.isEmpty) }
     }
 
-    @Test("is two features of one id, of which the first stays")
+    @Test("A duplicate feature id is reported, and the first feature stays")
     func duplicate() throws {
         let composition = try compose([Source<Alpha>.self, Loose<Alpha, Beta>.self])
-        #expect(composition.complaints == ["alpha is there twice; give one of them another id"])
+        #expect(composition.complaints == ["alpha exists twice; give one of them another id"])
         #expect(composition.problems.map(\.code) == [.duplicateFeature])
         #expect(composition.features.map(\.manifest.summary) == ["A source"])
     }
 
-    @Test("is a provision without declaration, and a declaration without provision")
+    @Test("A provision without declaration, and a declaration without provision, are reported")
     func undeclared() throws {
         let composition = try compose([Undeclared.self])
         #expect(
@@ -82,7 +82,7 @@ struct CompositionTests {
         #expect(composition.registry.optional(Alpha.self) == nil)
     }
 
-    @Test("is a list that says something else than the manifest")
+    @Test("A list entry that differs from the manifest is reported")
     func list() {
         let composition = Composition([
             BuiltInFeature(trait: "Alpha", provides: "Beta", "Gamma") { Source<Alpha>.self },
@@ -90,21 +90,21 @@ struct CompositionTests {
         ])
         #expect(
             composition.complaints == [
-                "alpha provides Alpha, and its entry in the list of features names Beta, Gamma; make the entry say the same",
-                "beta provides Beta, and its entry in the list of features names nothing; make the entry say the same",
+                "alpha provides Alpha, but its entry in the list of features names Beta, Gamma; make the entry the same",
+                "beta provides Beta, but its entry in the list of features names nothing; make the entry the same",
             ])
     }
 
-    @Test("is a list that describes a feature in other words") func described() {
+    @Test("A list entry with another summary is reported") func described() {
         let composition = Composition([
             BuiltInFeature(trait: "Alpha", provides: "Alpha") { Source<Alpha>.self }.described("Something else")
         ])
         #expect(composition.complaints.count == 1)
         #expect(
-            composition.complaints.first?.contains("its entry in the list of features says 'Something else'") == true)
+            composition.complaints.first?.contains("its entry in the list of features has 'Something else'") == true)
     }
 
-    @Test("is no feature that is left out; its commands and its use are known all the same") func leftOut() throws {
+    @Test("A feature that is left out is not a problem; its commands and its summary are known") func leftOut() throws {
         let list = [
             BuiltInFeature(trait: "Alpha", provides: "Alpha") { Source<Alpha>.self },
             BuiltInFeature(trait: "Chat") {}.described("Talk to models", commands: "chat", "ask"),
@@ -123,17 +123,17 @@ struct CompositionTests {
         #expect(catalogue.declaration(of: ["features", "files"]) != nil)
     }
 
-    @Test("is a feature that cannot be made, while the others can")
+    @Test("A feature that cannot be created is reported, and the others are created")
     func failed() throws {
         let composition = try compose([Broken.self, Link<Alpha, Gamma>.self])
-        #expect(composition.complaints == ["broken cannot be made: it broke"])
+        #expect(composition.complaints == ["broken cannot be created: it broke"])
         #expect(composition.problems.map(\.code) == [.failed])
         #expect(composition.features.map { $0.feature == nil } == [true, false])
         #expect(composition.registry.optional(Gamma.self) == nil)
         #expect(composition.registry.optional(Alpha.self) != nil)
     }
 
-    @Test("is told all at once, and what is right can still be used")
+    @Test("All problems are reported at once, and valid parts stay usable")
     func everything() async throws {
         let composition = try compose(
             [
@@ -149,12 +149,12 @@ struct CompositionTests {
         #expect(failure.exit == .usage)
         let lines = failure.message.split(separator: "\n")
         #expect(lines.count == composition.problems.count + 1)
-        #expect(lines.first == "these features cannot be put together:")
+        #expect(lines.first == "these features cannot be combined:")
         #expect(composition.registry.actions["muddled.fine"] != nil)
         #expect(composition.registry.optional(Alpha.self) != nil)
     }
 
-    @Test("keeps the health checks and libraries that features name")
+    @Test("The health checks and libraries of features are kept")
     func checks() async throws {
         struct Doctor: PlainFeature {
             static let manifest = Manifest(id: "doctor", summary: "Looks", version: "1")

@@ -8,9 +8,9 @@ import Synchronization
 import Testing
 
 /// Each runs in a process of its own, because the rules are about all descriptors and children of a process.
-@Suite("The rules of every feature", .timeLimit(.minutes(5)))
+@Suite("FeatureConformance", .timeLimit(.minutes(5)))
 struct ConformanceTests {
-    @Test("are kept by a good feature, running or not, alone or with what it needs")
+    @Test("A good feature keeps the rules, running or not, alone or with its dependencies")
     func good() async {
         await #expect(processExitsWith: .success) {
             let still = try await FeatureConformance.violations(
@@ -24,7 +24,7 @@ struct ConformanceTests {
         }
     }
 
-    @Test("are about words: summaries without a final stop, and whole examples")
+    @Test("Summaries with a final stop, and incomplete examples, are violations")
     func words() async {
         await #expect(processExitsWith: .success) {
             let found = try await FeatureConformance.violations(of: Wordy.self)
@@ -40,29 +40,29 @@ struct ConformanceTests {
         }
     }
 
-    @Test("are about results: no two members of one name")
+    @Test("A result with two members of the same name is a violation")
     func results() async {
         await #expect(processExitsWith: .success) {
             let found = try await FeatureConformance.violations(of: Doubled.self)
-            #expect(found == ["doubled.do: the result has two members of one name"])
+            #expect(found == ["doubled.do: the result has two members with the same name"])
         }
     }
 
-    @Test("are about texts that lead somewhere and do not say so by their type, but for those that are listed")
+    @Test("A text parameter that seems to name a file, a server or a secret is a violation unless it is listed")
     func leads() async {
         await #expect(processExitsWith: .success) {
             let found = try await FeatureConformance.violations(of: Leading.self)
             #expect(
                 found.map { $0.prefix { $0 != ";" } } == [
-                    "leading.do: the text file sounds as if it named a file, a server or a secret",
-                    "leading.do: the text places sounds as if it named a file, a server or a secret",
+                    "leading.do: the text file seems to name a file, a server or a secret",
+                    "leading.do: the text places seems to name a file, a server or a secret",
                 ])
             let texts = ["leading.do.file": "no file of ours", "leading.do.places": "they are never opened"]
             #expect(try await FeatureConformance.violations(of: Leading.self, texts: texts).isEmpty)
         }
     }
 
-    @Test("are broken by a need that nothing meets")
+    @Test("An unmet need is a violation")
     func needs() async {
         await #expect(processExitsWith: .success) {
             let found = try await FeatureConformance.violations(of: Link<Alpha, Beta>.self)
@@ -71,7 +71,7 @@ struct ConformanceTests {
         }
     }
 
-    @Test("are broken by opening something before it is used")
+    @Test("Opening something before it is used is a violation")
     func eager() async {
         await #expect(processExitsWith: .success) {
             let found = try await FeatureConformance.violations(of: Eager.self)
@@ -79,7 +79,7 @@ struct ConformanceTests {
         }
     }
 
-    @Test("are broken by a descriptor that stays open")
+    @Test("A descriptor that stays open is a violation")
     func leaky() async {
         await #expect(processExitsWith: .success) {
             let found = try await FeatureConformance.violations(of: Leaky.self)
@@ -87,7 +87,7 @@ struct ConformanceTests {
         }
     }
 
-    @Test("are broken by a child process that stays")
+    @Test("A child process that is left behind is a violation")
     func parent() async {
         await #expect(processExitsWith: .success) {
             let found = try await FeatureConformance.violations(of: Parent.self)
@@ -95,7 +95,7 @@ struct ConformanceTests {
         }
     }
 
-    @Test("are broken by not ending when cancelled, in each round")
+    @Test("Not ending when cancelled is a violation, in each round")
     func endless() async {
         await #expect(processExitsWith: .success) {
             let limits = WorkbenchSession.Limits(start: .seconds(10), stop: .milliseconds(20))
@@ -104,34 +104,35 @@ struct ConformanceTests {
         }
     }
 
-    @Test("are broken by an action that does not come to the same every time, in a session or with new settings")
+    @Test("An action with varying outcomes, in a session or with new settings, is a violation")
     func forgetful() async {
         await #expect(processExitsWith: .success) {
             let found = try await FeatureConformance.violations(of: Forgetful.self)
             #expect(
                 found == [
-                    "forgetful.once comes to demo.failed the second time, and came to a result the first time"
+                    "forgetful.once ends with demo.failed the second time, but ended with a result the first time"
                 ]
                     + Array(
-                        repeating: "forgetful.once comes to demo.failed side by side with itself, and came to a result "
-                            + "the first time", count: 8)
+                        repeating: "forgetful.once ends with demo.failed side by side with itself, but ended with a "
+                            + "result the first time", count: 8)
                     + [
-                        "forgetful.once comes to demo.failed after it was cancelled, and came to a result the first time"
+                        "forgetful.once ends with demo.failed after it was cancelled, but ended with a result the "
+                            + "first time"
                     ])
         }
     }
 
-    @Test("are broken by what an action leaves open, and by a sample for nothing")
+    @Test("Leaving something open, and a sample for another feature's action, are violations")
     func littering() async {
         await #expect(processExitsWith: .success) {
             let found = try await FeatureConformance.violations(of: Littering.self, doing: ["littering.drop": [:]])
             #expect(found == ["its actions left a file, a socket or a pipe open"])
             let none = try await FeatureConformance.violations(of: Littering.self, doing: ["demo.other": [:]])
-            #expect(none == ["the sample demo.other is for none of its actions"])
+            #expect(none == ["the sample demo.other is not for one of its actions"])
         }
     }
 
-    @Test("are broken by failing at the start, in each round")
+    @Test("Failing at the start is a violation, in each round")
     func failing() async {
         await #expect(processExitsWith: .success) {
             let found = try await FeatureConformance.violations(of: Unlucky.self)

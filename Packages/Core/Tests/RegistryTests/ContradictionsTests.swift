@@ -4,7 +4,7 @@ import Testing
 
 @testable import Registry
 
-@Suite("An action that contradicts itself")
+@Suite("Contradictory actions")
 struct ContradictionsTests {
     /// A value whose schema offers nothing to choose.
     private struct NoChoice: InputValue {
@@ -20,17 +20,17 @@ struct ContradictionsTests {
         Action("demo.do", "Does it", .reads, repeat each parameter) { (_, _: repeat each Value) in Nothing() }
     }
 
-    @Test("is told for its id", arguments: ["", "Demo.do", "demo..do", "demo.do.", "demo do", "demo._do"])
+    @Test("A malformed id is reported", arguments: ["", "Demo.do", "demo..do", "demo.do.", "demo do", "demo._do"])
     func id(id: String) {
         #expect(Self.made(id).contradictions == ["has a malformed id; ids are lower-case words joined by dots"])
     }
 
-    @Test("is told for its summary", arguments: ["", "Does it."])
+    @Test("A bad summary is reported", arguments: ["", "Does it."])
     func summary(summary: String) {
         #expect(Self.made("demo.do", summary).contradictions == ["needs a summary of one line without a final stop"])
     }
 
-    @Test("is told for a flag that makes it destroy and is none of it")
+    @Test("A destructive flag that the action does not have is reported")
     func destroying() {
         let flag = Self.taking(.flag("all", "All of it"))
         #expect(flag.destroying(with: "all").contradictions == [])
@@ -38,10 +38,10 @@ struct ContradictionsTests {
             flag.destroying(with: "all").forModels().contradictions == [
                 "is offered to models and destroys something"
             ])
-        #expect(flag.destroying(with: "al").contradictions == ["destroys with --al, which is no flag of it"])
+        #expect(flag.destroying(with: "al").contradictions == ["destroys with --al, which is not one of its flags"])
     }
 
-    @Test("is told for what a model could read, send away or change by it")
+    @Test("An action for models that could read, send or change too much is reported")
     func models() {
         #expect(Self.made().forModels().contradictions == [])
         let writing = Action("demo.do", "Does it", .writes) { _ in Nothing() }.forModels()
@@ -56,24 +56,24 @@ struct ContradictionsTests {
         #expect(knowing.contradictions == ["is offered to models and takes key from them"])
     }
 
-    @Test("is told for its alias", arguments: ["", "two words", "a.b", "-a", "A"])
+    @Test("A malformed alias is reported", arguments: ["", "two words", "a.b", "-a", "A"])
     func alias(alias: String) {
         #expect(Self.made().alias(alias).contradictions == ["has the malformed alias \(alias)"])
     }
 
-    @Test("is told for the name of a parameter", arguments: ["", "Name", "a b", "a.b", "a_b", "-a", "a-"])
+    @Test("A malformed parameter name is reported", arguments: ["", "Name", "a b", "a.b", "a_b", "-a", "a-"])
     func name(name: String) {
         #expect(
             Self.taking(.argument(name, "X")).contradictions == ["has a parameter with the malformed name \(name)"])
     }
 
-    @Test("is told for two parameters of one name")
+    @Test("Two parameters of the same name are reported")
     func twice() {
         #expect(
             Self.taking(.argument("a", "X"), .flag("a", "Y")).contradictions == ["has two parameters named a"])
     }
 
-    @Test("is told for an option that every command has", arguments: Action.reservedNames.sorted())
+    @Test("An option that every command has is reported", arguments: Action.reservedNames.sorted())
     func reserved(name: String) {
         let expected = ["has the option --\(name), which every command has already"]
         #expect(Self.taking(.flag(name, "X")).contradictions == expected)
@@ -81,25 +81,26 @@ struct ContradictionsTests {
         #expect(Self.taking(.argument(name, "X")).contradictions.isEmpty)
     }
 
-    @Test("is told for a letter that every command has", arguments: Action.reservedLetters.sorted())
+    @Test("A letter that every command has is reported", arguments: Action.reservedLetters.sorted())
     func reserved(letter: Character) {
         #expect(
             Self.taking(.flag("a", "X", short: String(letter))).contradictions
                 == ["has the letter -\(letter), which every command has already"])
     }
 
-    @Test("is told for a letter that is none, or is used twice")
+    @Test("An invalid letter, or one used twice, is reported")
     func letters() {
-        #expect(Self.taking(.flag("a", "X", short: "1")).contradictions == ["has the letter -1, which is no letter"])
-        #expect(Self.taking(.flag("a", "X", short: "é")).contradictions == ["has the letter -é, which is no letter"])
-        #expect(Self.taking(.flag("a", "X", short: "xy")).contradictions == ["has the letter -?, which is no letter"])
+        #expect(Self.taking(.flag("a", "X", short: "1")).contradictions == ["has the letter -1, which is not a letter"])
+        #expect(Self.taking(.flag("a", "X", short: "é")).contradictions == ["has the letter -é, which is not a letter"])
+        #expect(
+            Self.taking(.flag("a", "X", short: "xy")).contradictions == ["has the letter -?, which is not a letter"])
         #expect(
             Self.taking(.flag("a", "X", short: "x"), .flag("b", "X", short: "x")).contradictions
                 == ["uses the letter -x twice"])
         #expect(Self.taking(.flag("a", "X", short: "x"), .flag("b", "X", short: "X")).contradictions.isEmpty)
     }
 
-    @Test("is told for words that nothing would be left for")
+    @Test("A parameter after one that takes all remaining words is reported")
     func repeated() {
         #expect(
             Self.taking(.argument("all", "X", as: [String].self), .argument("last", "X", as: String?.self))
@@ -110,7 +111,7 @@ struct ContradictionsTests {
                 .isEmpty)
     }
 
-    @Test("is told for a word that must be given after one that may be left out")
+    @Test("A required argument after an optional one is reported")
     func optional() {
         #expect(
             Self.taking(.argument("a", "X", as: String?.self), .argument("b", "X")).contradictions
@@ -120,7 +121,7 @@ struct ContradictionsTests {
                 == ["needs b after a, which may be left out"])
     }
 
-    @Test("is told for a secret that would stand in the command line")
+    @Test("A secret as a positional argument is reported")
     func secret() {
         #expect(
             Self.taking(.argument("token", "X", as: Secret.self)).contradictions == ["takes the secret token as a word"]
@@ -128,13 +129,13 @@ struct ContradictionsTests {
         #expect(Self.taking(.secret("token", "X") as Parameter<Secret>).contradictions.isEmpty)
     }
 
-    @Test("is told for a choice of nothing")
+    @Test("A choice without options is reported")
     func choice() {
         #expect(
             Self.taking(.option("a", "X", as: NoChoice.self)).contradictions == ["offers no choice for a"])
     }
 
-    @Test("is told for a default that does not fit")
+    @Test("A default that does not fit is reported")
     func standard() {
         #expect(
             Self.taking(.option("a", "X", in: 1...3, default: 9)).contradictions
@@ -142,7 +143,7 @@ struct ContradictionsTests {
         #expect(Self.taking(.option("a", "X", in: 1...3, default: 3)).contradictions.isEmpty)
     }
 
-    @Test("is told for a flag and its opposite")
+    @Test("A flag together with its opposite is reported")
     func opposite() {
         #expect(
             Self.taking(.flag("cache", "X"), .flag("no-cache", "X")).contradictions == [
@@ -150,7 +151,7 @@ struct ContradictionsTests {
             ])
     }
 
-    @Test("is told all of it at once")
+    @Test("All contradictions are reported at once")
     func everything() {
         let action = Action(
             "Demo", "Does it.", .reads, .argument("a b", "X"), .flag("help", "X", short: "h"),
@@ -159,7 +160,7 @@ struct ContradictionsTests {
         #expect(action.contradictions.count == 7)
     }
 
-    @Test("is not told for the rich one of these tests")
+    @Test("A valid action with many features has no contradictions")
     func rich() {
         #expect(ActionsFeature.rich.contradictions.isEmpty)
         #expect(ActionsFeature.values.contradictions.isEmpty)

@@ -77,9 +77,9 @@ private struct Succession {
     }
 }
 
-@Suite("Settings that change in a session", .timeLimit(.minutes(5)))
+@Suite("Changing settings in a session", .timeLimit(.minutes(5)))
 struct GenerationTests {
-    @Test("hold from the next action on, and the old ones are closed when nobody uses them")
+    @Test("Changed settings apply from the next action on, and old ones are closed when unused")
     func next() async throws {
         let test = try Succession(of: 2)
         #expect(try await test.perform("numbered.say") == 0)
@@ -90,7 +90,7 @@ struct GenerationTests {
         #expect(try test.journal(1).entries == ["close 1"])
     }
 
-    @Test("leave what has begun with the old ones, which are closed with its end and no earlier")
+    @Test("Running actions keep the old settings, which are closed exactly when they end")
     func under() async throws {
         let test = try Succession(of: 2)
         let held = try await test.hold(in: 0)
@@ -103,7 +103,7 @@ struct GenerationTests {
         #expect(try test.journal(0).entries == ["hold", "close 0"])
     }
 
-    @Test("do not reach the actions that an action does which began before")
+    @Test("Actions performed by a running action use its settings")
     func inside() async throws {
         let test = try Succession(of: 2)
         let held = try await test.hold("numbered.inside", in: 0)
@@ -114,7 +114,7 @@ struct GenerationTests {
         await test.session.close()
     }
 
-    @Test("are looked for once a second at most, and at once where somebody says so")
+    @Test("Changes are checked at most once a second, or at once after a request")
     func pause() async throws {
         let test = try Succession(of: 1)
         for _ in 0..<3 { _ = try await test.perform("numbered.say") }
@@ -131,7 +131,7 @@ struct GenerationTests {
         await test.session.close()
     }
 
-    @Test("are told of once where they cannot be used, and those from before hold on")
+    @Test("Invalid changes are reported once, and the previous settings stay in use")
     func kept() async throws {
         let test = try Succession(of: 1)
         test.changes.put(.kept("they are broken"))
@@ -144,7 +144,7 @@ struct GenerationTests {
         await test.session.close()
     }
 
-    @Test("wait while four are in use, which is told once, until one of them is closed")
+    @Test("Changes wait while four generations are in use, which is reported once, until one of them is closed")
     func most() async throws {
         let test = try Succession(of: 5)
         var held: [Task<JSON, any Error>] = []
@@ -156,7 +156,7 @@ struct GenerationTests {
         #expect(try await test.perform("numbered.say") == 3)
         test.session.lookAgain()
         #expect(try await test.perform("numbered.say") == 3)
-        #expect(test.output.notices.count == 1 && test.output.notices[0].contains("as soon as nothing runs any more"))
+        #expect(test.output.notices.count == 1 && test.output.notices[0].contains("they take effect as soon as"))
         try test.journal(1).door("leave").open()
         #expect(try await held[1].value == 1)
         // It is closed beside the actions, and only then is there room.
@@ -171,7 +171,7 @@ struct GenerationTests {
         for index in 0..<5 { #expect(try test.journal(index).entries.last == "close \(index)") }
     }
 
-    @Test("keep nobody waiting while old ones are being closed, but the end of the session does wait")
+    @Test("Closing old generations keeps no action waiting, but the end of the session waits for it")
     func closing() async throws {
         let test = try Succession(of: 2)
         try test.journal(0).hold("close 0")
@@ -186,7 +186,7 @@ struct GenerationTests {
         #expect(try test.journal(0).entries == ["close 0"])
     }
 
-    @Test("leave the registry of old ones to nobody, once these are gone")
+    @Test("The registry of a closed generation is gone")
     func whole() async throws {
         let whole: WholeRegistry
         do {
@@ -202,7 +202,7 @@ struct GenerationTests {
         #expect(whole.registry == nil)
     }
 
-    @Test("find what a feature shares under its name, and nothing of another feature")
+    @Test("A feature finds its shared value by name, and no value of another feature")
     func shared() {
         let surroundings = Surroundings.none
         var builder = RegistryBuilder(

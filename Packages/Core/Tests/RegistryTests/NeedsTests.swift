@@ -3,9 +3,9 @@ import Registry
 import Settings
 import Testing
 
-@Suite("Needs that nobody meets")
+@Suite("Unmet needs")
 struct NeedsTests {
-    @Test("name the feature that is switched off, and how to switch it on")
+    @Test("An unmet need names the feature that is switched off, and how to switch it on")
     func switchedOff() throws {
         let composition = try compose(
             [Link<Alpha, Beta>.self, Source<Beta>.self], settings: "{features: {beta: false}}")
@@ -21,7 +21,7 @@ struct NeedsTests {
         #expect(composition.off.first?.summary == "A source")
     }
 
-    @Test("name the feature that --only leaves out")
+    @Test("An unmet need names the feature that --only leaves out")
     func leftOut() throws {
         let composition = try compose([Link<Alpha, Beta>.self, Source<Beta>.self], only: ["alpha"])
         #expect(
@@ -30,7 +30,7 @@ struct NeedsTests {
         #expect(composition.off.map(\.reason) == ["left out by --only"])
     }
 
-    @Test("name the trait that puts the feature into the build")
+    @Test("An unmet need names the trait that adds the feature to the build")
     func notBuilt() throws {
         let list = [BuiltInFeature(Link<Alpha, Beta>.self), BuiltInFeature(trait: "Beta", provides: "Beta") {}]
         let composition = Composition(list)
@@ -46,7 +46,7 @@ struct NeedsTests {
             ])
     }
 
-    @Test("say so when no feature is known to meet them")
+    @Test("An unmet need that no known feature meets says so")
     func unknown() throws {
         #expect(
             try compose([Link<Alpha, Beta>.self]).complaints == [
@@ -55,7 +55,7 @@ struct NeedsTests {
             ])
     }
 
-    @Test("name every way out there is")
+    @Test("An unmet need names every way to meet it")
     func several() throws {
         let list = [
             BuiltInFeature(Link<Alpha, Beta>.self), BuiltInFeature(Source<Beta>.self),
@@ -70,21 +70,21 @@ struct NeedsTests {
             ])
     }
 
-    @Test("are no problem when they are optional")
+    @Test("An unmet optional need is not a problem")
     func optional() throws {
         let composition = try compose([Loose<Alpha, Beta>.self])
         #expect(composition.complaints.isEmpty)
         #expect(composition.registry.optional(Beta.self) == nil)
     }
 
-    @Test("of a feature that is off are nobody's business")
+    @Test("The needs of a feature that is off do not matter")
     func offNeeds() throws {
         let composition = try compose([Link<Alpha, Beta>.self], settings: "{features: {alpha: false}}")
         #expect(composition.complaints.isEmpty)
         #expect(composition.order.isEmpty)
     }
 
-    @Test("of the host's own features cannot be switched off")
+    @Test("The host's own features cannot be switched off")
     func essential() throws {
         let off = try settings("{features: {beta: false}}", for: [Source<Beta>.self])
         let composition = Composition(
@@ -94,7 +94,7 @@ struct NeedsTests {
         #expect(composition.order == ["beta", "alpha"])
     }
 
-    @Test("asked for with a name that no feature has get a suggestion")
+    @Test("An unknown name in --only gets a suggestion")
     func unknownOnly() throws {
         let composition = try compose([Source<Alpha>.self, Source<Beta>.self], only: ["alhpa", "beta", "zebra"])
         #expect(

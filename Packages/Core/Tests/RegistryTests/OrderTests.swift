@@ -1,9 +1,9 @@
 import Registry
 import Testing
 
-@Suite("The order of features")
+@Suite("Feature order")
 struct OrderTests {
-    @Test("puts each after those it requires, and keeps the listed order otherwise")
+    @Test("Each feature comes after those it requires, otherwise in the listed order")
     func order() throws {
         let composition = try compose([
             Link<Gamma, Beta>.self, Source<Delta>.self, Link<Beta, Alpha>.self, Source<Alpha>.self,
@@ -13,7 +13,7 @@ struct OrderTests {
         #expect(composition.features.last?.requires == ["beta"])
     }
 
-    @Test("does not follow what is optional, or all of a kind")
+    @Test("Optional needs, and needs for all providers, do not affect the order")
     func loose() throws {
         let composition = try compose([Loose<Beta, Alpha>.self, Source<Alpha>.self])
         #expect(composition.order == ["beta", "alpha"])
@@ -22,7 +22,7 @@ struct OrderTests {
     }
 
     @Test(
-        "has no circle, and each is told once with all its members",
+        "Each cycle is reported once with all its members",
         arguments: [
             ([Link<Alpha, Alpha>.self], ["alpha → alpha"]),
             ([Link<Alpha, Beta>.self, Link<Beta, Alpha>.self], ["alpha → beta → alpha"]),
@@ -41,13 +41,13 @@ struct OrderTests {
         #expect(
             composition.complaints
                 == expected.map { circle in
-                    "\(circle.prefix { $0 != " " }) is part of a circle in which each needs the next: \(circle); "
+                    "\(circle.prefix { $0 != " " }) is part of a cycle in which each needs the next: \(circle); "
                         + "make one of these needs optional"
                 })
         #expect(Set(composition.order) == Set(types.map { $0.manifest.id }))
     }
 
-    @Test("tells a circle behind another circle")
+    @Test("A cycle behind another cycle is reported")
     func behind() throws {
         /// Needs both a member of the first circle and one of its own.
         struct Both: PlainFeature {
@@ -64,14 +64,14 @@ struct OrderTests {
         #expect(composition.complaints.last?.contains("gamma → delta → gamma") == true)
     }
 
-    @Test("does not count who only stands behind a circle as part of it")
+    @Test("A feature that only depends on a cycle is not reported as part of it")
     func dependant() throws {
         let composition = try compose([Link<Gamma, Alpha>.self, Link<Alpha, Beta>.self, Link<Beta, Alpha>.self])
         #expect(composition.problems.map(\.feature) == ["alpha"])
         #expect(composition.order == ["alpha", "beta", "gamma"])
     }
 
-    @Test("has room for circles of what is optional, or all of a kind")
+    @Test("Optional needs, and needs for all providers, may form cycles")
     func looseCircles() throws {
         #expect(try compose([Loose<Alpha, Beta>.self, Loose<Beta, Alpha>.self]).complaints.isEmpty)
         #expect(try compose([Loose<Alpha, Alpha>.self]).complaints.isEmpty)
@@ -80,7 +80,7 @@ struct OrderTests {
         #expect(half.order == ["beta", "alpha"])
     }
 
-    @Test("gives what a single command needs: the feature with all it requires or uses")
+    @Test("The closure of a feature contains all that it requires or uses")
     func closure() throws {
         let composition = try compose([
             Link<Alpha, Beta>.self, Loose<Beta, Gamma>.self, Source<Gamma>.self, Source<Delta>.self,

@@ -52,7 +52,7 @@ private struct SelfServing: PlainFeature {
     func register(in registry: inout RegistryBuilder) { registry.provide((any Greeter).self, Greeting(greeting: "me")) }
 }
 
-@Suite("Providers of a capability")
+@Suite("Capability providers")
 struct ProvidersTests {
     private func greetings(_ types: [any Feature.Type]) throws -> [String] {
         let composition = try compose(types)
@@ -60,7 +60,7 @@ struct ProvidersTests {
         return composition.registry.all((any Greeter).self).map(\.greeting)
     }
 
-    @Test("are found one, optionally and all, in the order of the features")
+    @Test("Lookups return one provider, an optional one or all, in the order of the features")
     func lookups() throws {
         let registry = try compose([Second.self, First.self]).registry
         #expect(registry.all((any Greeter).self).map(\.greeting) == ["good day", "good night", "hello"])
@@ -68,7 +68,7 @@ struct ProvidersTests {
         #expect(registry.optional((any Greeter).self)?.greeting == "good day")
     }
 
-    @Test("that do not exist are nil, none, or an error with the capability's name")
+    @Test("A lookup without a provider returns nil, an empty list, or an error with the capability's name")
     func missing() throws {
         let registry = try compose([]).registry
         #expect(registry.all((any Greeter).self).isEmpty)
@@ -79,7 +79,7 @@ struct ProvidersTests {
         #expect(error?.message == "nothing provides Greeter here; 'martlet features' shows which features are on")
     }
 
-    @Test("that fall back are used only where there is no other")
+    @Test("A fallback is used only if there is no other provider")
     func fallback() throws {
         #expect(try greetings([Reserve.self]) == ["…"])
         #expect(try greetings([Reserve.self, First.self]) == ["hello"])
@@ -89,29 +89,29 @@ struct ProvidersTests {
         #expect(try greetings([SelfServing.self, First.self]) == ["hello"])
     }
 
-    @Test("that must be alone are refused beside others, each other one by name")
+    @Test("Other providers next to a single one are reported, each by name")
     func single() throws {
         let composition = try compose([First.self, Sole.self, Second.self])
         #expect(
             composition.complaints == [
-                "first provides Greeter, of which there can be one only and sole is it; "
+                "first provides Greeter, but only one feature can, and sole already does; "
                     + "switch one of them off with 'martlet config set features.first false'",
-                "second provides Greeter, of which there can be one only and sole is it; "
+                "second provides Greeter, but only one feature can, and sole already does; "
                     + "switch one of them off with 'martlet config set features.second false'",
             ])
         #expect(composition.problems.allSatisfy { $0.code == .ambiguous })
     }
 
-    @Test("of a shared capability may be many, except for who needs exactly one")
+    @Test("A shared capability may have many providers, unless a feature needs exactly one")
     func ambiguous() throws {
         #expect(try greetings([First.self, Second.self]).count == 3)
         #expect(
             try compose([First.self, Second.self, Guest.self]).complaints
-                == ["guest needs one Greeter and first, second all provide one; switch off all but one"])
+                == ["guest needs one Greeter, but first, second all provide one; switch off all but one"])
         #expect(try greetings([First.self, Guest.self]) == ["hello"])
     }
 
-    @Test("that are twice the same mark are told once")
+    @Test("Two features with the same single capability are reported once")
     func twice() throws {
         struct Other: PlainFeature {
             static let manifest = Manifest(id: "other", summary: "X", version: "1", provides: [.single(Alpha.self)])

@@ -65,7 +65,7 @@ struct ScaleTests {
         return all
     }
 
-    @Test("has no problems, and every action is found")
+    @Test("A large composition has no problems, and every action is found")
     func everything() throws {
         let composition = try compose(Self.features)
         #expect(composition.complaints.isEmpty)
@@ -79,7 +79,7 @@ struct ScaleTests {
         }
     }
 
-    @Test("orders all of them by their needs")
+    @Test("A large composition is ordered by its needs")
     func order() throws {
         let composition = try compose(Self.features)
         var seen: Set<String> = []

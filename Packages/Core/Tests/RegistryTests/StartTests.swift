@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Starting features", .timeLimit(.minutes(5)))
 struct StartTests {
-    @Test("follows their needs, each after what it needs is well")
+    @Test("Each feature starts after what it needs has started")
     func order() async throws {
         let stage = try Stage([
             Runner<Gamma, Beta, Steady>.self, Runner<Beta, Alpha, Steady>.self, Runner<Alpha, Alpha, Steady>.self,
@@ -16,7 +16,7 @@ struct StartTests {
         await stage.lifecycle.stop()
     }
 
-    @Test("waits also for what is needed by way of a feature that does not run")
+    @Test("A start also waits for needs behind a feature without background work")
     func byWay() async throws {
         let stage = try Stage([
             Runner<Gamma, Beta, Steady>.self, Link<Beta, Alpha>.self, Runner<Alpha, Alpha, HeldBack>.self,
@@ -31,7 +31,7 @@ struct StartTests {
         await stage.lifecycle.stop()
     }
 
-    @Test("goes on where one fails, except for those that need it, which say why")
+    @Test("A failed feature stops only those that need it, which give the reason")
     func failing() async throws {
         let stage = try Stage([
             Runner<Alpha, Alpha, Failing>.self, Runner<Beta, Alpha, Steady>.self, Runner<Gamma, Beta, Steady>.self,
@@ -47,7 +47,7 @@ struct StartTests {
         await stage.lifecycle.stop()
     }
 
-    @Test("tells a failure on through a feature that does not run")
+    @Test("A failure is passed on through a feature without background work")
     func failingByWay() async throws {
         let stage = try Stage([
             Runner<Alpha, Alpha, Failing>.self, Link<Beta, Alpha>.self, Runner<Gamma, Beta, Steady>.self,
@@ -58,7 +58,7 @@ struct StartTests {
         #expect(stage.journal.entries == ["run alpha", "end alpha"])
     }
 
-    @Test("ends what never reports when its time is over, and whoever needs it does not start")
+    @Test("A feature that never reports is ended after the limit, and those that need it do not start")
     func silent() async throws {
         let stage = try Stage([
             Runner<Alpha, Alpha, Silent>.self, Runner<Beta, Alpha, Steady>.self, Runner<Gamma, Gamma, HeldBack>.self,
@@ -78,7 +78,7 @@ struct StartTests {
         #expect(stage.state("gamma") == .stopped)
     }
 
-    @Test("leaves a feature alone that reports just before its time is over")
+    @Test("A feature that reports just before the limit stays running")
     func inTime() async throws {
         let stage = try Stage([Runner<Alpha, Alpha, HeldBack>.self])
         async let started: Void = stage.lifecycle.start()
@@ -92,7 +92,7 @@ struct StartTests {
         await stage.lifecycle.stop()
     }
 
-    @Test("counts a feature that returns at once as well")
+    @Test("A feature that returns at once counts as started")
     func brief() async throws {
         let stage = try Stage([Runner<Alpha, Alpha, Brief>.self, Runner<Beta, Alpha, Steady>.self])
         await stage.lifecycle.start()
@@ -102,7 +102,7 @@ struct StartTests {
         #expect(stage.state("alpha") == .stopped)
     }
 
-    @Test("twice runs nothing twice")
+    @Test("Starting twice runs nothing twice")
     func twice() async throws {
         let stage = try Stage([Runner<Alpha, Alpha, Steady>.self, Runner<Beta, Alpha, Steady>.self])
         await stage.lifecycle.start()
@@ -111,7 +111,7 @@ struct StartTests {
         await stage.lifecycle.stop()
     }
 
-    @Test("is possible again after a stop")
+    @Test("Features can be started again after a stop")
     func again() async throws {
         let stage = try Stage([Runner<Alpha, Alpha, Steady>.self])
         await stage.lifecycle.start()
@@ -122,7 +122,7 @@ struct StartTests {
         await stage.lifecycle.stop()
     }
 
-    @Test("of one feature's closure starts no more than that")
+    @Test("Starting a feature's closure starts nothing else")
     func subset() async throws {
         let stage = try Stage([
             Runner<Beta, Alpha, Steady>.self, Runner<Alpha, Alpha, Steady>.self, Runner<Gamma, Gamma, Steady>.self,
@@ -134,7 +134,7 @@ struct StartTests {
         await stage.lifecycle.stop()
     }
 
-    @Test("that is cancelled ends what is starting and begins nothing more")
+    @Test("A cancelled start ends what is starting and begins nothing more")
     func cancelled() async throws {
         let stage = try Stage([Runner<Alpha, Alpha, Silent>.self, Runner<Beta, Alpha, Steady>.self])
         await withTaskGroup(of: Void.self) { group in

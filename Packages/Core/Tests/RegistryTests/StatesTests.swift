@@ -4,9 +4,9 @@ import Testing
 
 @testable import Registry
 
-@Suite("The states of features", .timeLimit(.minutes(5)))
+@Suite("FeatureStates", .timeLimit(.minutes(5)))
 struct StatesTests {
-    @Test("are told as they change: worse, better, broken")
+    @Test("Changes to degraded, ok and failed are reported as they happen")
     func changes() async throws {
         let stage = try Stage([Runner<Alpha, Alpha, Moody>.self])
         var changes = stage.lifecycle.states.changes().makeAsyncIterator()
@@ -21,7 +21,7 @@ struct StatesTests {
         await stage.lifecycle.stop()
     }
 
-    @Test("reach everybody who listens")
+    @Test("Changes reach every observer")
     func listeners() async throws {
         let stage = try Stage([Runner<Alpha, Alpha, Steady>.self])
         let streams = [stage.lifecycle.states.changes(), stage.lifecycle.states.changes()]
@@ -35,7 +35,7 @@ struct StatesTests {
         await stage.lifecycle.stop()
     }
 
-    @Test("are told in the order in which they change, whoever changes them")
+    @Test("Changes are reported in order, whoever makes them")
     func order() async {
         let states = FeatureStates()
         let changes = states.changes()
@@ -55,7 +55,7 @@ struct StatesTests {
         #expect(last == states["alpha"])
     }
 
-    @Test("of features that are off or could not be made say why, before anything is started")
+    @Test("Features that are off or could not be created have a reason before anything is started")
     func beforeStart() throws {
         struct Broken: PlainFeature {
             static let manifest = Manifest(id: "broken", summary: "Breaks", version: "1")
@@ -67,13 +67,13 @@ struct StatesTests {
         #expect(stage.state("alpha") == .ok)
         #expect(stage.state("beta").word == "off")
         #expect(stage.state("beta").reason?.hasPrefix("switched off") == true)
-        #expect(stage.state("broken") == .failed("cannot be made: it broke"))
+        #expect(stage.state("broken") == .failed("cannot be created: it broke"))
         #expect(stage.state("nobody") == .stopped)
         #expect(stage.lifecycle.states.known("nobody") == nil)
     }
 
     @Test(
-        "have a word, and a reason where there is one",
+        "Each state has a word, and a reason if there is one",
         arguments: [
             (.off("x"), "off", "x"), (.starting, "starting", nil), (.ok, "ok", nil), (.degraded("x"), "degraded", "x"),
             (.failed("x"), "failed", "x"), (.stopping, "stopping", nil), (.stopped, "stopped", nil),

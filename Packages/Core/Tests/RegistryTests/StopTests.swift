@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Stopping features", .timeLimit(.minutes(5)))
 struct StopTests {
-    @Test("stops each feature after the features that need it")
+    @Test("Each feature stops after the features that need it")
     func reverse() async throws {
         let stage = try Stage([
             Runner<Alpha, Alpha, Steady>.self, Runner<Beta, Alpha, Steady>.self, Runner<Gamma, Beta, Steady>.self,
@@ -16,7 +16,7 @@ struct StopTests {
         #expect(["alpha", "beta", "gamma"].map(stage.state) == [.stopped, .stopped, .stopped])
     }
 
-    @Test("abandons a feature that does not stop in time, names it, and stops the others")
+    @Test("A feature that does not stop in time is abandoned and named, and the others stop")
     func stubborn() async throws {
         let stage = try Stage([Runner<Alpha, Alpha, Steady>.self, Runner<Beta, Alpha, Stubborn>.self])
         await stage.lifecycle.start()
@@ -30,7 +30,7 @@ struct StopTests {
         stage.journal.door("leave").open()
     }
 
-    @Test("does not count an error after the cancellation as a failure")
+    @Test("An error after the cancellation is not a failure")
     func sulky() async throws {
         let stage = try Stage([Runner<Alpha, Alpha, Sulky>.self])
         await stage.lifecycle.start()
@@ -39,7 +39,7 @@ struct StopTests {
         #expect(stage.state("alpha") == .stopped)
     }
 
-    @Test("keeps the state of a feature that failed before")
+    @Test("A failed feature stays failed when it is stopped")
     func failed() async throws {
         let stage = try Stage([Runner<Alpha, Alpha, Failing>.self])
         await stage.lifecycle.start()
@@ -47,7 +47,7 @@ struct StopTests {
         #expect(stage.state("alpha") == .failed("it broke"))
     }
 
-    @Test("does nothing before a start, and nothing the second time")
+    @Test("Stopping does nothing before a start, and nothing the second time")
     func nothing() async throws {
         let stage = try Stage([Runner<Alpha, Alpha, Steady>.self])
         #expect(await stage.lifecycle.stop() == [])
@@ -58,7 +58,7 @@ struct StopTests {
         #expect(stage.journal.entries == ["run alpha", "ok alpha", "end alpha"])
     }
 
-    @Test("closes each feature, started or not, after the features that need it; its last closing runs first")
+    @Test("Each feature closes after those that need it, started or not; its last closing runs first")
     func closing() async throws {
         let stage = try Stage([
             Closer<Gamma, Beta>.self, Runner<Beta, Alpha, Steady>.self, Closer<Alpha, Alpha>.self,
@@ -77,7 +77,7 @@ struct StopTests {
             ])
     }
 
-    @Test("abandons a feature that does not close in time, names it, and closes the others")
+    @Test("A feature that does not close in time is abandoned and named, and the others close")
     func stuckClosing() async throws {
         let stage = try Stage([Closer<Alpha, Alpha>.self, Closer<Beta, Alpha>.self])
         stage.journal.hold("close first beta")

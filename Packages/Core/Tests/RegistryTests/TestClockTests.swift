@@ -1,9 +1,9 @@
 import CoreTesting
 import Testing
 
-@Suite("The clock of the tests", .timeLimit(.minutes(5)))
+@Suite("TestClock", .timeLimit(.minutes(5)))
 struct TestClockTests {
-    @Test("stands still until it is moved, and wakes exactly those whose time has come")
+    @Test("The clock stands still until it is advanced, and wakes exactly the sleepers that are due")
     func moving() async throws {
         let clock = TestClock()
         let start = clock.now
@@ -18,7 +18,7 @@ struct TestClockTests {
         #expect(start.duration(to: clock.now) == .seconds(2))
     }
 
-    @Test("lets nobody sleep for a time that is over")
+    @Test("A sleep until a past time returns at once")
     func past() async throws {
         let clock = TestClock()
         try await clock.sleep(for: .zero)
@@ -26,7 +26,7 @@ struct TestClockTests {
         try await clock.sleep(until: clock.now.advanced(by: .seconds(-1)), tolerance: nil)
     }
 
-    @Test("ends the sleep of a task that is cancelled, before it or in it")
+    @Test("A cancelled task does not sleep, and cancelling ends its sleep")
     func cancelled() async {
         let clock = TestClock()
         await withTaskGroup(of: Bool.self) { group in

@@ -21,7 +21,7 @@ struct AbsentTests {
         ) { _, _ in true }
     }
 
-    @Test("are ignored and named, also in a profile, and the rest counts")
+    @Test("Such settings are ignored and reported, also in a profile, and the rest counts")
     func ignored() throws {
         let settings = try merged(
             """
@@ -35,14 +35,14 @@ struct AbsentTests {
         #expect(!settings.isOn("gateway"))
     }
 
-    @Test("are problems still where no build of this program has the feature")
+    @Test("Settings of a feature that no build has are problems")
     func unknown() throws {
         let settings = try merged("{gatewai: {}, weather: {tone: 'formal'}, features: {weather: true}}")
         #expect(settings.ignored == [])
         #expect(settings.problems.map(\.key) == [["gatewai"], ["weather"], ["features", "weather"]])
     }
 
-    @Test("are no unknown variables, and say what is missing when they are named")
+    @Test("Variables of such settings are not unknown, and using the key explains what is missing")
     func named() throws {
         #expect(
             try merged("{}", ["MARTLET_GATEWAY_PORT": "1", "MARTLET_GATEWAI_PORT": "1"]).unknownVariables == [
@@ -57,7 +57,7 @@ struct AbsentTests {
         #expect(Self.catalogue.declaration(of: ["features", "gateway"])?.schema == .boolean)
     }
 
-    @Test("leave the nearest name to what is known") func nearest() {
+    @Test("Suggestions contain only known names") func nearest() {
         #expect(SettingsVariables.nearest(to: "MARTLET_CHAT_MODLE", Self.catalogue) == "MARTLET_CHAT_MODEL")
         #expect(SettingsVariables.nearest(to: "MARTLET_QUITE_ANOTHER", Self.catalogue) == nil)
     }

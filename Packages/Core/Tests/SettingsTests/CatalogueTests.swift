@@ -3,9 +3,9 @@ import JSON
 import Settings
 import Testing
 
-@Suite("The catalogue of settings")
+@Suite("SettingsCatalogue")
 struct CatalogueTests {
-    @Test("knows each setting by its whole key, also inside a profile")
+    @Test("Settings are found by their full keys, also inside a profile")
     func declarations() {
         #expect(Demo.catalogue.declaration(of: ["chat", "limits", "patience"])?.schema == .duration)
         #expect(Demo.catalogue.declaration(of: ["files", "sftp", "retries"])?.standard == 3)
@@ -16,7 +16,7 @@ struct CatalogueTests {
     }
 
     @Test(
-        "knows no others",
+        "Other keys are unknown",
         arguments: [
             [], ["chat"], ["chat", "modle"], ["chat", "model", "x"], ["profiles"], ["profiles", "any"],
             ["profiles", "any", "profile"], ["profiles", "any", "profiles", "x"],
@@ -26,7 +26,7 @@ struct CatalogueTests {
         #expect(Demo.catalogue.declaration(of: key) == nil)
     }
 
-    @Test("tells groups from settings")
+    @Test("Groups are distinguished from settings")
     func groups() {
         #expect(Demo.catalogue.isGroup(["chat"]))
         #expect(Demo.catalogue.isGroup(["chat", "limits"]))
@@ -34,14 +34,14 @@ struct CatalogueTests {
         #expect(!Demo.catalogue.isGroup(["zebra"]))
     }
 
-    @Test("lists the settings in the order in which they were declared")
+    @Test("Settings are listed in the order of declaration")
     func order() {
         let keys = Demo.catalogue.declarations.map { $0.key.joined(separator: ".") }
         #expect(keys.prefix(5) == ["features.chat", "features.files.sftp", "profile", "chat.model", "chat.max-rounds"])
         #expect(keys.last == "files.sftp.retries")
     }
 
-    @Test("finds what is risky in settings, by dotted key")
+    @Test("Risky settings are found, by dotted key")
     func risky() {
         let value: JSONObject = ["chat": ["model": "a", "command": "b"], "zebra": 1, "features": ["chat": false]]
         #expect(Demo.catalogue.risky(in: value) == ["chat.command": "b", "features.chat": false])

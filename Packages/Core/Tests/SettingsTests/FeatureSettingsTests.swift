@@ -3,9 +3,9 @@ import JSON
 import Settings
 import Testing
 
-@Suite("What a feature sees of the settings")
+@Suite("FeatureSettings")
 struct FeatureSettingsTests {
-    @Test("are the defaults where nothing is set")
+    @Test("A feature sees the defaults if nothing is set")
     func defaults() {
         let view = Settings().view(for: "chat")
         #expect(view[Demo.model] == "small")
@@ -18,7 +18,7 @@ struct FeatureSettingsTests {
         #expect(view.server == nil)
     }
 
-    @Test("are its own values in their types")
+    @Test("A feature sees its own values in their types")
     func typed() throws {
         let text = "{chat: {units: 'imperial', limits: {patience: 1.5}, note: 'hi'}, files: {sftp: {retries: 7}}}"
         let settings = try Sources(user: text).merged()
@@ -29,21 +29,21 @@ struct FeatureSettingsTests {
         #expect(settings.view(for: "files.sftp")[Demo.retries] == 7)
     }
 
-    @Test("are none of another feature's")
+    @Test("A feature does not see the settings of another")
     func others() throws {
         let settings = try Sources(user: "{chat: {model: 'large'}}").merged()
         #expect(settings.view(for: "files.sftp")[Demo.model] == "small")
         #expect(settings.view(for: "cha")[Demo.model] == "small")
     }
 
-    @Test("are the default where the value does not fit the type that asks")
+    @Test("A feature sees the default if the value does not fit the requested type")
     func unfit() throws {
         let settings = try Sources(user: "{chat: {model: 'large'}}").merged()
         #expect(settings.view(for: "chat")[Setting("model", "As a number", default: 5)] == 5)
         #expect(try Sources(user: "{chat: {units: 'kelvin'}}").merged().view(for: "chat")[Demo.units] == .metric)
     }
 
-    @Test("leave a feature on unless a setting switches it off")
+    @Test("A feature is on unless a setting switches it off")
     func switches() throws {
         let settings = try Sources(
             user: "{features: {chat: false}}", environment: ["MARTLET_FEATURES_FILES_SFTP": "no"]

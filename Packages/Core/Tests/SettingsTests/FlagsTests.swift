@@ -3,10 +3,10 @@ import JSON
 import Settings
 import Testing
 
-@Suite("Settings from flags")
+@Suite("SettingsFlags")
 struct FlagsTests {
     @Test(
-        "are read as key and word",
+        "Flags are read as key and value",
         arguments: [
             ("chat.model=large", ["chat": ["model": "large"]]), ("chat.model=a=b", ["chat": ["model": "a=b"]]),
             ("chat.model=", ["chat": ["model": ""]]), ("chat.max-rounds=3", ["chat": ["max-rounds": 3]]),
@@ -21,7 +21,7 @@ struct FlagsTests {
     }
 
     @Test(
-        "say what is wrong with them",
+        "An invalid flag is reported with what is wrong",
         arguments: [
             ("chat.model", "--set needs key=value, such as --set profile=work, not 'chat.model'"),
             ("", "--set needs key=value, such as --set profile=work, not ''"),
@@ -34,13 +34,13 @@ struct FlagsTests {
                 "chat: is a group of settings, not one setting; it has allow, command, endpoint, headers, limits, "
                     + "max-rounds, model, note, rules, stop, units"
             ),
-            ("chat.model.name=x", "chat.model.name: is no setting: chat.model has no parts"),
+            ("chat.model.name=x", "chat.model.name: is not a setting: chat.model has no parts"),
             (
                 "chat..model=x",
                 "chat..model: no such setting; known here: allow, command, endpoint, headers, limits, "
                     + "max-rounds, model, note, rules, stop, units"
             ),
-            ("profiles=x", "profiles: is a group of settings, not one setting; its members have names of your own"),
+            ("profiles=x", "profiles: is a group of settings, not one setting; you choose the names of its members"),
             (
                 "profiles.work.chat.modle=x",
                 "profiles.work.chat.modle: no such setting; did you mean 'profiles.work.chat.model'?"
@@ -54,7 +54,7 @@ struct FlagsTests {
         #expect(problem?.origin == .flag)
     }
 
-    @Test("given twice count as the last says")
+    @Test("Of a setting given twice, the last value counts")
     func twice() throws {
         let settings = try Sources(flags: ["chat.model=a", "chat.model=b"]).merged()
         #expect(settings.view(for: "chat")[Demo.model] == "b")

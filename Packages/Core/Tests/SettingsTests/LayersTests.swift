@@ -3,7 +3,7 @@ import JSON
 import Settings
 import Testing
 
-@Suite("The layers of the settings")
+@Suite("Settings layers")
 struct LayersTests {
     /// From the weakest to the strongest, each with the origin of its value.
     static let origins: [SettingsOrigin] = [
@@ -23,7 +23,7 @@ struct LayersTests {
         return sources
     }
 
-    @Test("win over all that are weaker, and say where the value comes from", arguments: origins.indices)
+    @Test("A stronger layer wins, and each value has its origin", arguments: origins.indices)
     func strength(layer: Int) throws {
         let settings = try sources(upTo: layer).merged()
         #expect(settings.problems.isEmpty)
@@ -31,7 +31,7 @@ struct LayersTests {
         #expect(settings[["chat", "model"]]?.origin ?? .builtIn == Self.origins[layer])
     }
 
-    @Test("leave alone what a stronger one does not name")
+    @Test("A layer leaves alone what a stronger one does not name")
     func untouched() throws {
         let settings = try Sources(
             user: "{chat: {model: 'large', units: 'imperial'}}", project: "{chat: {model: 'tiny'}}"
@@ -42,7 +42,7 @@ struct LayersTests {
         #expect(settings[["chat", "units"]]?.origin == .user(file: "user.json"))
     }
 
-    @Test("add members to a map by name, from every origin")
+    @Test("Layers of every origin add members to a map")
     func maps() throws {
         let settings = try Sources(
             system: "{chat: {headers: {a: 's', b: 's', c: 's', d: 's', e: 's'}}}",
@@ -54,7 +54,7 @@ struct LayersTests {
         #expect(settings[["chat", "headers"]]?.origin == .flag)
     }
 
-    @Test("replace a list as a whole")
+    @Test("A layer replaces a list as a whole")
     func lists() throws {
         let settings = try Sources(user: "{chat: {stop: ['a', 'b']}}", project: "{chat: {stop: ['c']}}").merged()
         #expect(settings.view(for: "chat")[Demo.stop] == ["c"])
@@ -62,7 +62,7 @@ struct LayersTests {
         #expect(emptied.view(for: "chat")[Demo.stop] == [])
     }
 
-    @Test("add to a list that joins them, so that no layer takes away what another one says")
+    @Test("A list that joins layers grows with each layer")
     func joined() throws {
         let settings = try Sources(
             user: "{chat: {rules: ['deny a', 'allow b']}}", project: "{chat: {rules: ['allow a', 'allow b']}}",
@@ -73,21 +73,21 @@ struct LayersTests {
         #expect(unread.view(for: "chat")[Demo.rules] == ["deny a"])
     }
 
-    @Test("take an optional value away with null")
+    @Test("A layer removes an optional value with null")
     func null() throws {
         let settings = try Sources(user: "{chat: {note: 'hi'}}", project: "{chat: {note: null}}").merged()
         #expect(settings.view(for: "chat")[Demo.note] == nil)
         #expect(settings[["chat", "note"]]?.origin == .project(file: "project.json"))
     }
 
-    @Test("skip what does not fit, so that a weaker value stays")
+    @Test("A value that does not fit is skipped, so that a weaker one stays")
     func unfit() throws {
         let settings = try Sources(user: "{chat: {'max-rounds': 3}}", project: "{chat: {'max-rounds': 'x'}}").merged()
         #expect(settings.view(for: "chat")[Demo.rounds] == 3)
         #expect(settings.problems.count == 1)
     }
 
-    @Test("name their origin in words, and their file")
+    @Test("Each origin has words and possibly a file")
     func words() {
         #expect(
             Self.origins.map(\.words) == [
@@ -97,13 +97,13 @@ struct LayersTests {
         #expect(Self.origins.map(\.file) == [nil, "system.json", "user.json", "project.json", nil, nil, nil])
     }
 
-    @Test("list every key that is set somewhere")
+    @Test("Every key that is set somewhere is listed")
     func keys() throws {
         let settings = try Sources(user: "{chat: {model: 'a', limits: {patience: '1s'}}}").merged()
         #expect(Set(settings.keys) == [["chat", "model"], ["chat", "limits", "patience"]])
     }
 
-    @Test("carry on what went wrong before the merge, before their own problems")
+    @Test("Earlier problems come before those of the merge")
     func earlierProblems() throws {
         let earlier = SettingsProblem(origin: .user(file: "user.json"), message: "cannot be read")
         let layer = try SettingsLayer(origin: .project(file: "project.json"), text: Array("{oops: 1}".utf8))

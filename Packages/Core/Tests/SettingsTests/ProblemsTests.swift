@@ -3,10 +3,10 @@ import JSON
 import Settings
 import Testing
 
-@Suite("What is wrong in a settings file")
+@Suite("SettingsProblem")
 struct ProblemsTests {
     @Test(
-        "is told with file, line, column and key",
+        "A problem has file, line, column and key",
         arguments: [
             ("{\n  chat: {modle: 'x'},\n}", "user.json:2:10: chat.modle: no such setting; did you mean 'chat.model'?"),
             ("{caht: {}}", "user.json:1:2: caht: no such setting; did you mean 'chat'?"),
@@ -43,7 +43,7 @@ struct ProblemsTests {
         #expect(try problems(user: text) == [expected])
     }
 
-    @Test("is told all at once, in the order of the layers and of the file")
+    @Test("All problems are reported at once, in the order of the layers and of the file")
     func everything() throws {
         let settings = try Sources(
             system: "{zebra: 1}", user: "{\n chat: {modle: 1, 'max-rounds': true},\n profile: 5,\n}",
@@ -64,7 +64,7 @@ struct ProblemsTests {
         #expect(failure.message.split(separator: "\n").count == 6)
     }
 
-    @Test("is placed at what lacks a member, where a member is missing")
+    @Test("A missing member is reported at the object that lacks it")
     func missingMember() throws {
         var catalogue = SettingsCatalogue(features: [])
         let server = Schema.record([.init("url", "Where it is", .url)])
@@ -76,14 +76,14 @@ struct ProblemsTests {
         #expect(settings.problems.map(\.description) == ["user.json:1:17: chat.server.url: is missing"])
     }
 
-    @Test("does not hide what is right")
+    @Test("A problem does not hide valid settings")
     func rest() throws {
         let settings = try Sources(user: "{oops: 1, chat: {model: 'large', x: 1}}").merged()
         #expect(settings.problems.count == 2)
         #expect(settings.view(for: "chat")[Demo.model] == "large")
     }
 
-    @Test("is counted in characters also in a line of a megabyte")
+    @Test("Columns are counted in characters, also in a line of a megabyte")
     func longLine() throws {
         let name = String(repeating: "ü", count: 1_000_000)
         let found = try problems(user: "{chat: {model: '\(name)'}, oops: 1}")
@@ -93,7 +93,7 @@ struct ProblemsTests {
             ])
     }
 
-    @Test("is quoted only as far as it can be read")
+    @Test("Quoted values are cut to a readable length")
     func longValue() throws {
         let found = try problems(user: "{chat: {units: '\(String(repeating: "x", count: 1_000_000))'}}")
         #expect(found.count == 1)

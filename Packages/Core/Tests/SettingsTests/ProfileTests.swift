@@ -14,7 +14,7 @@ struct ProfileTests {
         }
         """
 
-    @Test("change nothing until one is chosen")
+    @Test("Profiles change nothing until one is chosen")
     func unused() throws {
         let settings = try Sources(user: Self.user).merged()
         #expect(settings.profile == nil)
@@ -24,7 +24,7 @@ struct ProfileTests {
     }
 
     @Test(
-        "are chosen by a file, a variable or a flag, and the strongest counts",
+        "A profile is chosen by a file, a variable or a flag, and the strongest counts",
         arguments: [
             (Sources(user: user, project: "{profile: 'home'}"), "home"),
             (Sources(user: user, environment: ["MARTLET_PROFILE": "work"]), "work"),
@@ -39,7 +39,7 @@ struct ProfileTests {
         #expect(settings[["chat", "model"]]?.origin == .profile(expected))
     }
 
-    @Test("give every feature its part, and the server")
+    @Test("A profile sets values of every feature, and the server")
     func parts() throws {
         let settings = try Sources(user: Self.user, flags: ["profile=work"]).merged()
         #expect(settings.view(for: "chat")[Demo.rounds] == 5)
@@ -49,7 +49,7 @@ struct ProfileTests {
         #expect(settings.view(for: "chat").profile == "work")
     }
 
-    @Test("win over every file and lose against the environment and flags")
+    @Test("A profile takes precedence over files, but not over the environment and flags")
     func position() throws {
         let settings = try Sources(
             user: Self.user, project: "{chat: {model: 'project', 'max-rounds': 1}, files: {sftp: {retries: 1}}}",
@@ -60,7 +60,7 @@ struct ProfileTests {
         #expect(settings.view(for: "files.sftp")[Demo.retries] == 8)
     }
 
-    @Test("may be spread over files, the later ones winning")
+    @Test("A profile may be spread over files, and later files win")
     func spread() throws {
         let settings = try Sources(
             user: Self.user, project: "{profiles: {work: {chat: {model: 'project'}}}}", flags: ["profile=work"]
@@ -69,7 +69,7 @@ struct ProfileTests {
         #expect(settings.view(for: "chat")[Demo.rounds] == 5)
     }
 
-    @Test("that do not exist are an error that names the nearest one, and those there are")
+    @Test("An unknown profile is an error that names the nearest one and those that exist")
     func unknown() throws {
         let settings = try Sources(user: Self.user, flags: ["profile=wrok"]).merged()
         #expect(settings.profile == nil)
@@ -79,7 +79,7 @@ struct ProfileTests {
         #expect(settings.view(for: "chat")[Demo.model] == "small")
     }
 
-    @Test("are asked for in vain where none is set up")
+    @Test("Choosing a profile fails with an explanation if none is set up")
     func none() throws {
         let settings = try Sources(environment: ["MARTLET_PROFILE": "work"]).merged()
         #expect(
@@ -90,7 +90,7 @@ struct ProfileTests {
                 ])
     }
 
-    @Test("are checked like the settings they change, whether or not they are used")
+    @Test("Profiles are checked like the settings they change, whether or not they are used")
     func checked() throws {
         let text = """
             {profiles: {work: {
@@ -108,14 +108,14 @@ struct ProfileTests {
             ])
     }
 
-    @Test("that are empty still exist")
+    @Test("An empty profile exists")
     func empty() throws {
         let settings = try Sources(user: "{profiles: {bare: {}}, profile: 'bare'}").merged()
         #expect(settings.problems.isEmpty)
         #expect(settings.profile == "bare")
     }
 
-    @Test("of an untrusted project exist, although nothing risky in them is used")
+    @Test("A profile of an untrusted project exists, but its risky settings are not used")
     func untrusted() throws {
         let settings = try Sources(
             project: "{profiles: {work: {server: 'https://evil.example'}}}", flags: ["profile=work"], isTrusted: false

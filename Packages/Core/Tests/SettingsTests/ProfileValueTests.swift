@@ -3,7 +3,7 @@ import JSON
 import Settings
 import Testing
 
-@Suite("What a feature reads of profiles that are not in use")
+@Suite("Profiles that are not in use")
 struct ProfileValueTests {
     private static let user = """
         {
@@ -16,7 +16,7 @@ struct ProfileValueTests {
         }
         """
 
-    @Test("are the servers, by name, with who says so")
+    @Test("A feature sees the servers of profiles, by name and with their origin")
     func servers() throws {
         let settings = try Sources(
             user: Self.user,
@@ -29,7 +29,7 @@ struct ProfileValueTests {
         #expect(servers[2].origin == .project(file: "project.json"))
     }
 
-    @Test("are no servers that an untrusted project names")
+    @Test("A feature does not see servers that an untrusted project names")
     func untrusted() throws {
         let settings = try Sources(
             user: Self.user,
@@ -41,7 +41,7 @@ struct ProfileValueTests {
         #expect(servers.last?.address == "https://work.example")
     }
 
-    @Test("are the profile's values over the common ones, of this feature alone")
+    @Test("A feature sees the profile's values over the common ones, for itself only")
     func inProfile() throws {
         let view = try Sources(user: Self.user).merged().view(for: "chat")
         #expect(view[Demo.model] == "mine")
@@ -54,7 +54,7 @@ struct ProfileValueTests {
         #expect(view[Demo.model] == "mine" && view[Demo.patience] == .seconds(30))
     }
 
-    @Test("are this profile's also when another one is in use")
+    @Test("A feature sees this profile's values even if another one is in use")
     func other() throws {
         let view = try Sources(user: Self.user, flags: ["profile=bare"]).merged().view(for: "chat")
         #expect(view[Demo.model] == "tiny")
@@ -62,7 +62,7 @@ struct ProfileValueTests {
         #expect(view.profile == "bare" && view.server == nil)
     }
 
-    @Test("of a profile that says nothing are the common ones, whichever is in use")
+    @Test("A feature sees the common values for a profile that sets nothing, whichever is in use")
     func common() throws {
         let view = try Sources(user: Self.user, flags: ["profile=work"]).merged().view(for: "chat")
         #expect(view[Demo.model] == "large")
@@ -70,11 +70,11 @@ struct ProfileValueTests {
     }
 }
 
-@Suite("Settings that are options")
+@Suite("Settings with an option")
 struct SettingFlagTests {
     private static let authority = Setting<PathValue?>("cacert", "A file", default: nil, flag: "cacert")
 
-    @Test("say so in their declaration, below the feature's id too")
+    @Test("The declaration of a setting contains its option, also below the feature's id")
     func declared() {
         #expect(Self.authority.declaration.flag == "cacert" && Demo.model.declaration.flag == nil)
         var catalogue = SettingsCatalogue(features: ["files.sftp"])

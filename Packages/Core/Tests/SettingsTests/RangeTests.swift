@@ -3,7 +3,7 @@ import JSON
 import Settings
 import Testing
 
-@Suite("Numbers within limits")
+@Suite("Settings with a range")
 struct RangeTests {
     private static let temperature = Setting<Double?>("temperature", "How freely", in: 0...2)
     private static let tokens = Setting<Int?>("tokens", "How long", in: 1 ... .max)
@@ -11,7 +11,7 @@ struct RangeTests {
     private static let share = Setting("share", "How much", in: 0...1.0, default: 0.5)
 
     @Test(
-        "refuse what lies outside, in a word and in a file",
+        "A value outside the range is refused, in a word and in a file",
         arguments: [
             (temperature.declaration, "2.5", "must be from 0.0 to 2.0, not 2.5"),
             (temperature.declaration, "-0.1", "must be from 0.0 to 2.0, not -0.1"),
@@ -25,7 +25,7 @@ struct RangeTests {
         #expect(declaration.schema.problems(in: try JSON(parsing: word)).map(\.message) == [message])
     }
 
-    @Test("take what lies within, and none where that may be") func within() {
+    @Test("A value inside the range is accepted, and none if it is optional") func within() {
         #expect(Self.temperature.declaration.schema.problems(in: 2) == [])
         #expect(Self.temperature.declaration.schema.problems(in: .null) == [])
         #expect(Self.tokens.declaration.schema.problems(in: 1_000_000) == [])

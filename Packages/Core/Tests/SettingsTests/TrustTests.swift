@@ -3,7 +3,7 @@ import JSON
 import Settings
 import Testing
 
-@Suite("A project's settings")
+@Suite("Project settings")
 struct TrustTests {
     private static let project = """
         {
@@ -19,7 +19,7 @@ struct TrustTests {
         "profiles.work.chat.command", "profile",
     ]
 
-    @Test("are used without those that run, send or widen, until the folder is trusted")
+    @Test("Without trust, a project's settings are used except those that run, send or widen")
     func untrusted() throws {
         let settings = try Sources(user: "{chat: {command: 'mine'}}", project: Self.project, isTrusted: false).merged()
         let view = settings.view(for: "chat")
@@ -34,7 +34,7 @@ struct TrustTests {
         #expect(settings.isOn("files.sftp"))
     }
 
-    @Test("that are not used are listed with their risk and file")
+    @Test("Unused settings are listed with their risk and file")
     func inert() throws {
         let settings = try Sources(project: Self.project, isTrusted: false).merged()
         #expect(Set(settings.inert.map { $0.key.joined(separator: ".") }) == Self.risky)
@@ -45,7 +45,7 @@ struct TrustTests {
         #expect(risks["chat.allow"] == .widens)
     }
 
-    @Test("are all used when the folder is trusted")
+    @Test("All settings of a trusted project are used")
     func trusted() throws {
         let settings = try Sources(user: "{chat: {command: 'mine'}}", project: Self.project, isTrusted: true).merged()
         #expect(settings.inert.isEmpty)
@@ -55,7 +55,7 @@ struct TrustTests {
         #expect(!settings.isOn("files.sftp"))
     }
 
-    @Test("are put to the judge with exactly what is risky in them")
+    @Test("The trust check receives exactly the risky settings")
     func judged() throws {
         var asked: [(file: String, risky: JSONObject)] = []
         let layer = try SettingsLayer(origin: .project(file: "project.json"), text: Array(Self.project.utf8))
@@ -68,7 +68,7 @@ struct TrustTests {
         #expect(asked.first?.risky["chat.command"] == "rm -rf /")
     }
 
-    @Test("need no judge when nothing in them is risky")
+    @Test("Settings without risk need no trust check")
     func harmless() throws {
         let layer = try SettingsLayer(origin: .project(file: "project.json"), text: Array("{chat: {model: 'x'}}".utf8))
         let settings = Settings(merging: [layer], overrides: [], catalogue: Demo.catalogue) { _, _ in
@@ -78,7 +78,7 @@ struct TrustTests {
         #expect(settings.view(for: "chat")[Demo.model] == "x")
     }
 
-    @Test("cannot reach what is risky by a profile that the person chose")
+    @Test("A project cannot set risky settings through a profile that the person chose")
     func profile() throws {
         let settings = try Sources(
             user: "{profiles: {work: {chat: {model: 'mine'}}}, profile: 'work'}", project: Self.project,
@@ -90,7 +90,7 @@ struct TrustTests {
         #expect(settings.view(for: "chat")[Demo.model] == "mine")
     }
 
-    @Test("of the person and of the machine need no trust")
+    @Test("Settings of the person and of the machine need no trust")
     func ownSettings() throws {
         let settings = try Sources(
             system: "{chat: {command: 'system'}}", user: "{chat: {endpoint: 'https://mine'}}", isTrusted: false

@@ -3,14 +3,14 @@ import JSON
 import Settings
 import Testing
 
-@Suite("Settings from the environment")
+@Suite("SettingsVariables")
 struct VariablesTests {
     private func read(_ environment: [String: String], reserved: Set<String> = []) -> SettingsVariables {
         SettingsVariables(environment: environment, catalogue: Demo.catalogue, reserved: reserved)
     }
 
     @Test(
-        "have the key in capitals, with an underscore for every dot and hyphen",
+        "A variable is the key in capitals, with an underscore for every dot and hyphen",
         arguments: [
             (["chat", "model"], "MARTLET_CHAT_MODEL"), (["chat", "max-rounds"], "MARTLET_CHAT_MAX_ROUNDS"),
             (["chat", "limits", "patience"], "MARTLET_CHAT_LIMITS_PATIENCE"), (["profile"], "MARTLET_PROFILE"),
@@ -22,7 +22,7 @@ struct VariablesTests {
     }
 
     @Test(
-        "are read as words of the setting's kind",
+        "Variables are read as words of the setting's kind",
         arguments: [
             ("MARTLET_CHAT_MODEL", "12", ["chat": ["model": "12"]]),
             ("MARTLET_CHAT_MAX_ROUNDS", "12", ["chat": ["max-rounds": 12]]),
@@ -39,7 +39,7 @@ struct VariablesTests {
         #expect(variables.problems.isEmpty)
     }
 
-    @Test("that name no setting are listed, and the rest is used")
+    @Test("Unknown variables are listed, and the rest is used")
     func unknown() {
         let variables = read([
             "MARTLET_CHAT_MODLE": "x", "MARTLET_ZEBRA": "x", "MARTLET_": "x", "MARTLET_CHAT_MODEL": "large",
@@ -51,7 +51,7 @@ struct VariablesTests {
         #expect(variables.problems.isEmpty)
     }
 
-    @Test("that mean something else are left alone")
+    @Test("Reserved variables are left alone")
     func reserved() {
         let variables = read(
             ["MARTLET_HOME": "/x", "MARTLET_CHAT_MODEL": "y"], reserved: ["MARTLET_HOME", "MARTLET_CHAT_MODEL"])
@@ -59,7 +59,7 @@ struct VariablesTests {
         #expect(variables.layers.isEmpty)
     }
 
-    @Test("that do not fit are problems, all of them, with the variable's name")
+    @Test("All variables that do not fit are problems with the variable's name")
     func problems() {
         let variables = read([
             "MARTLET_CHAT_MAX_ROUNDS": "x", "MARTLET_CHAT_UNITS": "metrik", "MARTLET_CHAT_HEADERS": "{a: 1}",

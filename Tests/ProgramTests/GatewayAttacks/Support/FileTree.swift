@@ -1,11 +1,11 @@
 import FileKit
 import Glibc
 
-/// What is in a folder: every path, with the content of each file and where each link leads to.
+/// The contents of a folder: every path, with the content of each file and the target of each link.
 struct FileTree: Equatable, CustomStringConvertible {
     private(set) var entries: [String: String] = [:]
 
-    /// - Parameter isLeftOut: what is not even looked at.
+    /// - Parameter isLeftOut: Whether to skip an entry.
     init(_ folder: String, leavingOut isLeftOut: (String) -> Bool = { _ in false }) throws {
         try read(folder, "", isLeftOut)
     }

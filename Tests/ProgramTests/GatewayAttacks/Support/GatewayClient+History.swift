@@ -4,7 +4,7 @@ import JSON
 import Testing
 
 extension GatewayClient {
-    /// All messages of a session as they are stored.
+    /// All stored messages of a session.
     func messages(of session: String) async throws -> [JSON] {
         var messages: [JSON] = []
         for page in 1... {
@@ -15,8 +15,8 @@ extension GatewayClient {
         return messages
     }
 
-    /// Expects that the history of a session is in order, that its sums are those of its answers, and that the database is
-    /// sound, by the sqlite3 shell.
+    /// Expects that the history of a session is consistent, that its sums match its answers, and that the database is
+    /// intact, as checked by the sqlite3 shell.
     func expectSound(session: String, _ place: SourceLocation = #_sourceLocation) async throws {
         let messages = try await messages(of: session)
         let row = try await json(.get, "/v1/sessions/\(session)")
@@ -46,12 +46,12 @@ extension GatewayClient {
         #expect(checked.output == "ok\n", "\(checked.output)\(checked.errors)", sourceLocation: place)
     }
 
-    /// Asks how a session is until its turn has ended.
+    /// Polls a session until its turn has ended.
     func waitForEnd(of session: String) async throws {
         while try await json(.get, "/v1/chat/completions/\(session)/status")["is_running"] == true {}
     }
 
-    /// Waits until nothing is being answered.
+    /// Waits until no requests are running.
     func waitForQuiet() async throws {
         while try await !send(.get, "/metrics").text.contains("martlet_turns_running 0\n") {}
     }

@@ -5,7 +5,7 @@ import LoopKit
 import ProcessKit
 import Testing
 
-/// A program's view of a gateway that runs: requests with the token, and connections on which anything goes.
+/// A client of a running gateway: requests with the token, and raw connections.
 struct GatewayClient: Sendable {
     let home: GatewayHome
     let gateway: RunningGateway
@@ -15,7 +15,7 @@ struct GatewayClient: Sendable {
     static let offline = "martlet/martlet-offline"
     var process: Int32 { gateway.child.processID }
 
-    /// Runs a gateway in a home of its own, with a client, for the length of the body.
+    /// Runs a gateway in its own home, with a client, while `body` runs.
     static func with(
         _ settings: String = "{}", isolation: isolated (any Actor)? = #isolation,
         _ body: (GatewayClient) async throws -> Void
@@ -38,7 +38,7 @@ struct GatewayClient: Sendable {
 }
 
 extension GatewayHome {
-    /// Runs a gateway with a client for the length of the body; `shell` is what is done first in its process.
+    /// Runs a gateway with a client while `body` runs. `shell` runs first in its process.
     func attack(
         after shell: String? = nil, isolation: isolated (any Actor)? = #isolation,
         _ body: (GatewayClient) async throws -> Void
@@ -71,7 +71,7 @@ extension GatewayClient {
         try await client.send(try request(method, path, body, headers))
     }
 
-    /// The JSON of an answer that has to have that status.
+    /// The JSON of a response that must have that status.
     @discardableResult
     func json(
         _ method: HTTPMethod, _ path: String, _ body: JSON? = nil, headers: HTTPHeaders = [:], status: Int = 200,
@@ -99,7 +99,7 @@ extension GatewayClient {
         return request
     }
 
-    /// Says something to the offline model.
+    /// Sends a message to the offline model.
     static func saying(_ words: String, _ more: JSONObject = [:]) -> JSON {
         var body: JSONObject = [
             "model": .string(offline), "messages": [["role": "user", "content": .string(words)]],
@@ -108,7 +108,7 @@ extension GatewayClient {
         return .object(body)
     }
 
-    /// A project in a folder of the home, in which tools may be used without asking.
+    /// A project in a folder of the home, in which tools need no approval.
     func makeProject(_ path: String? = nil, rules: JSON = [["verdict": "allow"]]) async throws -> (
         id: String, folder: String
     ) {
@@ -118,7 +118,7 @@ extension GatewayClient {
         return (try #require(project["id"]?.string), try #require(project["path"]?.string))
     }
 
-    /// A tool of the project is used once: what was asked for, and what came of it.
+    /// Uses a tool of the project once, and returns the call and its result.
     func use(_ tool: String, _ input: JSON, in project: String) async throws -> (call: JSON, result: JSON) {
         let asked = Self.saying("use \(tool) with \(input.text())", ["project_id": .string(project)])
         let reply = try await json(.post, "/v1/chat/completions", asked)
@@ -133,7 +133,7 @@ extension GatewayClient {
 extension GatewayClient {
     func connect() throws -> RawConnection { try RawConnection(port: gateway.port, loop: loop) }
 
-    /// Sends bytes and takes everything that comes until the server closes.
+    /// Sends bytes and returns everything until the server closes.
     func exchange(_ text: String) async throws -> String { try await exchange(Array(text.utf8)) }
 
     func exchange(_ bytes: [UInt8]) async throws -> String {
@@ -143,7 +143,7 @@ extension GatewayClient {
         return try await connection.receiveAll()
     }
 
-    /// A request as it goes over the wire, with the token, after which the connection closes.
+    /// The bytes of a request with the token, after which the connection closes.
     static func raw(
         _ method: String, _ target: String, _ lines: [String] = [], body: String = "", host: String = "localhost"
     ) -> String {

@@ -2,18 +2,18 @@ import FileKit
 import Glibc
 import Testing
 
-/// A project's folder with everything that may tempt somebody to leave it, and what must not be reached beside it.
+/// A project's folder with links and names that lead outside, and the files outside that must not be reached.
 struct Playground {
     static let secret = "root:the secret that nobody may see"
 
-    /// What must stay as it is, and holds `work`.
+    /// The folder that must stay unchanged; it contains `work`.
     let outside: String
     /// The project's folder.
     let folder: String
     let out: WaysOut
 
     init(in home: String) throws {
-        // The very path: one that is shown in answers must not be found by a shorter name of it.
+        // The canonical path, so that a search for it finds it in answers.
         outside = try Files.canonical(home) + "/outside"
         folder = "\(outside)/work"
         out = WaysOut(outside: outside)
@@ -28,7 +28,7 @@ struct Playground {
         }
     }
 
-    /// Everything beside the project's folder, and what it may be confused with.
+    /// Everything outside the project's folder, and names similar to it.
     func surroundings() throws -> FileTree {
         var tree = try FileTree(outside)
         tree.remove { $0 == "work" || $0.hasPrefix("work/") }

@@ -2,32 +2,32 @@ import FileKit
 import Glibc
 import Testing
 
-/// What runs on this machine, as /proc tells it.
+/// The processes of this machine, from /proc.
 enum Processes {
-    /// The processes whose command line has that in it.
+    /// The processes whose command line contains a text.
     static func with(_ mark: String) throws -> [Int] {
         try all().filter { text("/proc/\($0)/cmdline").contains(mark) }
     }
 
-    /// The processes that one has started and that are still there.
+    /// The running child processes of a process.
     static func children(of parent: Int32) throws -> [Int] {
         try all().filter { id in
-            // Behind the name, which is in parentheses, come the state and the parent.
+            // The state and the parent come after the name in parentheses.
             let words = text("/proc/\(id)/stat").split(separator: ")").last?.split(separator: " ") ?? []
             return words.count > 1 && words[1] == "\(parent)"
         }
     }
 
-    /// How many descriptors a process has open.
+    /// The number of open descriptors of a process.
     static func descriptors(of process: Int32) throws -> Int { try Files.list("/proc/\(process)/fd").count }
 
-    /// How much memory of a process is resident, in bytes.
+    /// The resident memory of a process in bytes.
     static func residentBytes(of process: Int32) -> Int {
         let line = text("/proc/\(process)/status").split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
         return (line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
     }
 
-    /// Processes come and go while they are listed, which is no failure here as it is for other folders.
+    /// Lists a folder in /proc, where entries may disappear meanwhile without an error.
     private static func all() throws -> [Int] {
         guard let stream = unsafe opendir("/proc") else { throw RawConnection.Failure(message: "there is no /proc") }
         defer { unsafe closedir(stream) }
@@ -41,14 +41,15 @@ enum Processes {
         return found
     }
 
-    /// Empty for a process that has just gone.
+    /// The content of a file; empty for a process that has just ended.
     private static func text(_ path: String) -> String {
         do { return String(decoding: try Files.read(path, limit: 1 << 16), as: UTF8.self) } catch { return "" }
     }
 }
 
 extension Trait where Self == ConditionTrait {
-    /// For tests that count the descriptors of a program, which hides them with the secrets in its memory.
+    /// A condition for tests that count the descriptors of a program, which hides them to protect its secrets in
+    /// memory.
     static var onlyRootSeesDescriptors: Self {
         .enabled(if: geteuid() == 0, "only root may count the descriptors of a program that hides its memory")
     }

@@ -1,7 +1,7 @@
 import Glibc
 import LoopKit
 
-/// A connection on which exactly those bytes go that a test says.
+/// A connection on which a test sends exact bytes.
 final class RawConnection: Sendable {
     struct Failure: Error {
         let message: String
@@ -24,7 +24,7 @@ final class RawConnection: Sendable {
         descriptor = try LoopDescriptor(owning: socket, loop: loop)
     }
 
-    /// Sends all of it, or as much as a server takes that closes in between: whether it took everything.
+    /// Sends bytes until done or until the server closes; returns whether all were sent.
     @discardableResult
     func send(_ bytes: [UInt8]) async throws -> Bool {
         var rest = bytes[...]
@@ -44,7 +44,7 @@ final class RawConnection: Sendable {
     @discardableResult
     func send(_ text: String) async throws -> Bool { try await send(Array(text.utf8)) }
 
-    /// What has come, or nil at the end. A reset counts as the end.
+    /// The next received bytes, or nil at the end. A reset counts as the end.
     func receive() async throws -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
         while true {
@@ -75,7 +75,7 @@ final class RawConnection: Sendable {
         return String(decoding: all, as: UTF8.self)
     }
 
-    /// Goes without a word: the server sees a reset.
+    /// Closes with a reset.
     func reset() {
         _ = descriptor.withDescriptor { socket, _ in
             var linger = linger(l_onoff: 1, l_linger: 0)
@@ -90,9 +90,9 @@ final class RawConnection: Sendable {
 }
 
 extension String {
-    /// The status in the first line of an answer; 0 where there is none.
+    /// The status in the first line of a response; 0 if there is none.
     var answerStatus: Int { split(separator: " ", maxSplits: 2).dropFirst().first.flatMap { Int($0) } ?? 0 }
 
-    /// How many answers came on one connection.
+    /// The number of responses on one connection.
     var answers: Int { ranges(of: "\r\nDate: ").count }
 }

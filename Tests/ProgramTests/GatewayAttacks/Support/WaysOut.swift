@@ -1,15 +1,15 @@
-/// Paths that lead, or may seem to somebody to lead, out of a folder to a file named `secret`.
+/// Paths that lead, or seem to lead, out of a folder to a file named `secret`.
 ///
-/// The folder has a folder `in`, and links: `out` to the folder with the secret, `in/out` to it by `..`, `chain` to it by
-/// two more links, `file` to the secret itself, `root` to `/`, `loop` to itself.
+/// The folder contains a folder `in`, and links: `out` to the folder with the secret, `in/out` to it by `..`, `chain`
+/// to it by two more links, `file` to the secret itself, `root` to `/`, `loop` to itself.
 struct WaysOut {
     let paths: [String]
-    /// Ways to the machine's own files, which are only ever read in tests: one that fails must not do harm.
+    /// Paths to the machine's own files. Tests only read them, so that a failing test does no harm.
     let systemPaths = [
         "/etc/passwd", "//etc//passwd", String(repeating: "../", count: 60) + "etc/passwd", "root/etc/passwd",
     ]
 
-    /// - Parameter outside: the folder with the secret, which is the parent of the folder to get out of.
+    /// - Parameter outside: The folder with the secret, the parent of the folder to escape from.
     init(outside: String) {
         let climbs = [
             "..", "./..", "in/../..", "in/./../..", ".//..", "in//..//..", "in/../in/../..", "../work/..", "...",
@@ -47,12 +47,12 @@ struct WaysOut {
 }
 
 extension String {
-    /// Every byte escaped, as no client does it by itself.
+    /// Every byte escaped, which normal clients do not do.
     var escaped: String {
         utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
     }
 
-    /// Every byte escaped but for the slashes, which divide a path.
+    /// Every byte escaped except the slashes.
     var escapedParts: String {
         split(separator: "/", omittingEmptySubsequences: false).map { String($0).escaped }.joined(separator: "/")
     }

@@ -4,23 +4,23 @@ import HTTPTesting
 import JSON
 import Testing
 
-/// A repository that somebody was told to clone: everything in it that a program may obey makes a file in `outside`, or
-/// speaks to the thief's server.
+/// A repository that a user was told to clone. Everything in it that a program may execute creates a file in `outside`,
+/// or contacts the thief's server.
 struct HostileRepository {
     static let secret = "the diary that nobody may see"
 
-    /// Where it lies.
+    /// The path of the repository.
     let folder: String
-    /// What must stay as it is.
+    /// The folder that must stay unchanged.
     let outside: String
-    /// What the instructions in it have a model call.
+    /// The calls that its instructions ask a model to make.
     let calls: [FakeModel.Call]
     private let home: ChatHome
 
-    /// The files with instructions, each of which says the same in another way.
+    /// The files with the same instructions in different forms.
     static let instructions = ["AGENTS.md", "CLAUDE.md", "src/main.swift"]
 
-    /// - Parameter thief: the port of the server to which everything is to be sent.
+    /// - Parameter thief: The port of the server to which everything should be sent.
     init(in home: ChatHome, thief: Int) async throws {
         self.home = home
         let top = try Files.canonical(home.path)
@@ -42,24 +42,24 @@ struct HostileRepository {
         try #require(unsafe mkfifo("\(folder)/README.md", 0o644) == 0)
     }
 
-    /// Everything of the home, the repository included, but for what Martlet itself keeps.
+    /// Everything in the home including the repository, without Martlet's own files.
     func surroundings() throws -> FileTree {
-        // git keeps there what it has looked at.
+        // git caches file states there.
         let index = "work/repository/.git/index"
         return try FileTree(home.path) { $0 == "martlet" || $0 == index }
     }
 
-    /// What has come of what is in it: the names of the files that it was to make.
+    /// The names of the files that its traps have created.
     func marks() throws -> [String] {
         try Files.list(outside).map(\.name).filter { $0.hasPrefix("owned-") }.sorted()
     }
 
-    /// Runs a line of shell in it, in which `martlet` is the program.
+    /// Runs a shell command in it, in which `martlet` is the program.
     func shell(_ script: String) async throws -> Program.Run {
         try await home.shell("cd \(folder) && \(script)")
     }
 
-    /// A model that reads the instructions and does all that they say.
+    /// A model that follows the instructions.
     static let obedient = FakeModel.script { question in
         switch question.round {
         case 0: (instructions + ["README.md"]).map { FakeModel.Call("fs_read", ["path": .string($0)]) }
@@ -79,7 +79,7 @@ struct HostileRepository {
     }
 }
 
-// MARK: What is in it
+// MARK: Contents
 
 extension HostileRepository {
     private static func calls(_ outside: String, _ thief: Int) -> [FakeModel.Call] {
@@ -179,7 +179,7 @@ extension HostileRepository {
             """, to: "\(outside)/make-git.sh")
     }
 
-    /// What the person does with git, which is where all of it works.
+    /// The user's commands with git, with which all traps work.
     static let git = """
         export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@localhost GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@localhost
         git status; git diff; git commit -m x --allow-empty; git -C vendor/a/b/c/d/sub commit -m x --allow-empty; true

@@ -1,4 +1,4 @@
-/// One entry of a conversation, in the words that every provider can be given.
+/// One entry of a conversation, in a form that fits every provider.
 public struct Message: Sendable, Hashable {
     public enum Role: String, Choice, Hashable { case system, user, assistant, tool }
 
@@ -8,13 +8,13 @@ public struct Message: Sendable, Hashable {
     /// A piece of a message.
     public enum Part: Sendable, Hashable {
         case text(String)
-        /// What the model thought before it answered.
+        /// The model's reasoning before its answer.
         case reasoning(Reasoning)
-        /// The model's own words for why it does not answer.
+        /// The model's explanation of why it does not answer.
         case refusal(String)
         case attachment(Attachment)
         case call(ToolCall)
-        /// A call whose input is no JSON, which is answered with an error that the model can mend.
+        /// A call whose input is not valid JSON. It is answered with an error that the model can correct.
         case malformedCall(MalformedCall)
         case result(ToolResult)
     }
@@ -33,18 +33,18 @@ public struct Message: Sendable, Hashable {
         parts.compactMap { if case .text(let text) = $0 { text } else { nil } }.joined()
     }
 
-    /// The tools that it asks for, in order.
+    /// The tool calls in it, in order.
     public var calls: [ToolCall] {
         parts.compactMap { if case .call(let call) = $0 { call } else { nil } }
     }
 }
 
-/// Thoughts of a model, which some providers want back exactly as they were.
+/// Reasoning of a model, which some providers require to be sent back unchanged.
 public struct Reasoning: Sendable, Hashable {
     public var text: String
-    /// What proves to the provider that the thoughts are its own.
+    /// Proves to the provider that the reasoning is its own.
     public var signature: String?
-    /// Thoughts that only the provider can read.
+    /// Reasoning that only the provider can read.
     public var sealed: String?
 
     public init(_ text: String, signature: String? = nil, sealed: String? = nil) {
@@ -54,7 +54,7 @@ public struct Reasoning: Sendable, Hashable {
     }
 }
 
-/// An image or a file that goes with a message.
+/// An image or a file attached to a message.
 public struct Attachment: Sendable, Hashable {
     public var name: String
     /// Such as `image/png` or `application/pdf`.

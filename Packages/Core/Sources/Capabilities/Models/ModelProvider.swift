@@ -2,34 +2,36 @@ public import JSON
 
 /// A server with models.
 public protocol ModelProvider: AnyObject, Sendable {
-    /// What it is called in settings and flags: a vendor's name, or that of a profile.
+    /// Its id in settings and options: a vendor's name or that of a profile.
     var id: String { get }
-    /// What people call it.
+    /// Its display name.
     var name: String { get }
-    /// Whether it runs tools of its own, so that its calls come with `isDone`. Nobody else's tools are sent to it.
+    /// Whether it runs its own tools, so that its calls have `isDone` set. Tools of others are not sent to it.
     var runsTools: Bool { get }
-    /// Whether its own tools go as far as the request's mode says, in the folder of the command.
+    /// Whether its own tools respect the request's mode, in the current folder of the command.
     var obeysMode: Bool { get }
-    /// Whether it was merely found on this machine, so that it is asked only by its name.
+    /// Whether it was only discovered on this machine. It is then used only if it is named.
     var isFound: Bool { get }
-    /// Whether it can be asked now: a key is there, or a server that needs none answers. It must not take long.
+    /// Whether it can be used now: a key is available, or a server without a key responds. It must not take long.
     func isAvailable() async -> Bool
-    /// Its models, the best choice first.
+    /// Its models, the preferred one first.
     func models() async throws -> [ModelDescription]
-    /// The words in which a model is asked, which decides what of a request it can be given; nil where nobody else is asked.
-    /// A provider with a dialect knows names beside those of its list, such as aliases.
+    /// The dialect in which a model is asked, which determines what a request can contain; nil if no server is asked. A
+    /// provider with a dialect also accepts names that are not on its list, such as aliases.
     func dialect(of model: String) async -> RequestDialect?
-    /// Asks a model and gives what happens in order, several events at once where they come so fast.
+    /// Asks a model and delivers the events in order, in batches if they arrive fast.
     ///
-    /// The next events are read only when `receive` has returned, so that a slow reader slows the server down. It throws
-    /// when there is no whole answer; what was received until then counts. Cancelling ends it here and at the server.
+    /// The next events are read only after `receive` returns, so a slow reader slows the server down. Throws if the
+    /// answer is incomplete; what was received until then is valid. Cancelling stops it here and at the server.
     func answer(
         _ request: ChatRequest, _ receive: ([ChatEvent]) async throws -> Void
     ) async throws -> ChatAnswer
-    /// Texts as vectors: the answer to OpenAI's `POST /v1/embeddings`, whose body this is; nil where it has no such models.
+    /// Embeds texts. Takes the body of OpenAI's `POST /v1/embeddings` and returns its response; nil if it has no such
+    /// models.
     func embeddings(_ body: JSONObject) async throws -> JSONObject?
-    /// Removes for good what is kept here of sessions, as the starts of answers name them; those that are gone already are no
-    /// error. False where something is kept of them that cannot be removed from here, as at a server.
+    /// Permanently removes what is stored here about sessions, identified as in the starts of answers. It is not an
+    /// error if they are already gone. Returns false if something remains that cannot be removed from here, such as at
+    /// a server.
     func forget(sessions: [String]) async throws -> Bool
 }
 
@@ -42,14 +44,14 @@ extension ModelProvider {
     public func forget(sessions: [String]) async throws -> Bool { false }
 }
 
-/// A model as a catalogue has it. What is not known is nil.
+/// A model as described by a catalogue. Unknown values are nil.
 public struct ModelDescription: Record, Hashable {
     public var id: String
     public var provider: String
     public var name: String?
-    /// How many tokens fit in, with the answer.
+    /// The context window in tokens, including the answer.
     public var contextTokens: Int?
-    /// How many tokens an answer can have.
+    /// The maximum number of tokens in an answer.
     public var outputTokens: Int?
     public var price: ModelPrice?
     public var abilities: Set<ModelAbility>?
@@ -68,29 +70,29 @@ public struct ModelDescription: Record, Hashable {
     }
 
     public static let fields: [Field<ModelDescription>] = [
-        Field("id", "What it is asked for by", .name) { $0.id },
-        Field("provider", "Who has it") { $0.provider },
-        Field("name", "What it is called", .detail) { $0.name },
-        Field("context", "How many tokens fit in, with the answer") { $0.contextTokens },
-        Field("output", "How many tokens an answer can have") { $0.outputTokens },
-        Field("input_usd", "US dollars for a million tokens that it reads") { $0.price?.input.map { $0.perMillion } },
-        Field("output_usd", "US dollars for a million tokens that it writes") {
+        Field("id", "The id of the model", .name) { $0.id },
+        Field("provider", "The provider of the model") { $0.provider },
+        Field("name", "The display name of the model", .detail) { $0.name },
+        Field("context", "Context window in tokens, including the answer") { $0.contextTokens },
+        Field("output", "Maximum number of tokens in an answer") { $0.outputTokens },
+        Field("input_usd", "US dollars per million input tokens") { $0.price?.input.map { $0.perMillion } },
+        Field("output_usd", "US dollars per million output tokens") {
             $0.price?.output.map { $0.perMillion }
         },
-        Field("abilities", "What it can do") { $0.abilities.map { $0.map(\.rawValue).sorted() } },
+        Field("abilities", "What the model can do") { $0.abilities.map { $0.map(\.rawValue).sorted() } },
     ]
 }
 
-/// What a model can do beyond text.
+/// What a model supports beyond text.
 public enum ModelAbility: String, Choice, Hashable {
     case tools, images, files, reasoning, schema
 }
 
-/// What single tokens cost.
+/// The price of single tokens.
 public struct ModelPrice: Sendable, Hashable {
     public var input: TokenPrice?
     public var output: TokenPrice?
-    /// Tokens that were read from the provider's cache, and those that were written to it.
+    /// The prices of tokens read from the provider's cache and of those written to it.
     public var cachedInput: TokenPrice?
     public var cacheWrite: TokenPrice?
 
@@ -105,7 +107,7 @@ public struct ModelPrice: Sendable, Hashable {
     }
 }
 
-/// The price of one token in millionths of a billionth of a dollar, so that sums are exact.
+/// The price of one token in femtodollars, so that sums are exact.
 public struct TokenPrice: Sendable, Hashable {
     public var femtodollars: Int
 
@@ -113,7 +115,7 @@ public struct TokenPrice: Sendable, Hashable {
         self.femtodollars = femtodollars
     }
 
-    /// From dollars for a million tokens, as providers write prices.
+    /// Converts from dollars per million tokens, the usual form of prices.
     public init(perMillion dollars: Double) {
         femtodollars = Int((dollars * 1e9).rounded())
     }
@@ -121,31 +123,31 @@ public struct TokenPrice: Sendable, Hashable {
     public var perMillion: Double { Double(femtodollars) / 1e9 }
 }
 
-/// What a model is asked.
+/// A request to a model.
 public struct ChatRequest: Sendable, Hashable {
     /// The model's id, as its provider knows it.
     public var model: String
-    /// From the oldest to the newest; system messages may stand first.
+    /// From the oldest to the newest; system messages may come first.
     public var messages: [Message]
     public var tools: [ToolDescription]
-    /// Which of the tools may or must be used; nil leaves that to the provider.
+    /// Which of the tools may or must be used; nil for the provider's default.
     public var toolChoice: ToolChoice?
-    /// Whether several tools may be called at once; nil leaves that to the provider.
+    /// Whether several tools may be called at once; nil for the provider's default.
     public var parallelCalls: Bool?
     public var options: ModelOptions
-    /// What the answer has to look like.
+    /// The required form of the answer.
     public var schema: AnswerSchema?
-    /// Whether the answer is wanted as it comes into being.
+    /// Whether to stream the answer.
     public var streams: Bool
-    /// What only one kind of server understands, such as a gateway's `session_id`; sent as it is.
+    /// Members that only one kind of server understands, such as a gateway's `session_id`; sent unchanged.
     public var extras: JSONObject
-    /// How a client of ours wrote the request, where it did. A server that speaks the same dialect is given that.
+    /// The client's original request, if there is one. A server with the same dialect receives it.
     public var native: NativeRequest?
-    /// Whether a server that failed is asked once more. Where the client decides that itself, it must not be.
+    /// Whether to retry once if a server fails. False if the client decides about retries itself.
     public var repeats = true
-    /// Whether whoever answers may keep what is said. Where not, a provider of this program leaves nothing of it behind.
+    /// Whether the server may store the conversation. If not, providers of this program leave nothing of it behind.
     public var isKept = true
-    /// How far a provider's own tools go unasked, where it obeys that.
+    /// How far a provider's own tools may go without asking, if it respects that.
     public var mode: ToolMode?
 
     public init(
@@ -162,26 +164,26 @@ public struct ChatRequest: Sendable, Hashable {
     }
 }
 
-/// How a model is to answer. What is nil is left to the provider.
+/// Parameters for the model. Nil leaves a parameter to the provider.
 public struct ModelOptions: Sendable, Hashable {
     public var temperature: Double?
     public var topP: Double?
     public var maxTokens: Int?
     public var stop: [String] = []
     public var seed: Int?
-    /// How much to think.
+    /// The reasoning effort.
     public var effort: Effort?
-    /// Whether to think, and within how many tokens; more exact than `effort`, which it goes before.
+    /// Whether to reason, and with how many tokens. Takes precedence over `effort`.
     public var thinking: Thinking?
 
     public enum Effort: String, Choice, Hashable { case minimal, low, medium, high }
 
-    /// Whether a model thinks before it answers.
+    /// Whether a model reasons before it answers.
     public enum Thinking: Sendable, Hashable {
         case off
-        /// As much as the model finds right.
+        /// As much as the model chooses.
         case adaptive
-        /// Within so many tokens.
+        /// Up to a number of tokens.
         case tokens(Int)
     }
 
@@ -190,17 +192,17 @@ public struct ModelOptions: Sendable, Hashable {
 
 /// Which tools a model may or must use.
 public enum ToolChoice: Sendable, Hashable {
-    /// What the model finds right.
+    /// The model decides.
     case auto
-    /// No tool, although there are some.
+    /// No tool, even if there are some.
     case never
-    /// Any tool, but one of them.
+    /// Any of the tools, but at least one.
     case required
     /// This tool.
     case tool(String)
 }
 
-/// The words in which a server is asked.
+/// The API format of a server.
 public enum RequestDialect: String, Choice, Hashable {
     /// OpenAI's Chat Completions.
     case openai
@@ -210,18 +212,18 @@ public enum RequestDialect: String, Choice, Hashable {
     case responses
 }
 
-/// A request as a client of ours wrote it.
+/// A request in the form that a client sent.
 public struct NativeRequest: Sendable, Hashable {
     public var dialect: RequestDialect
-    /// The members that the client used.
+    /// The members that the client sent.
     public var members: [String]
-    /// What `messages` and `tools` of the request have no words for, by its place: `tools[0].type`.
+    /// Parts of `messages` and `tools` that the common request cannot express, by their path: `tools[0].type`.
     public var foreign: [String] = []
-    /// What of `messages` a server of another dialect is not given, by its place: `messages[1].content[0]`.
+    /// Parts of `messages` that are not passed to a server of another dialect, by their path: `messages[1].content[0]`.
     public var dropped: [String] = []
-    /// The whole body, where a server of the same dialect is given it as it is; empty where it is written anew.
+    /// The whole body, if it can be passed unchanged to a server of the same dialect; otherwise empty.
     public var body: JSONObject = [:]
-    /// Header lines and the query that belong to the request, such as `anthropic-beta`.
+    /// Headers and the query that belong to the request, such as `anthropic-beta`.
     public var headers: [String: String] = [:]
     public var query: String?
 
@@ -233,7 +235,7 @@ public struct NativeRequest: Sendable, Hashable {
 
 /// The JSON Schema of an answer.
 public struct AnswerSchema: Sendable, Hashable {
-    /// Any JSON object, which servers that know no schemas can promise too.
+    /// Any JSON object, which servers without schema support can also guarantee.
     public static let anyObject = AnswerSchema(name: "json", schema: ["type": "object"])
 
     public var name: String
@@ -245,34 +247,34 @@ public struct AnswerSchema: Sendable, Hashable {
     }
 }
 
-/// Something that happens while a model answers.
+/// An event while a model answers.
 public enum ChatEvent: Sendable, Hashable {
-    /// The server has begun; the model may be another than was asked for.
+    /// The server has started; the model may differ from the requested one.
     case began(ChatStart)
     /// More of the answer's text.
     case text(String)
-    /// More of the model's thoughts.
+    /// More of the model's reasoning.
     case reasoning(String)
-    /// The end of a thought, whose text has come before: its signature, or what only the provider can read.
+    /// The end of a piece of reasoning, whose text came before: its signature, or what only the provider can read.
     case thought(Reasoning)
-    /// More of the model's words for why it does not answer.
+    /// More of the model's explanation of why it does not answer.
     case refusal(String)
-    /// The model is writing a call, which is not complete yet.
+    /// The model is writing a call, which is not yet complete.
     case calling(id: String, name: String)
-    /// A whole call.
+    /// A complete call.
     case call(ToolCall)
     case malformedCall(MalformedCall)
-    /// What came of a call that the server itself has done.
+    /// The result of a call that the server itself has run.
     case result(ToolResult)
-    /// All that was used so far; each one replaces the one before.
+    /// The total usage so far; each one replaces the previous one.
     case usage(Usage)
-    /// Something that a person should know, such as that the answer could not be streamed.
+    /// Something that the person should know, such as that the answer could not be streamed.
     case notice(String)
 }
 
-/// What a server says of an answer when it begins.
+/// What a server reports at the start of an answer.
 public struct ChatStart: Sendable, Hashable {
-    /// The provider's own id of the answer.
+    /// The provider's id for the answer.
     public var id: String?
     public var model: String?
     /// A gateway's session and project.
@@ -287,30 +289,30 @@ public struct ChatStart: Sendable, Hashable {
     }
 }
 
-/// A whole answer.
+/// A complete answer.
 public struct ChatAnswer: Sendable, Hashable {
     public var start: ChatStart
-    /// What the model said, with its thoughts as they have to be sent back.
+    /// The model's message, with its reasoning in the form that must be sent back.
     public var message: Message
     public var finish: Finish
     public var usage: Usage
-    /// Whether a tool that whoever answers runs by itself was not used because nobody was there to allow it.
+    /// Whether the answering side did not use one of its own tools because nobody was there to approve it.
     public var isUnapproved = false
-    /// Whether it was not used because the answer that was given beforehand does not fit the question.
+    /// Whether it did not use it because a provided answer does not fit the question.
     public var hasUnfitApproval = false
-    /// The one of the words asked for at which the model stopped, where the server says which.
+    /// The stop sequence at which the model stopped, if the server reports it.
     public var stopWord: String?
 
     /// Why the model stopped.
     public enum Finish: Sendable, Hashable {
         case stop
-        /// The answer was cut at a limit of tokens.
+        /// The answer was cut at a token limit.
         case length
-        /// It wants its calls answered.
+        /// The model waits for the results of its calls.
         case calls
-        /// A filter of the provider, or the model itself, held the answer back.
+        /// A filter of the provider, or the model itself, withheld the answer.
         case refused
-        /// Another reason, in the provider's word.
+        /// Another reason, as named by the provider.
         case other(String)
     }
 

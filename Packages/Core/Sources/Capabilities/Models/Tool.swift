@@ -1,15 +1,15 @@
 public import JSON
 
-/// Something that a model may ask to have done.
+/// A tool that a model may call.
 public struct ToolDescription: Sendable, Hashable {
     public var name: String
     public var summary: String
     /// JSON Schema of the input.
     public var input: JSON
     public var effect: Effect
-    /// Whether it reaches others than this machine, or costs something; then no mode allows it without a question.
+    /// Whether it sends something off this machine, or costs something. No mode allows such a tool without a question.
     public var sends: Bool
-    /// How long it may take, for tools that end by themselves but not as soon as others; nil for the usual limit.
+    /// A time limit for tools that end by themselves but take longer than others; nil for the usual limit.
     public var limit: Duration?
 
     public init(
@@ -24,12 +24,12 @@ public struct ToolDescription: Sendable, Hashable {
     }
 }
 
-/// A model's wish to use a tool.
+/// A model's request to use a tool.
 public struct ToolCall: Sendable, Hashable {
     public var id: String
     public var name: String
     public var input: JSON
-    /// Whether the server has done it itself already. Such a call is shown and never run or answered.
+    /// Whether the server has already run it. Such a call is shown, but never run or answered.
     public var isDone: Bool
 
     public init(id: String, name: String, input: JSON, isDone: Bool = false) {
@@ -40,13 +40,13 @@ public struct ToolCall: Sendable, Hashable {
     }
 }
 
-/// A call whose input cannot be read.
+/// A call whose input cannot be parsed.
 public struct MalformedCall: Sendable, Hashable {
     public var id: String
     public var name: String
     /// The input as the model wrote it.
     public var text: String
-    /// What is wrong with it.
+    /// Why it cannot be parsed.
     public var reason: String
 
     public init(id: String, name: String, text: String, reason: String) {
@@ -57,13 +57,13 @@ public struct MalformedCall: Sendable, Hashable {
     }
 }
 
-/// What came of a tool call.
+/// The result of a tool call.
 public struct ToolResult: Sendable, Hashable {
     public var call: String
     public var content: String
     public var isError: Bool
     public var duration: Duration?
-    /// Of a command that was run.
+    /// The exit code of a command.
     public var exitCode: Int?
 
     public init(
@@ -77,29 +77,30 @@ public struct ToolResult: Sendable, Hashable {
     }
 }
 
-/// How far a model goes without anybody being asked, where no rule says anything else.
+/// How far a model may go without asking, where no rule applies.
 public enum ToolMode: String, Choice, Hashable {
-    /// It looks around.
+    /// It may read.
     case readOnly = "read-only"
-    /// It also writes files in the folder that it works in.
+    /// It may also write files in its working folder.
     case workspace
-    /// It also runs commands, in a sandbox.
+    /// It may also run commands in a sandbox.
     case full
 }
 
 /// Offers tools and runs them.
 public protocol ToolSource: AnyObject, Sendable {
-    /// What the source is called in lists and policies, such as `files` or a server's name.
+    /// The name of the source in lists and policies, such as `files` or a server's name.
     var name: String { get }
-    /// The tools that can be used now.
+    /// The tools that are available now.
     func tools() async throws -> [ToolDescription]
-    /// What a call would reach, looked at before anybody agrees to it. What it throws is what keeps the call from working.
+    /// What a call would reach, determined before approval. Throws if the call cannot work.
     func reach(of call: ToolCall) async throws -> ToolReach
-    /// Runs one; a tool that fails is a result with `isError`, a tool that cannot be reached throws.
+    /// Runs a call. A tool that fails returns a result with `isError`; a tool that cannot be reached throws.
     func run(_ call: ToolCall) async throws -> ToolResult
-    /// The same, and tells what the tool prints while it runs, as a command does. It returns once `tell` has had it all.
+    /// The same, and reports what the tool prints while it runs, such as the output of a command. Returns after `tell`
+    /// has received all of it.
     ///
-    /// - Parameter agreed: what the call reached when it was approved. When it would reach something else now, the source
+    /// - Parameter agreed: what the call reached when it was approved. If it would reach something else now, the source
     ///   does nothing and throws `ToolReachChanged`.
     func run(
         _ call: ToolCall, reaching agreed: ToolReach, telling tell: @escaping @Sendable (String) async -> Void
@@ -107,10 +108,10 @@ public protocol ToolSource: AnyObject, Sendable {
 }
 
 extension ToolSource {
-    /// Most sources know no more of a call than stands in it.
+    /// Most sources know no more about a call than it contains.
     public func reach(of call: ToolCall) async throws -> ToolReach { ToolReach() }
 
-    /// Most tools have nothing to tell before they are done.
+    /// Most tools report nothing before they finish.
     public func run(
         _ call: ToolCall, reaching agreed: ToolReach, telling tell: @escaping @Sendable (String) async -> Void
     ) async throws -> ToolResult {
@@ -118,26 +119,26 @@ extension ToolSource {
     }
 }
 
-/// What a call would reach if it ran now, as its source understands it. Rules are compared with it, and it is what somebody
-/// agrees to.
+/// What a call would reach if it ran now, as its source understands it. Rules are matched against it, and it is what
+/// the person approves.
 public struct ToolReach: Sendable, Hashable {
-    /// The files and folders that it is about, absolute and with every link followed.
+    /// The files and folders involved, absolute and with all links resolved.
     public var paths: [AbsolutePath]
-    /// Whether all that it does is to write these, in the folder that its source works in.
+    /// Whether it does nothing but write these paths, inside the working folder of its source.
     public var onlyWritesPaths = false
     public var command: Command?
-    /// What it would change, as a unified diff, for who is asked.
+    /// The changes as a unified diff, to show when asking for approval.
     public var diff: String?
-    /// Another number when anything is another thing: a file that a link leads to, the content that would be replaced. It
-    /// is compared within one process only.
+    /// Changes if anything involved changes: a file that a link leads to, or the content to be replaced. Comparable
+    /// only within one process.
     public var state: Int
 
-    /// A command for a shell.
+    /// A shell command.
     public struct Command: Sendable, Hashable {
         public var text: String
-        /// Whether it is kept from whatever it must not reach.
+        /// Whether a sandbox restricts it.
         public var isSandboxed: Bool
-        /// Why it is not, or not from everything; for who is asked.
+        /// Why it is not sandboxed, or not completely, to show when asking for approval.
         public var caution: String?
 
         public init(_ text: String, isSandboxed: Bool, caution: String? = nil) {
@@ -155,7 +156,7 @@ public struct ToolReach: Sendable, Hashable {
     }
 }
 
-/// What a call reaches is not what was agreed to any more; nothing was done.
+/// A call would now reach something other than what was approved; nothing was done.
 public struct ToolReachChanged: Error {
     public init() {}
 }

@@ -1,14 +1,14 @@
 public import JSON
 
-/// What a model's work took. What a server does not report is nil, never zero.
+/// The usage of a model. Values that a server does not report are nil, never zero.
 public struct Usage: Record, Hashable {
-    /// All that the model read, with what came from a cache or went into one.
+    /// All tokens that the model read, including those read from or written to a cache.
     public var inputTokens: Int?
     public var outputTokens: Int?
-    /// How many of those read came from the provider's cache, and how many went into it.
+    /// How many of the input tokens were read from the provider's cache, and how many were written to it.
     public var cachedTokens: Int?
     public var cacheWriteTokens: Int?
-    /// How many of those written were thoughts.
+    /// How many of the output tokens were reasoning.
     public var reasoningTokens: Int?
     public var cost: Cost?
 
@@ -24,7 +24,7 @@ public struct Usage: Record, Hashable {
         self.cost = cost
     }
 
-    /// The sum, in which the unknown stays unknown only when both sides do not know.
+    /// The sum. A value stays unknown only if both sides do not know it.
     public static func + (left: Usage, right: Usage) -> Usage {
         func sum(_ left: Int?, _ right: Int?) -> Int? {
             left == nil && right == nil ? nil : (left ?? 0) + (right ?? 0)
@@ -43,12 +43,12 @@ public struct Usage: Record, Hashable {
         Field("output_tokens", "Tokens written by the model") { $0.outputTokens },
         Field("cached_tokens", "Tokens read that came from the provider's cache", .detail) { $0.cachedTokens },
         Field("cache_write_tokens", "Tokens read that went into the cache", .detail) { $0.cacheWriteTokens },
-        Field("reasoning_tokens", "Tokens written that were thoughts", .detail) { $0.reasoningTokens },
+        Field("reasoning_tokens", "Tokens written that were reasoning", .detail) { $0.reasoningTokens },
         Field("cost_usd", "What it cost in US dollars") { $0.cost },
     ]
 }
 
-/// An amount of money in whole billionths of a US dollar, because sums of tiny prices must be exact.
+/// An amount of money in nanodollars, because sums of tiny prices must be exact.
 public struct Cost: OutputValue, Hashable {
     public var nanodollars: Int
 
@@ -59,7 +59,7 @@ public struct Cost: OutputValue, Hashable {
     public static var schema: Schema { .number(nil) }
     public var json: JSON { .double(Double(nanodollars) / 1e9) }
 
-    /// `$12.50`, `$0.25`, `$0.0041`: as a person reads it, with cents, and more digits below a dollar where it needs them.
+    /// `$12.50`, `$0.25`, `$0.0041`: with cents, and with more digits below a dollar if needed.
     public var words: String {
         guard nanodollars > 0 else { return "$0.00" }
         guard nanodollars >= 100_000 else { return "under $0.0001" }

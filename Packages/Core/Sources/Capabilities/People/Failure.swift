@@ -1,16 +1,16 @@
 public import JSON
 
-/// An error that a person can act on and a program can tell apart.
+/// An error that a person can act on and that a program can identify.
 ///
-/// Each package has one type that conforms; every frontend prints it the same way.
+/// Each package has one conforming type; every frontend prints it in the same way.
 public protocol Failure: Error, Sendable, CustomStringConvertible {
     /// A stable dotted code, such as `auth.certificate-changed`.
     var code: String { get }
-    /// What happened and what to do next, in a sentence without a final stop.
+    /// What happened and what to do next, in one sentence without a final stop.
     var message: String { get }
     /// The exit code of a command that ends with this error.
     var exit: ExitCode { get }
-    /// What was underneath, if that helps.
+    /// The underlying error, if that helps.
     var cause: (any Error)? { get }
     /// Facts for programs, such as `status` and `url`.
     var details: JSONObject { get }
@@ -31,7 +31,7 @@ extension Failure {
     }
 }
 
-/// Any error as a failure: cancellation and foreign errors get a code and an exit of their own.
+/// Any error as a failure. Cancellation and foreign errors get their own code and exit code.
 public struct AnyFailure: Failure {
     public let code: String
     public let message: String
@@ -45,10 +45,10 @@ public struct AnyFailure: Failure {
             (code, message, exit) = (failure.code, failure.message, failure.exit)
             (cause, details) = (failure.cause, failure.details)
         case is CancellationError:
-            (code, message, exit) = ("cancelled", "the command was cancelled before it was done", .interrupted)
+            (code, message, exit) = ("cancelled", "the command was cancelled before it finished", .interrupted)
             (cause, details) = (nil, [:])
         default:
-            (code, message, exit) = ("unexpected", "something unexpected happened: \(error)", .failed)
+            (code, message, exit) = ("unexpected", "unexpected error: \(error)", .failed)
             (cause, details) = (nil, [:])
         }
     }
@@ -62,19 +62,19 @@ public struct ExitCode: RawRepresentable, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// Everything was done.
+    /// Success.
     public static let done = ExitCode(rawValue: 0)
-    /// It failed in a way that no other code names.
+    /// Failed for a reason that no other code covers.
     public static let failed = ExitCode(rawValue: 1)
-    /// The words, the settings or the bundle were wrong.
+    /// The arguments, the settings or the bundle are not valid.
     public static let usage = ExitCode(rawValue: 2)
     /// A credential or trust is missing or was refused.
     public static let denied = ExitCode(rawValue: 3)
-    /// Something was not reached: name, connection, transport, time-out.
+    /// Something could not be reached: name lookup, connection, transport or timeout.
     public static let unreachable = ExitCode(rawValue: 4)
-    /// The tool or remote command that the action ran has failed.
+    /// The tool or remote command that the action ran failed.
     public static let toolFailed = ExitCode(rawValue: 5)
-    /// A value, passphrase or approval was needed and nobody was there to answer.
+    /// A value, passphrase or approval was needed, but nobody was there to give it.
     public static let unanswered = ExitCode(rawValue: 6)
     /// Interrupted from the keyboard.
     public static let interrupted = ExitCode(rawValue: 130)

@@ -1,22 +1,22 @@
 public import JSON
 
-/// Asks the person. A terminal asks for real; a headless run answers only from what it was given.
+/// Asks the person. A terminal asks interactively; a headless run uses only answers that were provided.
 public protocol Interaction: Sendable {
-    /// Whether somebody is there to answer.
+    /// Whether a person is there to answer.
     var canAsk: Bool { get }
-    /// The same without the person: only what was answered beforehand is an answer.
+    /// The same without the person: only answers that were provided count.
     var unattended: any Interaction { get }
     /// Waits for the answer to a question.
     ///
-    /// - Throws: `InteractionError` when nobody can answer, or the person declined to.
+    /// - Throws: `InteractionError` if nobody can answer or the person declined.
     func answer(_ question: Question) async throws -> Answer
 }
 
-/// Something that only a person can decide or know.
+/// A question that only a person can answer.
 public struct Question: Sendable {
-    /// A stable dotted id (`auth.passphrase`), by which a headless run can be given the answer beforehand.
+    /// A stable dotted id (`auth.passphrase`), used to provide the answer to a headless run.
     public let id: String
-    /// What is asked, as a person reads it.
+    /// The text of the question.
     public let prompt: String
     public let kind: Kind
 
@@ -25,8 +25,8 @@ public struct Question: Sendable {
         case secret
         case choice([String])
         case confirm
-        /// A text of any number of lines. The history has what was composed before, the oldest first; completions are
-        /// whole words, such as commands, for which a person may type the beginning.
+        /// A text of any number of lines. The history contains earlier texts, the oldest first. Completions are whole
+        /// words, such as commands, that the person may complete.
         case composition(history: [String], completions: [String])
     }
 
@@ -37,20 +37,20 @@ public struct Question: Sendable {
     }
 }
 
-/// What the person said, in the form that the question asked for.
+/// The person's answer, in the form that the question asked for.
 public enum Answer: Sendable {
     case text(String)
     case secret(Secret)
     case choice(Int)
     case confirm(Bool)
-    /// Nil when the person ended the input instead.
+    /// Nil if the person ended the input.
     case composition(String?)
 }
 
 extension Interaction {
     public var unattended: any Interaction { canAsk ? HeadlessInteraction() : self }
 
-    /// A line of text; an empty one is the default, where there is one.
+    /// Asks for a line of text; an empty line selects the default, if there is one.
     public func text(_ id: String, _ prompt: String, default standard: String? = nil) async throws -> String {
         guard case .text(let text) = try await answer(Question(id, prompt, .text(default: standard))) else {
             throw InteractionError.wrongKind(id)
@@ -58,7 +58,7 @@ extension Interaction {
         return text.isEmpty ? standard ?? "" : text
     }
 
-    /// A secret, never echoed.
+    /// Asks for a secret, which is never echoed.
     public func secret(_ id: String, _ prompt: String) async throws -> Secret {
         guard case .secret(let secret) = try await answer(Question(id, prompt, .secret)) else {
             throw InteractionError.wrongKind(id)
@@ -66,7 +66,7 @@ extension Interaction {
         return secret
     }
 
-    /// The index of the option that was chosen.
+    /// Asks for one of several options and returns its index.
     public func choice(_ id: String, _ prompt: String, among options: [String]) async throws -> Int {
         guard case .choice(let index) = try await answer(Question(id, prompt, .choice(options))),
             options.indices.contains(index)
@@ -74,7 +74,7 @@ extension Interaction {
         return index
     }
 
-    /// A yes or no; only a clear yes is one.
+    /// Asks for confirmation; only a clear yes counts.
     public func confirm(_ id: String, _ prompt: String) async throws -> Bool {
         guard case .confirm(let yes) = try await answer(Question(id, prompt, .confirm)) else {
             throw InteractionError.wrongKind(id)
@@ -82,10 +82,10 @@ extension Interaction {
         return yes
     }
 
-    /// A text that the person composes, of any number of lines; nil when they ended the input (Ctrl-D).
+    /// Asks for a text of any number of lines; nil if the person ended the input (Ctrl-D).
     ///
     /// - Parameters:
-    ///   - history: what was composed before, the oldest first.
+    ///   - history: earlier texts, the oldest first.
     ///   - completions: whole words beginning with `/`, which the person may complete.
     public func composition(
         _ id: String, _ prompt: String, history: [String] = [], completions: [String] = []
@@ -98,18 +98,18 @@ extension Interaction {
     }
 }
 
-/// Why a question has no answer.
+/// Why a question was not answered.
 public enum InteractionError: Failure, Hashable {
-    /// Nobody is there and the answer was not given beforehand.
+    /// Nobody is there, and no answer was provided.
     case unanswered(id: String, prompt: String)
     /// The person said no.
     case declined(id: String)
-    /// The answer given beforehand does not fit the question.
+    /// The provided answer does not fit the question.
     case unfit(id: String, why: String)
-    /// A frontend answered with another kind than was asked.
+    /// A frontend returned an answer of the wrong kind.
     case wrongKind(String)
 
-    /// Whether it is about an answer that was given beforehand, and not about who is there.
+    /// Whether a provided answer was wrong, as opposed to nobody being there.
     public var isUnfit: Bool { if case .unfit = self { true } else { false } }
 
     public var code: String {
@@ -124,7 +124,7 @@ public enum InteractionError: Failure, Hashable {
     public var exit: ExitCode {
         switch self {
         case .unfit: .usage
-        // Somebody was there and answered. What the command was for is not done, and no other code says why.
+        // The person answered, so `.unanswered` would be wrong. The command did nothing, and no other code fits.
         case .declined: .failed
         case .unanswered, .wrongKind: .unanswered
         }
@@ -139,15 +139,15 @@ public enum InteractionError: Failure, Hashable {
     public var message: String {
         switch self {
         case .unanswered(let id, let prompt):
-            "nobody is there to answer '\(prompt)'; run it on a terminal, or give the answer '\(id)' beforehand"
+            "there is nobody to answer '\(prompt)'; run it on a terminal, or provide an answer for '\(id)'"
         case .declined: "nothing was changed"
         case .unfit(let id, let why): "the answer given for '\(id)' \(why)"
-        case .wrongKind(let id): "the frontend answered '\(id)' in another form than was asked"
+        case .wrongKind(let id): "the frontend answered '\(id)' with the wrong kind of answer"
         }
     }
 }
 
-/// Answers from what was given beforehand, by question id, and otherwise fails at once: it never waits.
+/// Answers with what was provided, by question id, and otherwise fails at once. It never waits.
 public struct HeadlessInteraction: Interaction {
     private let answers: [String: JSON]
 
@@ -179,7 +179,8 @@ public struct HeadlessInteraction: Interaction {
             guard let yes = given.bool else { throw unfit("must be true or false, not \(given.kindName)") }
             return .confirm(yes)
         case .composition(let history, _):
-            // One text, or several that are composed one after the other. Then the input ends, or it would never.
+            // One text, or several that are used one after the other. Then the input ends, because otherwise it never
+            // would.
             let texts = given.array ?? (given.isNull ? [] : [given])
             let lines = texts.compactMap(\.string)
             guard lines.count == texts.count else {

@@ -2,7 +2,7 @@ import JSON
 
 /// How far a long operation has come.
 public struct Progress: Record, Hashable {
-    /// What is being done now, such as `copying model.gguf`.
+    /// What is being done, such as `copying model.gguf`.
     public var activity: String
     public var completed: Int?
     public var total: Int?
@@ -13,7 +13,7 @@ public struct Progress: Record, Hashable {
         self.total = total
     }
 
-    /// From 0 to 1, where both numbers are known.
+    /// From 0 to 1, if both numbers are known.
     public var fraction: Double? {
         guard let completed, let total, total > 0 else { return nil }
         return min(1, max(0, Double(completed) / Double(total)))
@@ -21,7 +21,7 @@ public struct Progress: Record, Hashable {
 
     public static let fields: [Field<Progress>] = [
         Field("activity", "What is being done") { $0.activity },
-        Field("completed", "How much is done") { $0.completed },
-        Field("total", "How much there is") { $0.total },
+        Field("completed", "The amount done so far") { $0.completed },
+        Field("total", "The total amount") { $0.total },
     ]
 }

@@ -1,10 +1,9 @@
-/// Who asks for something: it carries what they may do, and who answers questions for them.
+/// The party that requests something: its rights, and who answers questions for it.
 public struct Caller: Sendable {
-    /// That of the action which is being done now, for what lies deep below it, such as a request to a server. Nil
-    /// outside of actions.
+    /// The caller of the running action, for code deep below it, such as a request to a server. Nil outside of actions.
     @TaskLocal public static var current: Caller?
 
-    /// What may be done here: what the caller of the present action may, and nothing where there is none.
+    /// The rights of the running action's caller; none outside of actions.
     public static var grantHere: Grant { current?.grant ?? .nobody }
 
     public let grant: Grant
@@ -18,38 +17,38 @@ public struct Caller: Sendable {
     /// The person at a surface.
     public static func person(_ interaction: any Interaction) -> Caller { Caller(.person, interaction) }
 
-    /// Whether nothing binds it but what the system lets the person do.
+    /// Whether nothing restricts the caller except the system.
     public var isPerson: Bool { grant == .person }
 
-    /// A caller that acts for this one and may do no more than it.
+    /// A caller that acts for this one and has at most its rights.
     ///
     /// - Parameters:
-    ///   - grant: limits the new caller further; nil adds no limit.
-    ///   - interaction: who answers its questions; nil for who answers this caller's.
+    ///   - grant: restricts the new caller further; nil adds no restriction.
+    ///   - interaction: answers its questions; nil for the interaction of this caller.
     public func narrowed(by grant: Grant?, asking interaction: (any Interaction)? = nil) -> Caller {
         Caller(grant.map(self.grant.narrowed) ?? self.grant, interaction ?? self.interaction)
     }
 }
 
-/// Those of one kind who may do what a grant says, such as the bundles of this machine, for whoever asks what that is.
+/// Holders of grants of one kind, such as the bundles of this machine. Lets others look up their rights.
 public protocol GrantHolders: AnyObject, Sendable {
-    /// The word for one of them, such as `bundle`.
+    /// The word for this kind, such as `bundle`.
     var kind: String { get }
-    /// What one of them may do.
+    /// The rights of one of them.
     ///
-    /// - Parameter name: by which it is known among those of its kind. Throws where there is none of that name.
+    /// - Parameter name: its name among those of its kind. Throws if there is none with that name.
     func holder(named name: String) async throws -> GrantHolder
 }
 
-/// Somebody with a grant of their own.
+/// A party with its own grant.
 public struct GrantHolder: Sendable {
     public let grant: Grant
-    /// What they ask for besides actions, or in their place.
+    /// What it requests in addition to actions, or instead of them.
     public let requests: [Request]
-    /// Whether they do actions at all.
+    /// Whether it performs actions at all.
     public let doesActions: Bool
 
-    /// Something to be decided, with the name that people know.
+    /// A request to decide, with a name that people know.
     public struct Request: Sendable {
         public let name: String
         public let request: GrantRequest

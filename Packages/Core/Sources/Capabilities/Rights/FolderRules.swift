@@ -1,17 +1,17 @@
 public import JSON
 
-/// What the person has agreed to for folders in which models work: how far these go unasked, and rules about their tools.
-/// The host provides it, and features read and write the same record, whoever of them asked.
+/// What the person has agreed to for folders in which models work: how far models may go without asking, and rules
+/// about their tools. The host provides it, and all features share the same record.
 ///
-/// A record is for one folder, by its canonical path, device and inode. A folder that has taken the place of another has
-/// nothing of what was allowed there; what was denied stays denied.
+/// A record belongs to one folder, by its canonical path, device and inode. A folder that replaces another gets none of
+/// the permissions of the old one, but what was denied stays denied.
 public protocol FolderRules: AnyObject, Sendable {
-    /// What holds in a folder, which is empty where nothing was decided. Throws where that cannot be read or the folder
-    /// cannot be looked at, and nothing may be allowed there then.
+    /// The record of a folder; empty if nothing was decided. Throws if the record or the folder cannot be read; nothing
+    /// may be allowed then.
     func record(of folder: String) throws -> FolderRecord
-    /// Changes what holds in a folder, in one step in which nobody else changes it. What is empty then is forgotten.
+    /// Changes the record of a folder atomically. An empty record is removed.
     ///
-    /// - Returns: what holds now.
+    /// - Returns: the record after the change.
     @discardableResult
     func change(_ folder: String, _ edit: @Sendable (inout FolderRecord) -> Void) async throws -> FolderRecord
 }
@@ -20,11 +20,11 @@ public protocol FolderRules: AnyObject, Sendable {
 public struct FolderRecord: Sendable, Hashable {
     /// The folder's canonical path.
     public let path: String
-    /// How far models may go there as far as the settings say so; nil where nobody was asked.
+    /// How far models may go there, within the limits of the settings; nil if nobody was asked.
     public var mode: ToolMode?
-    /// Rules about tools, as whoever decides by them writes them. They may be older than that reads them.
+    /// Rules about tools, in the form of the code that evaluates them. They may have been written by an older version.
     public var rules: [JSON]
-    /// Whether something was decided for another folder that was at this path before.
+    /// Whether decisions were made for another folder that was at this path before.
     public let isReplaced: Bool
 
     public init(path: String, mode: ToolMode? = nil, rules: [JSON] = [], isReplaced: Bool = false) {
@@ -37,17 +37,18 @@ public struct FolderRecord: Sendable, Hashable {
     public var isEmpty: Bool { mode == nil && rules.isEmpty }
 }
 
-/// Keeps rules about what models may do unasked, so that whoever lists them finds all, wherever they are, and can take any
-/// of them back.
+/// Stores rules about what models may do without asking. All keepers together list every rule, wherever it is stored,
+/// and can remove it.
 public protocol RuleKeeper: AnyObject, Sendable {
-    /// Those that hold everywhere and those of a folder. Throws where they cannot be read.
+    /// The rules that apply everywhere and those of a folder. Throws if they cannot be read.
     func keptRules(in folder: String) async throws -> [KeptRule]
-    /// Takes one back that it has listed. One that is gone already is no error.
+    /// Removes a rule that it has listed. It is not an error if the rule is already gone.
     func remove(_ rule: KeptRule) async throws
 }
 
 extension [any RuleKeeper] {
-    /// All that hold in these folders: what holds always first, then what holds in the folder, then what ends with what was said.
+    /// All rules that apply in these folders: permanent rules first, then rules of a folder, then rules of a
+    /// conversation.
     public func keptRules(in folders: [String]) async throws -> [KeptRule] {
         let all = try await found(in: folders).map(\.rule)
         let order = ["always", "project"]
@@ -55,7 +56,7 @@ extension [any RuleKeeper] {
         return all.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }.map(\.element)
     }
 
-    /// Takes back the one rule whose id begins so, of those that hold in these folders. Nil where there is none, or several.
+    /// Removes the rule whose id begins with a prefix. Nil if there is none, or more than one.
     public func remove(ruleNamed prefix: String, in folders: [String]) async throws -> KeptRule? {
         let found = try await found(in: folders).filter { $0.rule.id.hasPrefix(prefix) }
         guard !prefix.isEmpty, let (keeper, rule) = found.first, found.allSatisfy({ $0.rule == rule }) else {
@@ -65,7 +66,7 @@ extension [any RuleKeeper] {
         return rule
     }
 
-    /// Each once, however many of the folders it holds in.
+    /// Each rule once, even if it applies in several of the folders.
     private func found(in folders: [String]) async throws -> [(keeper: any RuleKeeper, rule: KeptRule)] {
         var found: [(keeper: any RuleKeeper, rule: KeptRule)] = []
         var known: Set<KeptRule> = []
@@ -80,15 +81,15 @@ extension [any RuleKeeper] {
     }
 }
 
-/// A rule, and where it is kept.
+/// A rule, with the place where it is stored.
 public struct KeptRule: Sendable, Hashable {
-    /// As whoever decides by it writes it.
+    /// The rule in the form of the code that evaluates it.
     public let rule: JSON
-    /// Where it is kept, in words for the person.
+    /// Where it is stored, in words for the person.
     public let place: String
-    /// For how long it holds: `always`, `project`, or `conversation`.
+    /// How long it applies: `always`, `project`, or `conversation`.
     public let scope: String
-    /// By which its keeper finds what it belongs to.
+    /// Lets its keeper find what the rule belongs to.
     public let owner: String
 
     public init(_ rule: JSON, in place: String, scope: String, owner: String = "") {
@@ -98,9 +99,9 @@ public struct KeptRule: Sendable, Hashable {
         self.owner = owner
     }
 
-    /// The name by which it is taken back: the same as long as the rule and its place are.
+    /// The id for removing the rule. It stays the same as long as the rule and its place do.
     public var id: String {
-        // FNV-1a: it has to tell a few rules of one person apart, and nothing hangs on it.
+        // FNV-1a is enough to distinguish a few rules of one person; nothing depends on its strength.
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in "\(place)\0\(owner)\0\(rule.text())".utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         let digits = String(hash & 0xffff_ffff, radix: 16)
@@ -108,16 +109,16 @@ public struct KeptRule: Sendable, Hashable {
     }
 }
 
-/// The files of projects that the person has read and agreed to, each with the content that it had then.
+/// The project files that the person has read and trusts, each with the content it had then.
 public protocol TrustedFiles: AnyObject, Sendable {
-    /// Whether the person agreed to exactly this content of the file at this path.
+    /// Whether the person trusts exactly this content of the file at this path.
     func trusts(_ path: String, content: [UInt8]) -> Bool
 }
 
-/// Knows what a project's file brings along, so that whoever trusts the file is shown all of it.
+/// Knows which other files a project's file uses, so that whoever trusts the file is shown all of them.
 public protocol CompanionFiles: AnyObject, Sendable {
-    /// The other files that this one makes use of, at any depth, with what is in them.
+    /// The other files that this one uses, at any depth, with their content.
     ///
-    /// - Parameter folder: the project's, outside of which nothing is brought along.
+    /// - Parameter folder: the project's folder; files outside it are left out.
     func companions(of path: String, content: [UInt8], in folder: String) -> [(path: String, content: [UInt8])]
 }

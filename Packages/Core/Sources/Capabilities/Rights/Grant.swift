@@ -1,29 +1,29 @@
-/// What somebody may do. It is decided here and nowhere else.
+/// What a caller may do. This type alone decides it.
 ///
-/// It is made of layers, of which each has to allow what is wanted: a bundle that another one runs is bound by both. So a
-/// grant only ever shrinks on its way in.
+/// A grant consists of layers, and every layer must allow a request. A bundle run by another bundle is bound by both,
+/// so rights can only shrink along the way.
 public struct Grant: Sendable, Hashable {
-    /// What one of those through whom somebody acts may do.
+    /// The rights of one of the parties on whose behalf something is done.
     public struct Layer: Sendable, Hashable {
         public let holder: Holder
-        /// The farthest that any action may go.
+        /// The strongest effect that an action may have.
         public var effects: Effect
-        /// Actions that may do whatever they do: an id, or the beginning of one and `.*`.
+        /// Actions that are allowed whatever their effect: an id, or the beginning of one followed by `.*`.
         public var actions: [String]
         public var hosts: Hosts
-        /// Of the hosts those that the person has set up: only they may be at addresses of this machine or its link
-        /// without that these are named.
+        /// Those hosts that the person has set up. Only they may resolve to addresses of this machine or its link
+        /// without being named by address.
         public var setUp: [String]
-        /// Where files may be opened; nil for wherever the system lets the program.
+        /// Where files may be opened; nil for everywhere that the system allows.
         public var folders: Folders?
-        /// Patterns for the names of secrets whose values may be had; nil for all.
+        /// Patterns for the secrets whose values may be read; nil for all.
         public var secrets: [String]?
         /// Patterns for the programs that actions may run; nil for all.
         public var programs: [String]?
-        /// What may be done at a server of ours; nil for everything.
+        /// What is allowed at one of our servers; nil for everything.
         public var scopes: Set<ClientScope>?
-        /// Patterns for the tools that models may use without anybody being asked, as `source/tool`; nil where the layer
-        /// leaves that to the person's own rules.
+        /// Patterns, as `source/tool`, for the tools that models may use without confirmation; nil to leave that to the
+        /// person's rules.
         public var tools: [String]?
         /// How much may be done before everything is refused; nil for no limit.
         public var limits: GrantLimits?
@@ -47,38 +47,38 @@ public struct Grant: Sendable, Hashable {
         }
     }
 
-    /// Servers that may be spoken to, by patterns such as `*.example.com` or `localhost:8080`. A star alone is not this
-    /// machine, its link or what a cloud tells a machine about itself, which have to be named.
+    /// Servers that may be reached, by patterns such as `*.example.com` or `localhost:8080`. A star alone does not
+    /// cover this machine, its link or a cloud's metadata service; those must be named.
     public enum Hosts: Sendable, Hashable {
         case all
-        /// Those that the person has set up, as nobody has said more.
+        /// The default: the servers that the person has set up.
         case setUp([String])
         case named([String])
     }
 
-    /// Whom a layer binds, by which a refusal is explained.
+    /// The party that a layer restricts, used to explain a refusal.
     public enum Holder: Sendable, Hashable {
         case bundle(String)
-        /// A client that showed the token of that name to a server of ours.
+        /// A client that presented the token of that name to one of our servers.
         case client(String)
         case model
-        /// Code that runs for no caller.
+        /// Code that runs without a caller.
         case nobody
     }
 
     private(set) var layers: [Layer]
 
-    /// What the person may: whatever the system lets them do.
+    /// The person's rights: everything that the system allows.
     public static let person = Grant(layers: [])
 
-    /// What a model may do by itself: the actions that say they may be offered to models.
+    /// A model's rights: the actions that declare themselves available to models.
     public static let model = Grant(Layer(.model, tools: nil))
 
-    /// What code may do that runs for no caller: nothing.
+    /// The rights of code without a caller: none.
     public static let nobody = Grant(Layer(.nobody, hosts: .named([]), scopes: []))
 
-    /// What a client of a server of ours may do there: what its scopes open. It asks for routes only, so that all else is
-    /// as the person has set it up.
+    /// The rights of a client at one of our servers: what its scopes open. A client requests only routes, so everything
+    /// else is as the person has set it up.
     public static func client(_ name: String, scopes: Set<ClientScope>) -> Grant {
         Grant(
             Layer(
@@ -94,14 +94,14 @@ public struct Grant: Sendable, Hashable {
         self.layers = layers
     }
 
-    /// What of this another grant leaves.
+    /// This grant, further restricted by another.
     public func narrowed(by other: Grant) -> Grant { Grant(layers: layers + other.layers) }
 
-    /// Whether something may be done, and which rule says so.
+    /// Whether a request is allowed, with the rule that decides it.
     public func decide(_ request: GrantRequest) -> GrantDecision { objection(to: request) ?? .allow(rule: allowance) }
 
-    /// What keeps something from being done without more ado; nil where nothing does. Who only wants to go on is not made to
-    /// wait for the words of the rule that lets them.
+    /// The reason why a request is not allowed outright; nil if it is. Does not build the text of the allowing rule, so
+    /// that the common case stays fast.
     private func objection(to request: GrantRequest) -> GrantDecision? {
         switch request {
         case .action(let id, let effect, let offer):
@@ -128,7 +128,7 @@ public struct Grant: Sendable, Hashable {
             for layer in layers where layer.secrets?.contains(where: { Pattern.fits($0, name.text) }) == false {
                 let shown = PlainText.escape(name.text)
                 return .deny(
-                    rule: "\(layer.holder.words) may not have the secret \(shown)",
+                    rule: "\(layer.holder.words) may not read the secret \(shown)",
                     mend: layer.mend("secrets", layer.secrets == [] ? "" : nil, shown))
             }
             return nil
@@ -157,20 +157,20 @@ public struct Grant: Sendable, Hashable {
                 let options = (scopes.union(scope.map { [$0] } ?? [])).options
                 return .deny(
                     rule: "\(layer.holder.words) has \(has), and this needs \(Self.words(wanted, "or"))",
-                    mend: "make a token that has it: martlet gateway token create NAME\(options)")
+                    mend: "create a token that has it: martlet gateway token create NAME\(options)")
             }
             return nil
         case .tool(let use): return objection(to: use)
         }
     }
 
-    /// What the person has denied stays denied, and what their rules ask is asked. The rest goes by their rules and their
-    /// mode; what they allow for themselves, they have not allowed for a bundle, which has to say so itself.
+    /// What the person has denied stays denied, and what their rules ask about is asked. Otherwise their rules and mode
+    /// decide. What they allowed for themselves is not allowed for a bundle, which must permit it itself.
     private func objection(to use: ToolUse) -> GrantDecision? {
         switch use.ruling {
         case .deny?:
-            return .deny(rule: "a rule of yours denies it", mend: "'martlet chat approvals' shows what takes it back")
-        case .ask?: return .ask(rule: "a rule of yours asks")
+            return .deny(rule: "one of your rules denies it", mend: "'martlet chat approvals' shows how to remove it")
+        case .ask?: return .ask(rule: "one of your rules asks first")
         case .allow?, nil: break
         }
         let isOwn = use.ruling == .allow || use.isWithinMode
@@ -178,11 +178,11 @@ public struct Grant: Sendable, Hashable {
         for layer in layers {
             guard let tools = layer.tools else { continue }
             if layer.holder == .nobody {
-                return .deny(rule: "nobody asks for a tool", mend: layer.mend("tools", nil, ""))
+                return .deny(rule: "code without a caller may not use tools", mend: layer.mend("tools", nil, ""))
             }
             isPermitted = true
             if tools.contains(where: { Pattern.fits($0, "\(use.source)/\(use.tool)") }) { continue }
-            // It tells no more than the person lets every model see.
+            // Such a tool reveals no more than the person lets every model see.
             if isOwn, use.effect == .reads, !use.sends { return nil }
             let shown = "\(PlainText.escape(use.source))/\(PlainText.escape(use.tool))"
             return .ask(rule: "\(layer.holder.words) does not permit the tool \(shown)")
@@ -192,10 +192,10 @@ public struct Grant: Sendable, Hashable {
             let mode = use.mode.map { ", and the mode is \($0.rawValue)" } ?? ""
             return .ask(rule: "no rule and no grant permits it\(mode)")
         }
-        return use.reach.command?.isSandboxed == false ? .ask(rule: "no sandbox keeps the command from anything") : nil
+        return use.reach.command?.isSandboxed == false ? .ask(rule: "the command would run without a sandbox") : nil
     }
 
-    /// What every caller may do.
+    /// Refuses code without a caller; every caller may do this.
     private func refusalOfNobody(_ what: @autoclosure () -> String) -> GrantDecision? {
         guard let nobody = layers.first(where: { $0.holder == .nobody }) else { return nil }
         return .deny(rule: "\(nobody.holder.words) may not \(what())", mend: nobody.mend("", nil, ""))
@@ -203,7 +203,7 @@ public struct Grant: Sendable, Hashable {
 
     /// Counts an action or a tool call.
     ///
-    /// - Throws: where a limit leaves nothing more.
+    /// - Throws: `AccessFailure` if a limit is exceeded.
     public func use() throws(AccessFailure) {
         for layer in layers {
             guard let (what, key) = layer.limits?.use() else { continue }
@@ -212,7 +212,7 @@ public struct Grant: Sendable, Hashable {
         }
     }
 
-    /// Throws when something of this may not be done, or not without somebody who agrees to it.
+    /// Throws if the request is denied or would need confirmation.
     public func check(_ request: GrantRequest) throws(AccessFailure) {
         switch objection(to: request) {
         case nil, .allow?: return
@@ -221,7 +221,7 @@ public struct Grant: Sendable, Hashable {
         }
     }
 
-    /// Throws when an action may not be given these arguments. Who may do everything is not kept waiting.
+    /// Throws if an action may not be given these arguments. The requests are not even built if everything is allowed.
     package func check(_ requests: @autoclosure () -> [GrantRequest]) throws(AccessFailure) {
         if layers.isEmpty { return }
         for request in requests() { try check(request) }
@@ -252,7 +252,7 @@ extension Grant.Layer {
             return .deny(
                 rule: "not offered to models",
                 mend: "do it yourself: martlet \(id.split(separator: ".").joined(separator: " "))")
-        case .nobody: return .deny(rule: "nobody asks for \(id)", mend: "perform it as a caller of a session")
+        case .nobody: return .deny(rule: "\(id) has no caller", mend: "perform it as a caller of a session")
         case .bundle, .client:
             if offer == .byName {
                 if actions.contains(id) { return nil }
@@ -270,21 +270,21 @@ extension Grant.Layer {
     fileprivate func refusal(ofPath text: String, _ purpose: PathPurpose) -> GrantDecision? {
         guard let folders else { return nil }
         let path = AbsolutePath(text)
-        // Words are for refusals: nobody who may go on waits for them.
+        // Built only for refusals, so that allowed requests do not wait for it.
         var shown: String { PlainText.escape(text) }
         let verb = purpose == .write ? "write" : "read"
         if purpose == .own {
             return .deny(
-                rule: "\(holder.words) may not hand on \(shown), which could lead elsewhere by then",
+                rule: "\(holder.words) may not pass on \(shown), which could lead elsewhere by then",
                 mend: "do it yourself")
         }
         let holdsClosed = purpose == .tree && folders.closesSomething(beneath: path)
-        // Before the folders: nobody is told to name one that would be of no use.
+        // Checked before the folders, so that nobody is told to add a folder that would not help.
         if holdsClosed || folders.closes(path, isWriting: purpose == .write) {
             return .deny(
                 rule: "\(holder.words) may not \(verb) \(shown), which "
-                    + (holdsClosed ? "holds files of this program" : "belongs to this program or to git"),
-                mend: "do it yourself, as no bundle may")
+                    + (holdsClosed ? "contains files of this program" : "belongs to this program or to git"),
+                mend: "do it yourself; no bundle may")
         }
         guard folders.have(path) else {
             let folder = purpose == .tree ? path : path.folder
@@ -297,7 +297,7 @@ extension Grant.Layer {
         return nil
     }
 
-    /// Whether a server may be spoken to. A pattern without a port means all of them.
+    /// Whether a server may be reached. A pattern without a port covers all ports.
     fileprivate func refusal(ofHost host: String, _ port: Int) -> GrantDecision? {
         let patterns: [String]
         let isDefault: Bool
@@ -312,11 +312,11 @@ extension Grant.Layer {
         }
         let shown = Self.shown(host, port)
         return .deny(
-            rule: "\(holder.words) may not speak to \(shown)",
+            rule: "\(holder.words) may not connect to \(shown)",
             mend: mend("hosts", isDefault ? "set-up, " : nil, shown))
     }
 
-    /// Whether a server may be spoken to at the address to which its name has led.
+    /// Whether a server may be reached at the address that its name resolved to.
     fileprivate func refusal(ofAddress address: String, _ port: Int, of host: String) -> GrantDecision? {
         let patterns: [HostPattern]
         switch hosts {
@@ -329,7 +329,7 @@ extension Grant.Layer {
         if patterns.contains(where: { $0.fits(address, port) || isMeant && $0.fits(host, port) }) { return nil }
         let shown = Self.shown(address, port)
         return .deny(
-            rule: "\(holder.words) may not speak to \(shown), to which \(PlainText.escape(host)) leads",
+            rule: "\(holder.words) may not connect to \(shown), the address of \(PlainText.escape(host))",
             mend: mend("hosts", nil, shown))
     }
 
@@ -344,12 +344,13 @@ extension Grant.Layer {
         case .named, .setUp:
             let standard: String? = if case .setUp = hosts { "" } else { nil }
             return .deny(
-                rule: "\(holder.words) may not let a program speak to whom it wants", mend: mend("hosts", standard, "*")
-            )
+                rule: "\(holder.words) may not give a program access to the whole network",
+                mend: mend("hosts", standard, "*"))
         }
     }
 
-    /// The line that would permit it. Where a list has not been written yet, what is permitted without it has to be on it.
+    /// The line that would permit the request. If the list does not exist yet, the line repeats the default so that it
+    /// stays permitted.
     fileprivate func mend(_ key: String, _ standard: String?, _ missing: String) -> String {
         if holder == .nobody { return "do it in an action, or bind a caller" }
         guard case .bundle = holder else { return "do it yourself" }
@@ -366,7 +367,7 @@ extension Grant.Layer {
 }
 
 extension Set<ClientScope> {
-    /// As the command line wants them.
+    /// As command-line options.
     fileprivate var options: String {
         ClientScope.allCases.filter(contains).map { " --scope \($0.rawValue)" }.joined()
     }
@@ -378,17 +379,17 @@ extension Grant.Holder {
         case .bundle(let name): "the bundle \(PlainText.escape(name).quotedForMessage)"
         case .client(let name): "the token \(PlainText.escape(name).quotedForMessage)"
         case .model: "a model"
-        case .nobody: "code that runs for no caller"
+        case .nobody: "code without a caller"
         }
     }
 }
 
-/// Words in which `*` stands for anything.
+/// Patterns in which `*` matches anything.
 private enum Pattern {
     static func fits(_ pattern: some StringProtocol, _ text: some StringProtocol) -> Bool {
         let (pattern, text) = (Array(pattern.utf8), Array(text.utf8))
         var (place, next) = (0, 0)
-        // Where the last star stands, and what it has taken so far: it takes more only when nothing else helps.
+        // Where the last star is and how much it has matched; it matches more only if nothing else fits.
         var star: (place: Int, taken: Int)?
         while next < text.count {
             if place < pattern.count, pattern[place] == UInt8(ascii: "*") {
@@ -408,14 +409,14 @@ private enum Pattern {
     }
 }
 
-/// A server or several: a name or an address, in brackets or not, and a port. Without a port all of them are meant.
+/// A pattern for servers: a name or an address, optionally in brackets, and a port. Without a port it covers all ports.
 private struct HostPattern {
     private let host: Substring
     private let port: Substring?
 
     init(_ text: String) {
         let text = text.lowercased()
-        // The colons of an address are none before a port, unless it stands in brackets.
+        // The colons of an IPv6 address do not separate a port, unless the address is in brackets.
         let end = text.first == "[" ? text.firstIndex(of: "]") : nil
         let rest = end.map { text[text.index(after: $0)...] } ?? text[...]
         let colon = end != nil || rest.count(where: { $0 == ":" }) == 1 ? rest.firstIndex(of: ":") : nil
@@ -423,21 +424,21 @@ private struct HostPattern {
         host = end.map { text[..<$0].dropFirst() } ?? text[..<(colon ?? text.endIndex)]
     }
 
-    /// Whether it means addresses or this machine as such, and does not only happen to fit them.
+    /// Whether the pattern names addresses or this machine explicitly, instead of matching them by accident.
     var isExplicit: Bool {
         if host.hasSuffix("localhost") || host.hasSuffix("localhost.") || host.isNumeric { return true }
         return host.contains(":") && (host.hasPrefix("::") || host.contains(where: \.isHexDigit))
     }
 
     func fits(_ host: String, _ port: Int) -> Bool {
-        // One of digits means addresses, and no name that begins with some.
+        // A pattern of digits stands for addresses, not for names that begin with digits.
         if self.host.isNumeric, !host[...].isNumeric { return false }
         return Pattern.fits(self.host, host[...]) && self.port.map { Pattern.fits($0, "\(port)"[...]) } != false
     }
 }
 
 extension Substring {
-    /// Whether it is made of digits, dots and stars.
+    /// Whether it consists of digits, dots and stars.
     fileprivate var isNumeric: Bool {
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
         return utf8.contains { digits ~= $0 } && utf8.allSatisfy { digits ~= $0 || ".*".utf8.contains($0) }
@@ -445,7 +446,7 @@ extension Substring {
 }
 
 extension String {
-    /// Whether it is a name that means this machine wherever it is asked for.
+    /// Whether the name stands for this machine on every system.
     fileprivate var isOfThisMachine: Bool {
         self == "localhost" || hasSuffix(".localhost") || self == "localhost." || hasSuffix(".localhost.")
     }

@@ -1,14 +1,14 @@
 import Synchronization
 
-/// How many actions and tool calls may be done within a grant, and for how long, counted for all who act by it. Tokens and
-/// cost are limited by the budgets of the gateway.
+/// Limits the number of actions and tool calls within a grant, and their total time, counted across everyone who uses
+/// the grant. The budgets of the gateway limit tokens and cost.
 public final class GrantLimits: Sendable {
     public let calls: Int?
     public let time: Duration?
     private let used = Atomic(0)
     private let start = ContinuousClock.now
 
-    /// Begins to count; nil where there is nothing to limit.
+    /// Starts counting; nil if there is nothing to limit.
     public init?(calls: Int?, time: Duration?) {
         if calls == nil, time == nil { return nil }
         (self.calls, self.time) = (calls, time)
@@ -16,9 +16,9 @@ public final class GrantLimits: Sendable {
 
     /// Counts one use.
     ///
-    /// - Returns: what would be too much, and the name of the limit; nil where it may be done.
+    /// - Returns: what would exceed a limit, and the name of the limit; nil if the use is allowed.
     func use() -> (what: String, limit: String)? {
-        if let time, ContinuousClock.now - start >= time { return ("go on for longer than \(time.words)", "time") }
+        if let time, ContinuousClock.now - start >= time { return ("run for longer than \(time.words)", "time") }
         guard let calls else { return nil }
         let before = used.add(1, ordering: .relaxed).oldValue
         return before < calls ? nil : ("do more than \(calls) actions and tool calls", "calls")
@@ -26,7 +26,7 @@ public final class GrantLimits: Sendable {
 }
 
 extension GrantLimits: Hashable {
-    /// Two are the same where they count together.
+    /// Limits are equal if they share a count.
     public static func == (one: GrantLimits, other: GrantLimits) -> Bool { one === other }
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

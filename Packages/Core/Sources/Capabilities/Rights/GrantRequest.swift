@@ -1,42 +1,41 @@
-/// What somebody wants to do, as a grant decides about it.
+/// A request that a grant decides.
 public enum GrantRequest: Sendable, Hashable {
     case action(String, Effect, ActionOffer)
     case host(String, port: Int)
-    /// The address to which a server has led that may be spoken to by its name: whoever answers for the name may say that
-    /// it is this machine.
+    /// The address to which an allowed host resolved. Whoever controls the name could resolve it to this machine.
     case address(String, port: Int, host: String)
     /// An absolute path without `.` and `..`.
     case path(String, PathPurpose)
     /// The value of a secret.
     case secret(SecretName)
-    /// A secret that signs a request to the server that it was made for. It needs a caller, and no permission.
+    /// A secret that signs a request to its own server. Needs a caller but no permission.
     case credential(SecretName)
-    /// A program that our own code starts for its work. It needs a caller, and no permission.
+    /// A program that our own code starts for its work. Needs a caller but no permission.
     case child(String)
     /// A program that an action runs.
     case program(String)
-    /// Whatever there is in the network, for a program that speaks to whom it wants.
+    /// The whole network, for a program that connects wherever it wants.
     case network
-    /// A route of a server of ours, which one of these scopes opens.
+    /// A route of one of our servers, which any of these scopes opens.
     case route(Set<ClientScope>)
-    /// A tool that a model wants to use without anybody being asked.
+    /// A tool that a model wants to use without confirmation.
     case tool(ToolUse)
 }
 
-/// To whom an action is offered besides the person. Each says so itself.
+/// Who may use an action besides the person. Each action declares it.
 public enum ActionOffer: Sendable, Hashable {
-    /// Models, too: it reads our own state.
+    /// Also models: the action only reads Martlet's own state.
     case models
-    /// Bundles, by its effect or by its name.
+    /// Bundles, according to its effect or by name.
     case bundles
-    /// Bundles that name it, as it changes what others may do: settings, trust, keys, tokens, rules.
+    /// Only bundles that name it, because it changes what others may do: settings, trust, keys, tokens, rules.
     case byName
 }
 
-/// Whether it may be done, with the rule that says so.
+/// Whether a request is allowed, with the rule that decides it.
 public enum GrantDecision: Sendable, Hashable {
     case allow(rule: String)
-    /// Somebody has to agree first.
+    /// Allowed after confirmation.
     case ask(rule: String)
     /// - Parameter mend: what would allow it.
     case deny(rule: String, mend: String)
@@ -45,7 +44,7 @@ public enum GrantDecision: Sendable, Hashable {
     public var isDenied: Bool { if case .deny = self { true } else { false } }
 }
 
-/// Something that a caller may not do.
+/// The caller lacks the right to do something.
 public struct AccessFailure: Failure, Hashable {
     public let rule: String
     public let mend: String
@@ -56,23 +55,23 @@ public struct AccessFailure: Failure, Hashable {
     }
 
     public var code: String { "access.denied" }
-    /// What was given the right is wrong, such as a bundle that says too little; no credential is missing.
+    /// The rights are wrong, such as a bundle with too few permissions; no credential is missing.
     public var exit: ExitCode { .usage }
     public var message: String { "\(rule); \(mend)" }
 }
 
-/// What a model wants of a tool, as far as it counts for whether it may.
+/// A tool call of a model, with everything that decides whether it is allowed.
 public struct ToolUse: Sendable, Hashable {
     public let tool: String
     public let source: String
     public let effect: Effect
-    /// Whether it reaches others than this machine, or costs something.
+    /// Whether it sends something off this machine, or costs something.
     public let sends: Bool
     public let reach: ToolReach
-    /// How far the model goes where no rule says anything else; nil where somebody else has decided that it be asked, as a
-    /// server does whose words about a tool count for nothing.
+    /// How far the model may go where no rule applies. Nil to always ask, as for a server whose own description of a
+    /// tool cannot be trusted.
     public let mode: ToolMode?
-    /// What the rules of the person say of it; nil where none is about it.
+    /// The verdict of the person's rules; nil if no rule applies.
     public let ruling: ApprovalVerdict?
 
     public init(
@@ -97,23 +96,23 @@ public struct ToolUse: Sendable, Hashable {
     }
 }
 
-/// What a rule about tools says.
+/// The verdict of a rule about tools.
 public enum ApprovalVerdict: String, Choice, Hashable {
     case allow, ask, deny
 }
 
-/// What doing something changes, which decides who must agree to it.
+/// What an action changes, which determines who must agree to it.
 public enum Effect: String, Choice, Hashable {
     /// Nothing is changed.
     case reads
-    /// Something is made, sent or changed.
+    /// Something is created, sent or changed.
     case writes
-    /// Something is lost that cannot be had back.
+    /// Something is lost and cannot be restored.
     case destroys
 }
 
 extension Effect: Comparable {
-    /// By how far they go.
+    /// Ordered by severity.
     public static func < (left: Effect, right: Effect) -> Bool { left.rank < right.rank }
 
     private var rank: Int {
@@ -125,14 +124,14 @@ extension Effect: Comparable {
     }
 }
 
-/// What a client of a server of ours may do there.
+/// What a client of one of our servers may do there.
 public enum ClientScope: String, Choice, Hashable {
-    /// Ask models, and have turns run.
+    /// Ask models and run turns.
     case chat
-    /// Look at what there is: projects, sessions, files, usage.
+    /// Read projects, sessions, files and usage.
     case read
-    /// Agree to what a model wants to do, or do the like.
+    /// Approve what a model wants to do, or do it directly.
     case approve
-    /// Change what is allowed: rules, projects.
+    /// Change what is allowed: rules and projects.
     case admin
 }

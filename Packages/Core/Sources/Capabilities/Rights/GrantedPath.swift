@@ -1,17 +1,17 @@
 public import JSON
 
-/// A path that its caller may use, as a grant has decided. FileKit opens it.
+/// A path that a grant allows its caller to use. FileKit opens it.
 public struct GrantedPath: Sendable, Hashable {
-    /// Absolute, and for callers with bounds without `.` and `..`.
+    /// Absolute; for restricted callers also without `.` and `..`.
     public let absolute: String
-    /// Nil for who may go wherever the system lets them.
+    /// Nil if the caller may go wherever the system allows.
     public let bounds: Bounds?
 
-    /// Where a path has to stay, whatever links lie on its way.
+    /// The area that a path must stay in, whatever links it contains.
     public struct Bounds: Sendable, Hashable {
         /// The folder from which it is opened.
         public let root: FolderRoot
-        /// The path from the root on, without a slash at its beginning; empty for the root itself.
+        /// The path below the root, without a leading slash; empty for the root itself.
         public let rest: [UInt8]
         /// Whether it may be changed.
         public let isWriting: Bool
@@ -28,13 +28,13 @@ public struct GrantedPath: Sendable, Hashable {
             self.bound = bound
         }
 
-        /// Where the path leads as long as no link is on its way.
+        /// The path's location if it contains no links.
         public var place: AbsolutePath { root.place.appending(plain: rest) }
 
-        /// Who is bound, for a refusal.
+        /// The restricted party, for a refusal.
         public var holder: String { bound.words }
 
-        /// Whether what was opened is where it may be: every layer decides, by where it really is.
+        /// Whether an opened file is in an allowed place. Every layer checks its real location.
         public func allows(_ place: AbsolutePath) -> Bool {
             layers.allSatisfy { folders in
                 folders.roots.contains { place.lies(beneath: $0.place) }
@@ -44,10 +44,10 @@ public struct GrantedPath: Sendable, Hashable {
     }
 }
 
-/// A folder beneath which somebody may read or write. It is held by what it is, so that another one in its place is not
-/// taken for it.
+/// A folder below which a caller may read or write. It is identified by device and inode, so that another folder at the
+/// same path is not mistaken for it.
 public struct FolderRoot: Sendable, Hashable {
-    /// In one piece, since it goes along with each path.
+    /// In a single object, because it is copied with each path.
     private let facts: Facts
 
     private final class Facts: Sendable {
@@ -70,25 +70,25 @@ public struct FolderRoot: Sendable, Hashable {
         }
     }
 
-    /// As somebody wrote it, absolute.
+    /// As it was given, but absolute.
     public var path: String { facts.path }
     /// Without links.
     public var canonical: String { facts.canonical }
     public var device: UInt64 { facts.device }
     public var inode: UInt64 { facts.inode }
     public var git: Git { facts.git }
-    /// The folder itself, held open so that whatever is opened beneath it is not looked for from the top each time.
+    /// The open folder itself, so that files below it are not looked up from the root each time.
     public var handle: (any FolderHandle)? { facts.handle }
-    /// Where it is without links.
+    /// Its location without links.
     var place: AbsolutePath { facts.place }
 
-    /// What a folder is to git.
+    /// How git uses a folder.
     public enum Git: Sendable, Hashable {
-        /// A work tree, which has a `.git` of its own.
+        /// A work tree, which contains `.git`.
         case workTree
-        /// What a `.git` holds, under whatever name: hooks, settings, objects.
+        /// The content of a `.git` folder, under whatever name: hooks, settings, objects.
         case repository
-        /// Neither, as far as can be seen in the folder itself.
+        /// Neither, as far as the folder itself shows.
         case other
     }
 
@@ -99,18 +99,18 @@ public struct FolderRoot: Sendable, Hashable {
         facts = Facts(path, canonical, device, inode, git, handle)
     }
 
-    /// The path from here on, by whichever of its names it begins with.
+    /// The path below this folder, whichever of its two names the path begins with.
     func rest(of path: AbsolutePath) -> ArraySlice<UInt8>? {
         path.rest(beneath: facts.written) ?? path.rest(beneath: facts.place)
     }
 
-    /// Whichever of its names a path begins with.
+    /// The one of its two names that a path begins with.
     func beginning(of path: AbsolutePath) -> AbsolutePath? {
         if path.lies(beneath: facts.written) { return facts.written }
         return path.lies(beneath: facts.place) ? facts.place : nil
     }
 
-    /// By which folder it is: a handle is only a way to it.
+    /// Compares which folder it is and ignores the handle.
     public static func == (a: FolderRoot, b: FolderRoot) -> Bool {
         (a.path, a.canonical, a.device, a.inode, a.git) == (b.path, b.canonical, b.device, b.inode, b.git)
     }
@@ -122,18 +122,19 @@ public struct FolderRoot: Sendable, Hashable {
     }
 }
 
-/// A folder that is held open. FileKit makes and uses it.
+/// An open folder. FileKit creates and uses it.
 public protocol FolderHandle: AnyObject, Sendable {}
 
 extension Grant {
-    /// Folders beneath which files may be opened.
+    /// Folders below which files may be opened.
     public struct Folders: Sendable, Hashable {
         public var roots: [FolderRoot]
-        /// Whether these are what is permitted where nobody has said more.
+        /// Whether these are the default folders.
         public var isDefault: Bool
-        /// Where the caller began. Where that is a work tree, a `.git` above it counts for nothing: some are in one.
+        /// Where the caller started. If that is a work tree, a `.git` above it is ignored, because some work trees are
+        /// inside one.
         public var start: FolderRoot?
-        /// What stays closed even beneath the roots, by canonical paths: the program's own settings, keys and data.
+        /// What stays closed even below the roots, by canonical paths: the program's own settings, keys and data.
         public var closed: [String] {
             didSet { closedPlaces = closed.map { AbsolutePath($0) } }
         }
@@ -149,20 +150,20 @@ extension Grant {
             closedPlaces = closed.map { AbsolutePath($0) }
         }
 
-        /// Whether a place lies beneath one of the roots, by whichever name.
+        /// Whether a place is below one of the roots, by either name.
         func have(_ place: AbsolutePath) -> Bool { roots.contains { $0.beginning(of: place) != nil } }
 
-        /// Whether something that stays closed lies beneath a place.
+        /// Whether something closed is below a place.
         func closesSomething(beneath place: AbsolutePath) -> Bool { closedPlaces.contains { $0.lies(beneath: place) } }
 
-        /// Whether a place beneath the roots is not to be opened all the same.
+        /// Whether a place is closed although it is below the roots.
         func closes(_ place: AbsolutePath, isWriting: Bool) -> Bool {
             if closedPlaces.contains(where: { place.lies(beneath: $0) }) { return true }
             return isWriting && keeps(place)
         }
 
-        /// Whether a place belongs to git or to us. The files there say what other programs start, or what is trusted: a
-        /// bundle or a model never changes them.
+        /// Whether a place belongs to git or to this program. Files there determine what other programs run or what is
+        /// trusted, so a bundle or a model never changes them.
         func keeps(_ place: AbsolutePath) -> Bool {
             if place.has(".martlet") { return true }
             guard let start, start.git != .other, let beginning = start.beginning(of: place) else {
@@ -172,14 +173,15 @@ extension Grant {
         }
     }
 
-    /// The path that a caller may open, or why it may not.
+    /// The path that a caller may open. Throws if it may not.
     ///
-    /// - Parameter folder: from which a path counts that is not absolute.
+    /// - Parameter folder: the base for relative paths.
     public func path<Use>(_ given: GivenPath<Use>, from folder: String) throws(AccessFailure) -> GrantedPath {
         let whole = AbsolutePath.joined(given.text, in: folder)
         let path = AbsolutePath(whole)
         try check(.path(path.text, Use.purpose))
-        // Of all folders that hold it, the one of the longest name: it is opened from there, and held against all of them.
+        // Of all folders that contain the path, uses the one nearest to it; the path is opened from there and checked
+        // against all of them.
         var nearest: (holder: Holder, root: FolderRoot, rest: ArraySlice<UInt8>)?
         var bounds: [Folders] = []
         for index in layers.indices {
@@ -198,8 +200,8 @@ extension Grant {
                 bound: nearest.holder))
     }
 
-    /// What was given, as it was given, for what does not open it here: a name that may stand in place of a path, or
-    /// SQLite and other programs, which would follow links to wherever these lead.
+    /// The unchanged text of a path, for code that does not open it here: a name that may replace a path, or SQLite and
+    /// other programs, which follow links wherever they lead.
     public func text(of given: OwnPath, from folder: String) throws(AccessFailure) -> String {
         _ = try path(given, from: folder)
         return given.text
@@ -207,9 +209,9 @@ extension Grant {
 }
 
 extension Schema {
-    /// What a value of this shape names that a grant decides about before an action begins.
+    /// The requests that a grant must decide before an action gets this value.
     ///
-    /// - Parameter folder: from which a path counts that is not absolute.
+    /// - Parameter folder: the base for relative paths.
     public func requests(in value: JSON, from folder: String) -> [GrantRequest] {
         switch self {
         case .path(.any): return []
@@ -219,7 +221,7 @@ extension Schema {
         case .secretName: return value.string.map { [.secret(SecretName($0))] } ?? []
         case .program: return value.string.map { [.program($0)] } ?? []
         case .host:
-            // What cannot be read here is decided about by the client, when it is spoken to.
+            // If the address cannot be parsed here, the client decides when it connects.
             return value.string.flatMap { ServerPattern.address(of: $0) }.map { [.host($0.host, port: $0.port)] } ?? []
         case .array(let element): return (value.array ?? []).flatMap { element.requests(in: $0, from: folder) }
         case .map(let element): return (value.object ?? [:]).flatMap { element.requests(in: $1, from: folder) }

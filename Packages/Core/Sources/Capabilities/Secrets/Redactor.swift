@@ -1,24 +1,24 @@
 public import JSON
 import Synchronization
 
-/// Takes secrets out of texts for people and files: those that were used in this process, and what looks like one.
+/// Removes secrets from texts for people and files: secrets used in this process, and text that looks like a secret.
 ///
-/// Logs, traces, errors and messages pass through the host's redactor on their way out. Whoever reads or makes a secret
-/// tells it first, so that it is known before it can come back in somebody's error.
+/// Logs, traces, errors and messages pass through the host's redactor on their way out. Code that reads or creates a
+/// secret registers it first, so that it is known before it can appear in an error message.
 public final class Redactor: Sendable {
-    /// What stands in the place of a secret.
+    /// Replaces a secret.
     public static let mark = "‹redacted›"
 
     private let known = Mutex(KnownSecrets())
 
     public init() {}
 
-    /// From now on this secret is taken out, also where it is percent-encoded, or inside a JSON text.
+    /// From now on, removes this secret, also percent-encoded or inside JSON text.
     ///
-    /// Less than six bytes are not learnt: they would be found in words that mean nothing. Of more than a thousand secrets
-    /// those that were told longest ago are forgotten.
+    /// Ignores secrets of less than six bytes, which would match ordinary words. Beyond a thousand secrets, the least
+    /// recently registered ones are forgotten.
     ///
-    /// - Parameter name: what stands in its place in what is kept, so that one sees which it was.
+    /// - Parameter name: shown in place of the secret in stored texts, to tell which one it was.
     public func learn(_ secret: Secret, named name: String? = nil) {
         secret.withText { text in
             guard text.utf8.count >= 6 else { return }
@@ -26,7 +26,7 @@ public final class Redactor: Sendable {
         }
     }
 
-    /// From now on every text in the value is taken out, at any depth.
+    /// From now on, removes every text in the value, at any depth.
     public func learn(textsOf value: JSON) {
         switch value {
         case .string(let text): learn(Secret(text))
@@ -36,7 +36,7 @@ public final class Redactor: Sendable {
         }
     }
 
-    /// The text with a mark in the place of each secret.
+    /// The text with a mark in place of each secret.
     public func redact(_ text: String) -> String {
         let bytes = Array(text.utf8)
         let found = secrets.ranges(in: bytes) + SecretShapes.ranges(in: bytes)
@@ -44,10 +44,10 @@ public final class Redactor: Sendable {
         return Self.marked(bytes, found.map { ($0, Self.mark) })
     }
 
-    /// A copy, so that nobody waits for somebody else's long text.
+    /// A copy, so that nobody waits while another long text is processed.
     var secrets: KnownSecrets { known.withLock { $0 } }
 
-    /// The text with marks in places; those that overlap become one.
+    /// The text with marks in place of ranges; overlapping ranges become one.
     static func marked(_ bytes: [UInt8], _ found: [(range: Range<Int>, mark: String)]) -> String {
         var result: [UInt8] = []
         var position = 0
@@ -64,7 +64,7 @@ public final class Redactor: Sendable {
 }
 
 extension Redactor {
-    /// The value with a mark in the place of each secret in its texts, at any depth. Names of members stay.
+    /// The value with a mark in place of each secret in its texts, at any depth. Member names stay.
     public func redact(_ value: JSON) -> JSON {
         switch value {
         case .string(let text): .string(redact(text))
@@ -74,7 +74,7 @@ extension Redactor {
         }
     }
 
-    /// The object with a mark in the place of each secret in its texts.
+    /// The object with a mark in place of each secret in its texts.
     public func redact(_ object: JSONObject) -> JSONObject {
         var clean: JSONObject = [:]
         for (name, value) in object { clean.append(name, redact(value)) }
@@ -82,17 +82,17 @@ extension Redactor {
     }
 }
 
-/// What is kept of a conversation holds no secrets: those that are known, and what can hardly be anything else. A password
-/// in a line of code stays, as nobody can tell it from a placeholder.
+/// Stored conversations contain no secrets: neither known ones nor text that can hardly be anything else. A password in
+/// a line of code stays, because it cannot be distinguished from a placeholder.
 extension Redactor {
-    /// The text with a mark in the place of each secret, which names it where it has a name.
+    /// The text with a mark in place of each secret; the mark contains the secret's name, if there is one.
     public func kept(_ text: String) -> String {
         let bytes = Array(text.utf8)
         let found = Self.keptOut(of: bytes, secrets)
         return found.isEmpty ? text : Self.marked(bytes, found)
     }
 
-    /// The value without the secrets in its texts and in the names of its members, at any depth.
+    /// The value without secrets in its texts and member names, at any depth.
     public func kept(_ value: JSON) -> JSON {
         switch value {
         case .string(let text): return .string(kept(text))
@@ -105,7 +105,7 @@ extension Redactor {
         }
     }
 
-    /// A name that no member has. Two names may be the same once their secrets are gone, and no member is to be lost.
+    /// A name that no member has. Two names may become equal when their secrets are removed, and no member may be lost.
     private static func free(_ name: String, in object: JSONObject) -> String {
         var (free, number) = (name, 1)
         while object[free] != nil {
@@ -115,7 +115,8 @@ extension Redactor {
         return free
     }
 
-    /// The name of a tool. With a mark in it providers would refuse the whole conversation: they take letters alone.
+    /// The name of a tool. A mark in it would make providers refuse the whole conversation, because they allow only
+    /// letters.
     private func keptName(_ name: String) -> String { kept(name) == name ? name : "redacted" }
 
     public func kept(_ message: Message) -> Message {
@@ -124,7 +125,8 @@ extension Redactor {
         return message
     }
 
-    /// Nil for thoughts with a secret in them that are signed: changed they would be refused, and whole they are not kept.
+    /// Nil for signed reasoning that contains a secret: changed it would be refused, and unchanged it must not be
+    /// stored.
     private func kept(_ part: Message.Part) -> Message.Part? {
         switch part {
         case .text(let text): return .text(kept(text))
@@ -137,7 +139,7 @@ extension Redactor {
             return .reasoning(thought)
         case .attachment(var attachment):
             attachment.name = kept(attachment.name)
-            // In a picture nobody would find one.
+            // Secrets in images cannot be found.
             guard let text = String(validating: attachment.bytes, as: UTF8.self) else {
                 return .attachment(attachment)
             }
@@ -166,15 +168,15 @@ extension Redactor {
         return result
     }
 
-    /// How much of a text that still grows can be kept: what may be the beginning of a secret waits for the rest.
+    /// The part of a growing text that can be stored now; the possible beginning of a secret waits for more text.
     ///
-    /// - Returns: the beginning as it is kept, and the rest as it came.
+    /// - Returns: the beginning in its stored form, and the rest unchanged.
     public func keptSoFar(_ text: String) -> (kept: String, rest: String) {
         let bytes = Array(text.utf8)
         let known = secrets
         let found = Self.keptOut(of: bytes, known)
         var end = min(known.beginning(atEndOf: bytes), SecretShapes.beginning(atEndOf: bytes))
-        // One at the end may be the beginning of a longer one.
+        // A secret at the end may be the beginning of a longer one.
         for (range, _) in found.sorted(by: { $0.range.lowerBound > $1.range.lowerBound })
         where range.upperBound > end || range.upperBound == bytes.count { end = min(end, range.lowerBound) }
         if bytes.count - end > Self.longestRest { end = bytes.count }
@@ -182,7 +184,7 @@ extension Redactor {
         return (kept, String(decoding: bytes[end...], as: UTF8.self))
     }
 
-    /// No secret is longer; what has not ended by then is something else.
+    /// No secret is longer, so longer text is something else.
     private static let longestRest = 65_536
 
     private static func keptOut(of bytes: [UInt8], _ known: KnownSecrets) -> [(range: Range<Int>, mark: String)] {
@@ -192,24 +194,25 @@ extension Redactor {
     }
 }
 
-/// Secrets in every form in which they may come back, found by their first four bytes.
+/// Secrets in all forms in which they may appear, found by their first four bytes.
 struct KnownSecrets {
-    /// So many are kept. A server that renews its tokens every few minutes would hold all of them for as long as it runs.
+    /// The maximum number of secrets. Without it, a server that renews its tokens every few minutes would accumulate
+    /// all of them.
     private static let limit = 1000
 
     private struct Form {
         let bytes: [UInt8]
-        /// What the secret is called, where somebody has said it.
+        /// The name of the secret, if it has one.
         let name: String?
-        /// How many secrets look like this somewhere.
+        /// The number of secrets with this form.
         var count = 1
     }
 
     private var byBeginning: [UInt32: [Form]] = [:]
-    /// When each was told last, as a count.
+    /// The order in which secrets were last registered.
     private var told: [[UInt8]: Int] = [:]
     private var lastTold = 0
-    /// No form that was ever told is longer.
+    /// The length of the longest form ever registered.
     private(set) var longest = 0
 
     mutating func insert(_ text: String, named name: String? = nil) {
@@ -249,7 +252,7 @@ struct KnownSecrets {
 
     func ranges(in text: [UInt8]) -> [Range<Int>] { found(in: text).map(\.range) }
 
-    /// Where they stand, and what they are called.
+    /// The ranges and the names of the secrets.
     func found(in text: [UInt8]) -> [(range: Range<Int>, name: String?)] {
         guard !byBeginning.isEmpty, text.count >= 4 else { return [] }
         var found: [(Range<Int>, String?)] = []
@@ -266,7 +269,7 @@ struct KnownSecrets {
         return found
     }
 
-    /// Where at the end of a text a secret may begin of which not all is there; its end where none does.
+    /// Where an incomplete secret may begin at the end of a text; the end of the text if none does.
     func beginning(atEndOf text: [UInt8]) -> Int {
         guard longest > 0 else { return text.count }
         for start in max(0, text.count - longest)..<text.count {
@@ -283,11 +286,11 @@ struct KnownSecrets {
         return text.count
     }
 
-    /// So many bytes of a secret's beginning are taken out even where the rest is not there: somebody may have cut the
-    /// text that it stood in.
+    /// If this many bytes of a secret's beginning match, they are removed even without the rest, because the text may
+    /// have been cut.
     private static let tellingBeginning = 16
 
-    /// How many bytes agree.
+    /// The number of equal bytes.
     private static func shared(_ text: [UInt8], from start: Int, _ form: [UInt8]) -> Int {
         var count = 0
         while count < form.count, start + count < text.count, text[start + count] == form[count] { count += 1 }
@@ -298,7 +301,7 @@ struct KnownSecrets {
         UInt32(a) << 24 | UInt32(b) << 16 | UInt32(c) << 8 | UInt32(d)
     }
 
-    /// As it is, in addresses and forms, in Base64, and in JSON texts: programs differ in what they escape, and how.
+    /// Plain, as in URLs and forms, in Base64, and in JSON text. Programs differ in what they escape, and how.
     private static func forms(of text: String) -> Set<String> {
         var forms: Set<String> = [text, escaped(text, unicode: false), escaped(text, unicode: true)]
         for kept in ["-._~", "-._*", "-._~!$'()*,;:@/"] {
@@ -311,7 +314,7 @@ struct KnownSecrets {
         return forms.union(base64Forms(of: text))
     }
 
-    /// As it stands in an address or a form, where `kept` is what a program leaves as it is beside letters and digits.
+    /// As in a URL or a form; `kept` lists what a program leaves unescaped besides letters and digits.
     private static func percentEncoded(_ text: String, kept: String, isUpper: Bool) -> String {
         var encoded = ""
         for byte in text.utf8 {
@@ -324,7 +327,7 @@ struct KnownSecrets {
         return encoded
     }
 
-    /// As it stands in a JSON text; some programs write everything beyond ASCII as `\u00e4`.
+    /// As in JSON text. Some programs write everything beyond ASCII as `\u00e4`.
     private static func escaped(_ text: String, unicode: Bool) -> String {
         let json = JSON.string(text).text().dropFirst().dropLast()
         guard unicode else { return String(json) }
@@ -344,10 +347,10 @@ struct KnownSecrets {
 }
 
 extension KnownSecrets {
-    /// As it stands in Base64, by itself and in the middle of a longer text, for both alphabets.
+    /// As in Base64, alone and inside a longer text, for both alphabets.
     ///
-    /// Three bytes become four signs, so a text looks different by where it begins. At its ends are signs that also
-    /// depend on what stands beside it; these are left out.
+    /// Three bytes become four characters, so a text looks different depending on its offset. Characters at its ends
+    /// also depend on the neighbouring text and are left out.
     static func base64Forms(of text: String) -> Set<String> {
         let bytes = Array(text.utf8)
         var forms: Set<String> = []
@@ -364,7 +367,7 @@ extension KnownSecrets {
     }
 }
 
-/// The two alphabets of Base64, without the signs that only fill up the end.
+/// The two alphabets of Base64, without padding.
 private struct Base64Signs {
     private let signs: [UInt8]
 

@@ -1,8 +1,8 @@
 public import JSON
 
-/// A text that must never be seen: it prints as `‹redacted›`, has no members to reflect on and cannot be encoded.
+/// A text that must never be shown: it prints as `‹redacted›`, has no members to reflect on and cannot be encoded.
 ///
-/// It is an `InputValue` and deliberately no `OutputValue`, so that no action can return one.
+/// It is an `InputValue` but not an `OutputValue`, so that no action can return one.
 public struct Secret: Sendable, InputValue, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     private let text: String
 
@@ -17,19 +17,19 @@ public struct Secret: Sendable, InputValue, CustomStringConvertible, CustomDebug
         self.init(text)
     }
 
-    /// Lends the text to the code that sends or stores it.
+    /// Passes the text to the code that sends or stores it.
     public func withText<Result, Failure: Error>(_ body: (String) throws(Failure) -> Result) throws(Failure) -> Result {
         try body(text)
     }
 
-    /// Whether there is nothing in it.
+    /// Whether the text is empty.
     public var isEmpty: Bool { text.isEmpty }
 
     public var description: String { "‹redacted›" }
     public var debugDescription: String { "‹redacted›" }
     public var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// Compares without stopping at the first difference, so that time says nothing about the text.
+    /// Compares without stopping at the first difference, so that the time reveals nothing about the text.
     public func equals(_ other: Secret) -> Bool {
         let left = Array(text.utf8)
         let right = Array(other.text.utf8)
@@ -41,19 +41,19 @@ public struct Secret: Sendable, InputValue, CustomStringConvertible, CustomDebug
     }
 }
 
-/// Keeps secrets by name. Auth's vault is one; the environment is the built-in, read-only one.
+/// Stores secrets by name. Auth's vault is one; the environment is the built-in, read-only one.
 public protocol SecretStore: AnyObject, Sendable {
-    /// The secret of that name, or nil when there is none.
+    /// The secret with that name, or nil if there is none.
     func secret(named name: SecretName) async throws -> Secret?
-    /// Keeps a secret under a name, replacing what was there.
+    /// Stores a secret under a name and replaces an existing one.
     func store(_ secret: Secret, named name: SecretName) async throws
-    /// Forgets a secret; forgetting what is not there is no error.
+    /// Removes a secret. It is not an error if it does not exist.
     func remove(named name: SecretName) async throws
-    /// The names that are kept, never the secrets.
+    /// The stored names, never the secrets.
     func names() async throws -> [SecretName]
 }
 
-/// What a secret is called: a provider's name, or a dotted name such as `kamiwaza.pat`.
+/// The name of a secret: a provider's name, or a dotted name such as `kamiwaza.pat`.
 public struct SecretName: InputValue, OutputValue, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     public let text: String
 
@@ -75,8 +75,8 @@ public struct SecretName: InputValue, OutputValue, Hashable, ExpressibleByString
 
     public var description: String { text }
 
-    /// The environment variable that carries it by custom: `openai` is `OPENAI_API_KEY`, and a name that says itself what
-    /// it is stays as it is: `ci-token` is `CI_TOKEN`.
+    /// The conventional environment variable for the secret: `openai` is `OPENAI_API_KEY`. A name that already ends in
+    /// what it is gets no suffix: `ci-token` is `CI_TOKEN`.
     public var environmentVariable: String {
         let variable = String(text.map { $0.isLetter || $0.isNumber ? $0 : "_" }).uppercased()
         let isWhole = ["_TOKEN", "_KEY", "_PASSWORD", "_SECRET"].contains { variable.hasSuffix($0) }
@@ -84,11 +84,11 @@ public struct SecretName: InputValue, OutputValue, Hashable, ExpressibleByString
     }
 }
 
-/// The secrets that stand in the environment. Nothing is ever written there.
+/// The secrets in the environment. It never writes there.
 public final class EnvironmentSecretStore: SecretStore {
     private let environment: @Sendable () -> [String: String]
 
-    /// - Parameter environment: asked only when a secret is wanted.
+    /// - Parameter environment: called only when a secret is needed.
     public init(environment: @escaping @Sendable () -> [String: String]) {
         self.environment = environment
     }
@@ -109,13 +109,13 @@ public final class EnvironmentSecretStore: SecretStore {
         environment().filter { $0.key.hasSuffix("_API_KEY") && $0.key != "_API_KEY" && !$0.value.isEmpty }.keys.sorted()
             .compactMap { variable in
                 let name = SecretName(variable.dropLast("_API_KEY".count).lowercased())
-                // `CI_TOKEN_API_KEY` is the variable of no name: `ci_token` is looked for as `CI_TOKEN`.
+                // `CI_TOKEN_API_KEY` belongs to no name, because `ci_token` uses the variable `CI_TOKEN`.
                 return name.environmentVariable == variable ? name : nil
             }
     }
 }
 
-/// Why a secret could not be kept.
+/// Why a secret could not be stored.
 public enum SecretStoreError: Failure {
     case readOnly(SecretName)
 
@@ -124,7 +124,7 @@ public enum SecretStoreError: Failure {
     public var message: String {
         switch self {
         case .readOnly(let name):
-            "the secret '\(name)' cannot be kept: only the environment is available for secrets; "
+            "cannot store the secret '\(name)': this build reads secrets only from the environment; "
                 + "set \(name.environmentVariable) there, or build with the feature Auth"
         }
     }

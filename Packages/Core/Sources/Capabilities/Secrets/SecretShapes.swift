@@ -1,7 +1,7 @@
-/// What looks like a secret, whoever made it: keys with a known beginning, signed tokens, what follows `Bearer`, the
-/// values of telling names, passwords in addresses, private keys.
+/// Finds text that looks like a secret: keys with a known prefix, signed tokens, what follows `Bearer`, values of names
+/// such as `token`, passwords in URLs, and private keys.
 enum SecretShapes {
-    /// Where something stands that looks like a secret. What only introduces it (`Bearer`, `token=`) is no part of it.
+    /// The ranges of text that looks like a secret. Introductions such as `Bearer` or `token=` are not part of them.
     static func ranges(in text: [UInt8]) -> [Range<Int>] {
         var found: [Range<Int>] = []
         var position = 0
@@ -11,14 +11,14 @@ enum SecretShapes {
                 found.append(word)
             } else if let value = value(in: text, after: word) {
                 found.append(value)
-                // What stands in a value is not looked at again, or a hostile text would be read over and over.
+                // A value is not searched again, because hostile text could otherwise be searched over and over.
                 position = value.upperBound
             }
         }
         return found + passwords(in: text) + privateKeys(in: text)
     }
 
-    /// Where something stands that can hardly be anything else: keys with a known beginning, signed tokens, private keys.
+    /// The ranges that can hardly be anything else: keys with a known prefix, signed tokens, private keys.
     static func certain(in text: [UInt8]) -> [Range<Int>] {
         var found: [Range<Int>] = []
         var position = 0
@@ -29,7 +29,7 @@ enum SecretShapes {
         return found + privateKeys(in: text)
     }
 
-    /// Where at the end of a text a key may begin of which not all is there; its end where none does.
+    /// Where an incomplete key may begin at the end of a text; the end of the text if none does.
     static func beginning(atEndOf text: [UInt8]) -> Int {
         var start = text.count
         while start > 0, isTokenByte(text[start - 1]) { start -= 1 }
@@ -39,7 +39,7 @@ enum SecretShapes {
         return min(isOpen ? start : text.count, privateKey(atEndOf: text))
     }
 
-    /// The next run of the bytes that tokens are made of.
+    /// The next run of token bytes.
     private static func word(in text: [UInt8], from start: Int) -> Range<Int>? {
         guard let first = text[start...].firstIndex(where: isTokenByte) else { return nil }
         return first..<(text[first...].firstIndex { !isTokenByte($0) } ?? text.count)
@@ -55,7 +55,7 @@ enum SecretShapes {
 
     // MARK: Keys
 
-    /// The beginnings of keys that are in common use, with how long such a key is at least.
+    /// The prefixes of common keys, with the minimum length of such a key.
     private static let beginnings: [(text: [UInt8], least: Int)] = [
         ("sk-", 20), ("sk_", 20), ("rk_", 20), ("pk_live_", 20), ("ghp_", 30), ("gho_", 30), ("ghu_", 30), ("ghs_", 30),
         ("ghr_", 30), ("github_pat_", 30), ("glpat-", 20), ("xoxb-", 20), ("xoxp-", 20), ("xoxa-", 20), ("xapp-", 20),
@@ -75,7 +75,7 @@ enum SecretShapes {
 
     // MARK: Words
 
-    /// Whether it could stand in a sentence: letters in the case of a word, with hyphens and what ends a sentence.
+    /// Whether the word could be part of a sentence: letters with the case of a word, hyphens and punctuation.
     static func isOrdinary(_ word: ArraySlice<UInt8>) -> Bool {
         let marks = "-'.,:;!?()/\u{60}".utf8
         guard word.allSatisfy({ isLetter($0) || marks.contains($0) }) else { return false }
@@ -84,15 +84,15 @@ enum SecretShapes {
         }
     }
 
-    /// Letters of other alphabets stand for themselves.
+    /// Bytes of other alphabets count as letters.
     private static func isLetter(_ byte: UInt8) -> Bool {
         (65...90).contains(byte) || (97...122).contains(byte) || byte >= 128
     }
 }
 
 extension SecretShapes {
-    /// What stands between the colon and the at sign of `scheme://user:password@host`. A lone user of a web address is
-    /// a key as often as not; elsewhere (`ssh://git@host`) it is a name.
+    /// The text between the colon and the at sign of `scheme://user:password@host`. A user without a password in a web
+    /// address is often a key; elsewhere (`ssh://git@host`) it is a name.
     static func passwords(in text: [UInt8]) -> [Range<Int>] {
         var found: [Range<Int>] = []
         var position = 0
@@ -116,7 +116,7 @@ extension SecretShapes {
         return scheme.hasSuffix("http") || scheme.hasSuffix("https")
     }
 
-    /// Where a private key begins that has not ended; the end of the text where none does.
+    /// Where a private key begins that has not ended; the end of the text if there is none.
     static func privateKey(atEndOf text: [UInt8]) -> Int {
         let dashes = Array("-----".utf8)
         var position = 0
@@ -125,7 +125,7 @@ extension SecretShapes {
             let line = text[position...].prefix { $0 != UInt8(ascii: "\n") }
             let isKey = String(decoding: line, as: UTF8.self).contains("PRIVATE KEY")
             let isOpen = position + line.count == text.count && line.count <= 64
-            // Another kind, such as a certificate, is no secret.
+            // Another kind, such as a certificate, is not a secret.
             guard isKey || isOpen else { continue }
             guard let end = text.firstRange(of: dashes + Array("END".utf8), from: position),
                 let last = text.firstRange(of: dashes, from: end.upperBound)
@@ -135,7 +135,7 @@ extension SecretShapes {
         return text.count
     }
 
-    /// What stands between the lines of a private key.
+    /// The text between the lines of a private key.
     static func privateKeys(in text: [UInt8]) -> [Range<Int>] {
         let (dashes, closing) = (Array("-----".utf8), Array("-----END".utf8))
         var found: [Range<Int>] = []
@@ -144,14 +144,14 @@ extension SecretShapes {
             let end = text.firstRange(of: closing, from: begin.upperBound)
             let last = end?.lowerBound ?? text.count
             if last > begin.upperBound { found.append(begin.upperBound..<last) }
-            // The closing line has the same words, so that the search goes on behind it.
+            // The closing line contains the same words, so the search continues after it.
             position = end.flatMap { text.firstRange(of: dashes, from: $0.upperBound)?.upperBound } ?? text.count
         }
         return found
     }
 
-    /// The end of the line that begins a private key. PGP's armour ends it otherwise than PEM: "BEGIN PGP PRIVATE KEY BLOCK:
-    /// Used for armoring Transferable Secret Keys" (RFC 9580, 6.2.1).
+    /// The end of the line that begins a private key. PGP ends that line differently from PEM: "BEGIN PGP PRIVATE KEY
+    /// BLOCK: Used for armoring Transferable Secret Keys" (RFC 9580, 6.2.1).
     private static func label(in text: [UInt8], from start: Int) -> Range<Int>? {
         let words = Array("PRIVATE KEY".utf8)
         var position = start
@@ -185,14 +185,14 @@ extension SecretShapes {
         "api-key", "password", "passwd", "passphrase", "secret", "client_secret", "authorization",
         "proxy-authorization", "cookie", "set-cookie", "code_verifier",
     ]
-    /// How names of variables and headers end that hold a secret: `OPENAI_API_KEY`, `x-api-key`.
+    /// The endings of variable and header names that hold a secret: `OPENAI_API_KEY`, `x-api-key`.
     private static let endings = [
         "api_key", "api-key", "access_token", "refresh_token", "auth_token", "auth-token", "password", "passphrase",
         "client_secret",
     ]
     private static let longestName = 64
 
-    /// The value that follows a word which introduces a secret: `Bearer x`, `token=x`, `"token": "x"`, `X-Api-Key: x`.
+    /// The value after a word that introduces a secret: `Bearer x`, `token=x`, `"token": "x"`, `X-Api-Key: x`.
     static func value(in text: [UInt8], after word: Range<Int>) -> Range<Int>? {
         guard word.count <= longestName, word.upperBound < text.count else { return nil }
         let name = name(text[word])
@@ -203,7 +203,7 @@ extension SecretShapes {
         }
         guard names.contains(name) || endings.contains(where: name.isEnding) else { return nil }
         var position = word.upperBound
-        // A quoted name, also one in a JSON text that is itself a string.
+        // A quoted name, also inside JSON text that is itself a string.
         skip(text, &position) { $0 == UInt8(ascii: "\\") || isQuote($0) }
         let isQuoted = position > word.upperBound
         if isQuoted { skip(text, &position, \.isBlank) }
@@ -217,14 +217,15 @@ extension SecretShapes {
             ?? plainValue(text, from: position, isAssignment: isAssignment, isCookie: cookies.contains(name))
     }
 
-    /// In lower case, without what is before its last dot (`auth.token`) and the dashes of an option (`--token`).
+    /// In lower case, without the part before the last dot (`auth.token`) and without the dashes of an option
+    /// (`--token`).
     private static func name(_ word: ArraySlice<UInt8>) -> String {
         let last = word.split(separator: UInt8(ascii: ".")).last ?? word
         return String(decoding: last.drop { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }, as: UTF8.self)
             .lowercased()
     }
 
-    /// What stands between quotes, up to the same quote with as many backslashes before it.
+    /// The text between quotes, up to the same quote with the same number of backslashes before it.
     private static func quotedValue(_ text: [UInt8], from start: Int) -> Range<Int>? {
         let afterEscape = text[start...].first == UInt8(ascii: "\\") ? start + 1 : start
         guard afterEscape < text.count, isQuote(text[afterEscape]) else { return nil }
@@ -242,21 +243,21 @@ extension SecretShapes {
         return end > afterEscape + 1 ? (afterEscape + 1)..<end : nil
     }
 
-    /// A value without quotes, which ends at a blank or where another field begins.
+    /// A value without quotes, which ends at a space or where another field begins.
     private static func plainValue(
         _ text: [UInt8], from start: Int, isAssignment: Bool, isCookie: Bool
     ) -> Range<Int>? {
         if isCookie {
-            // Each cookie of a line may be the one that counts. A sentence about cookies has no assignment.
+            // Any cookie of the line may be the important one. A sentence about cookies has no assignment.
             let first = text[min(start, text.count)...].prefix(longestName).prefix { !$0.isBlank }
             guard first.contains(UInt8(ascii: "=")) else { return nil }
             return run(text, from: start) { !(10...13).contains($0) && $0 != UInt8(ascii: "\"") }
         }
         let value = run(text, from: start) { !$0.isBlank && !"&\",;".utf8.contains($0) }
-        // `Authorization: Bearer x` has its secret behind the scheme.
+        // In `Authorization: Bearer x` the secret follows the scheme.
         if schemes.contains(String(decoding: text[value].prefix(10), as: UTF8.self).lowercased()) { return nil }
         if isAssignment { return value.isEmpty ? nil : value }
-        // A sentence may go on after a colon ("the token: it has expired"), so what looks like a word of it stays.
+        // A sentence may continue after a colon ("the token: it has expired"), so ordinary words stay.
         return value.count >= 12 && (value.count > longestName || !isOrdinary(text[value])) ? value : nil
     }
 
@@ -273,7 +274,7 @@ extension SecretShapes {
 }
 
 extension String {
-    /// Whether a longer name ends with these words.
+    /// Whether a name ends with these words.
     fileprivate func isEnding(_ ending: String) -> Bool {
         guard hasSuffix(ending) else { return false }
         let before = utf8.dropLast(ending.utf8.count).last

@@ -1,13 +1,13 @@
-/// Signs requests to servers, and says what to do when one refuses.
+/// Signs requests to servers, and reacts when a server refuses one.
 public protocol Authenticator: AnyObject, Sendable {
-    /// Adds the credential for the server to the request, or leaves it alone when there is none.
+    /// Adds the credential for the server to the request, or leaves it unchanged if there is none.
     func sign(_ request: inout RequestHead, for server: ServerID) async throws
-    /// Called after a 401 with the request as it was signed; true when there is another credential by now, so that the
-    /// request may be signed anew and repeated once.
+    /// Called after a 401 with the signed request. Returns true if another credential is available now, so that the
+    /// request can be signed and sent once more.
     func renew(_ refused: RequestHead, for server: ServerID) async throws -> Bool
 }
 
-/// The profile or provider that a request is meant for.
+/// The profile or provider that a request is for.
 public struct ServerID: Sendable, Hashable, CustomStringConvertible {
     public let name: String
 
@@ -18,11 +18,11 @@ public struct ServerID: Sendable, Hashable, CustomStringConvertible {
     public var description: String { name }
 }
 
-/// What of a request is signed.
+/// The parts of a request that are signed.
 public struct RequestHead: Sendable {
     public var method: String
     public var url: String
-    /// In the order in which they are sent; a value may be secret.
+    /// In the order in which they are sent. A value may be secret.
     public var headers: [(name: String, value: Secret)]
 
     public init(method: String, url: String, headers: [(name: String, value: Secret)] = []) {

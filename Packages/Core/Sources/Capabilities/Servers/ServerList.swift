@@ -1,27 +1,27 @@
-/// Says which servers the person has set up. Who may speak only to those is held to it.
+/// Lists the servers that the person has set up. Grants can restrict a caller to them.
 public protocol ServerList: Sendable {
-    /// As a grant names them: `api.example.com:443`, or without a port for all of a host.
+    /// In the form of a grant: `api.example.com:443`, or without a port for all ports of a host.
     var servers: [String] { get }
 }
 
-/// How a grant names a server.
+/// The form in which a grant names a server.
 public enum ServerPattern {
-    /// That of an address as people write it, `https` where no scheme is given; nil where there is anything in it about
-    /// which two programs could disagree.
+    /// The pattern for an address as people write it, with `https` as the default scheme. Nil if the address contains
+    /// anything that two programs could interpret differently.
     ///
-    /// - Parameter anyPort: whether all of the host is meant.
+    /// - Parameter anyPort: whether to cover all ports of the host.
     public static func of(_ address: String, anyPort: Bool = false) -> String? {
         guard let (host, port) = parts(address) else { return nil }
         let name = host.contains(":") ? "[\(host)]" : host
         return anyPort ? name : "\(name):\(port ?? 443)"
     }
 
-    /// The server of an address that says itself which it is: with a scheme, or a port.
+    /// The server of an address that has a scheme or a port.
     static func address(of text: String) -> (host: String, port: Int)? {
         parts(text).flatMap { host, port in port.map { (host, $0) } }
     }
 
-    /// The host, without brackets, and the port that is named or follows from the scheme.
+    /// The host, without brackets, and the port, if it is named or follows from the scheme.
     private static func parts(_ address: String) -> (host: String, port: Int?)? {
         var rest = Array(address.lowercased().utf8)[...]
         var port: Int?
@@ -51,12 +51,12 @@ public enum ServerPattern {
     }
 }
 
-/// What a server speaks, which decides how somebody signs in to it and how its models are asked.
+/// The protocol of a server, which determines how to sign in and how to ask its models.
 public enum ServerKind: String, Choice, Hashable {
     /// A Kamiwaza platform: accounts, sessions, personal access tokens, deployments.
     case kamiwaza
-    /// An agent gateway: one key, sessions and tools of its own.
+    /// An agent gateway: one key, its own sessions and tools.
     case gateway
-    /// Anything else that takes a key as `Authorization: Bearer` and speaks as OpenAI does.
+    /// Any other server that takes a key as `Authorization: Bearer` and has an OpenAI-compatible API.
     case openai
 }

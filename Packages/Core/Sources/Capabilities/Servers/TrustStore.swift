@@ -1,46 +1,46 @@
-/// Decides whom this machine believes to be who they say.
+/// Decides which servers this machine trusts to be who they claim to be.
 public protocol TrustStore: AnyObject, Sendable {
-    /// Judges a server's certificate inside the handshake, so it must answer at once and never ask anybody.
+    /// Judges a server's certificate during the handshake, so it must answer at once and never ask.
     func judge(_ certificate: PresentedCertificate) -> TrustJudgement
-    /// Explains a certificate that was refused to the person, and asks; returns when it is trusted from now on.
+    /// Explains a refused certificate to the person and asks whether to trust it. Returns once it is trusted.
     ///
-    /// Throws when it is not: nobody is there to ask, or the answer was no.
+    /// Throws if it is not trusted: nobody is there to ask, or the answer was no.
     func settle(_ certificate: PresentedCertificate) async throws
-    /// Tells the person what was noticed while judging and is no reason to refuse, such as a pinned certificate that has
-    /// expired; once for each server.
+    /// Tells the person what was noticed during judging but is not a reason to refuse, such as an expired pinned
+    /// certificate. Once for each server.
     func tell()
-    /// Changes whenever something that was trusted may not be any more, also by another process. A connection that was
-    /// made under another generation is not used again. It must answer at once.
+    /// Changes whenever something may no longer be trusted, also through another process. Connections of an older
+    /// generation are not reused. It must answer at once.
     var generation: Int { get }
-    /// Who may vouch for servers, and as whom this machine shows itself to them.
+    /// Who may vouch for servers, and this machine's own identity for them.
     var credentials: TrustCredentials { get }
 }
 
 /// The verdict on a certificate.
 public enum TrustJudgement: Sendable, Hashable {
     case accepted
-    /// Refused, with the reason and what a person can do about it.
+    /// Refused, with the reason and what the person can do about it.
     case refused(String)
 }
 
-/// The files that TLS is set up with.
+/// The files for setting up TLS.
 public struct TrustCredentials: Sendable {
-    /// Who may vouch for a server.
+    /// The authorities that may vouch for a server.
     public enum Authorities: Sendable, Hashable {
         /// Those of this system.
         case system
         /// Those of this system, and those in a PEM file.
         case systemAnd(file: String)
-        /// Those in a PEM file and nobody else.
+        /// Only those in a PEM file.
         case file(String)
     }
 
     public var authorities: Authorities
-    /// Who may vouch for single servers instead, by `host:port`, and for no other.
+    /// Other authorities for single servers, by `host:port`.
     public var serverAuthorities: [String: Authorities] = [:]
-    /// As whom this machine shows itself to servers that ask for a certificate.
+    /// This machine's identity for servers that ask for a client certificate.
     public var identity: ClientIdentity?
-    /// As whom it shows itself to single servers instead, by `host:port`, and to nobody else.
+    /// Other identities for single servers, by `host:port`.
     public var identities: [String: ClientIdentity] = [:]
 
     public init(authorities: Authorities = .system, identity: ClientIdentity? = nil) {
@@ -62,24 +62,24 @@ public struct ClientIdentity: Sendable {
     }
 }
 
-/// What a server showed of itself, and what the system found wrong with it.
+/// The certificate that a server presented, and what the system found wrong with it.
 public struct PresentedCertificate: Sendable, Hashable {
-    /// The name or address that the person asked for.
+    /// The name or address that the person requested.
     public var host: String
     public var port: Int
     /// Every certificate as DER in the order in which the server sent them, its own first; never empty.
     public var chain: [[UInt8]]
     /// SHA-256 of the server's own certificate.
     public var fingerprint: [UInt8]
-    /// SHA-256 of its public key, which stays the same when a certificate is renewed with the same key.
+    /// SHA-256 of its public key, which does not change if a certificate is renewed with the same key.
     public var keyFingerprint: [UInt8]
     public var subject: String
     public var issuer: String
-    /// The names and addresses that it is valid for.
+    /// The names and addresses that the certificate is valid for.
     public var names: [String]
     public var notBefore: Timestamp
     public var notAfter: Timestamp
-    /// Everything that is wrong with it; empty means that the system trusts it for this host.
+    /// Everything that is wrong with it; if empty, the system trusts it for this host.
     public var defects: [CertificateDefect]
 
     public init(
@@ -105,18 +105,18 @@ public struct PresentedCertificate: Sendable, Hashable {
 
 /// One thing that is wrong with a certificate.
 public enum CertificateDefect: Sendable, Hashable {
-    /// It is signed by itself and nobody vouches for it.
+    /// It is self-signed and no authority vouches for it.
     case selfSigned
-    /// The system does not know who signed it, or a link to a known one is missing.
+    /// The system does not know the issuer, or an intermediate certificate is missing.
     case unknownIssuer
-    /// It is valid for other names than the one asked for.
+    /// It is valid for other names than the requested one.
     case wrongName
     case expired
     case notYetValid
-    /// A key that is too short to be safe.
+    /// The key is too short to be safe.
     case weakKey(bits: Int)
     case revoked
-    /// Anything else, in the words of the library that found it.
+    /// Another defect, in the words of the library that found it.
     case other(String)
 }
 
@@ -124,7 +124,7 @@ extension CertificateDefect: CustomStringConvertible {
     public var description: String {
         switch self {
         case .selfSigned: "it is self-signed"
-        case .unknownIssuer: "it was issued by somebody this system does not know"
+        case .unknownIssuer: "it was issued by an authority this system does not know"
         case .wrongName: "it was issued for another name"
         case .expired: "it has expired"
         case .notYetValid: "it is not valid yet"

@@ -1,10 +1,10 @@
 /// Conversations with models that are kept on this machine.
 public protocol ConversationStore: AnyObject, Sendable {
-    /// Conversations, the one that was written to last first.
+    /// The conversations, the most recently changed first.
     func conversations(limit: Int) async throws -> [ConversationSummary]
-    /// What was said in one, the oldest first. Throws when there is none of that id.
+    /// The messages of a conversation, the oldest first. Throws if there is no conversation with that id.
     func messages(of conversation: String) async throws -> [ConversationMessage]
-    /// Messages in which the words occur, those that were stored last first.
+    /// Messages that contain the words, the newest first.
     func search(_ words: String, limit: Int) async throws -> [ConversationHit]
 }
 
@@ -34,11 +34,11 @@ public struct ConversationSummary: Record, Hashable {
     }
 
     public static let fields: [Field<ConversationSummary>] = [
-        Field("id", "What it is called by", .name) { $0.id },
-        Field("title", "What it is about") { $0.title },
-        Field("provider", "Who has the model") { $0.provider },
+        Field("id", "The id of the conversation", .name) { $0.id },
+        Field("title", "The title of the conversation") { $0.title },
+        Field("provider", "The provider of the model") { $0.provider },
         Field("model", "The model that answers") { $0.model },
-        Field("updated", "When something was written last") { $0.updated },
+        Field("updated", "The time of the last message") { $0.updated },
         Field("messages", "How many messages it has") { $0.messages },
         Field("preview", "The beginning of the last text", .detail) { $0.preview },
     ]
@@ -46,13 +46,13 @@ public struct ConversationSummary: Record, Hashable {
 
 /// A message of a conversation.
 public struct ConversationMessage: Sendable, Hashable {
-    /// What it is called in the whole store; newer messages have larger numbers.
+    /// The id of the message in the whole store; newer messages have larger numbers.
     public let id: Int
     public let message: Message
     public let time: Timestamp
-    /// Who wrote it, of an answer.
+    /// The model that wrote it, for an answer.
     public let model: String?
-    /// `complete`, or why it is not whole.
+    /// `complete`, or why the message is incomplete.
     public let state: String
 
     public init(id: Int, message: Message, time: Timestamp, model: String?, state: String) {
@@ -71,7 +71,7 @@ public struct ConversationHit: Record, Hashable {
     public let message: Int
     public let role: Message.Role
     public let time: Timestamp
-    /// The words with what stands around them.
+    /// The words with the text around them.
     public let text: String
 
     public init(
@@ -86,11 +86,11 @@ public struct ConversationHit: Record, Hashable {
     }
 
     public static let fields: [Field<ConversationHit>] = [
-        Field("conversation", "Where it was said", .name) { $0.conversation },
-        Field("title", "What the conversation is about") { $0.title },
+        Field("conversation", "The id of the conversation", .name) { $0.conversation },
+        Field("title", "The title of the conversation") { $0.title },
         Field("message", "The message") { $0.message },
-        Field("role", "Who said it") { $0.role },
-        Field("time", "When it was said") { $0.time },
-        Field("text", "The words with what stands around them") { $0.text },
+        Field("role", "Who wrote it") { $0.role },
+        Field("time", "When it was written") { $0.time },
+        Field("text", "The words with the text around them") { $0.text },
     ]
 }

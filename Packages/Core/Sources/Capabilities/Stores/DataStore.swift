@@ -1,27 +1,27 @@
-/// Data that a feature keeps on this machine, so that people can check, save and restore all of it in one way.
+/// Data that a feature stores on this machine, so that people can check, back up and restore all data in the same way.
 public protocol DataStore: AnyObject, Sendable {
     /// A dotted id that begins with the feature's id.
     var id: String { get }
-    /// What is kept there.
+    /// What is stored there.
     var summary: String { get }
-    /// The file or folder it lives in. It need not exist yet.
+    /// The file or folder that holds the data. It may not exist yet.
     var location: String { get }
-    /// Looks for damage; an empty list means that there is none.
+    /// Checks for damage; an empty list means that there is none.
     func check() async throws -> [String]
-    /// Writes a copy that `restore` takes, while the store may be in use.
+    /// Writes a copy that `restore` accepts. The store may be in use meanwhile.
     func backup(to path: String) async throws
-    /// Looks whether `restore` would take a copy, and changes nothing; throws why it would not.
+    /// Throws if `restore` would not accept a copy. Changes nothing.
     func verify(_ copy: String) async throws
-    /// Replaces the data by a copy, after the copy was found sound.
+    /// Replaces the data with a copy, after checking that the copy is intact.
     func restore(from path: String) async throws
-    /// Gives unused space back; tells how many bytes.
+    /// Frees unused space and returns the number of bytes.
     func compact() async throws -> ByteCount
-    /// Removes for good what was deleted and could be had back, every trace that the files have of what is gone, and the
-    /// damaged files that were put beside them. Throws, with who it is, while another program works with the data.
+    /// Permanently removes deleted data that could still be restored, every trace of it in the files, and damaged files
+    /// that were set aside. Throws if another program uses the data, and names it.
     func purge() async throws -> PurgedData
-    /// Damaged files that were put beside it when a new one was begun.
+    /// Damaged files that were set aside when a new store was created.
     func setAside() throws -> [String]
-    /// Who works with the data at this moment and may go on with what it read before, such as `the gateway that runs here`.
+    /// Who uses the data now and may continue with outdated content, such as `the gateway that runs here`.
     func user() throws -> String?
 }
 
@@ -30,9 +30,9 @@ extension DataStore {
     public func user() throws -> String? { nil }
 }
 
-/// What was taken away for good.
+/// What was permanently removed.
 public struct PurgedData: Sendable, Hashable {
-    /// How many things were kept although they had been deleted, such as conversations that could be had back.
+    /// How many deleted items were removed, such as conversations that could still be restored.
     public var removed = 0
     /// The files that had been set aside as damaged.
     public var setAside: [String] = []

@@ -1,18 +1,18 @@
 public import JSON
 
-/// Changes the person's own settings file and keeps its comments. The host provides it.
+/// Changes the person's settings file without losing its comments. The host provides it.
 public protocol SettingsWriter: AnyObject, Sendable {
-    /// Sets some values and removes those that are nil, all in one step in which nobody else changes them.
+    /// Sets some values and removes those that are nil, atomically.
     ///
-    /// What runs goes on with the settings it has; the next command sees the change.
-    /// - Parameter changes: is given what the person's own file says now, without what other layers add to it.
+    /// Running actions keep their present settings; the next command sees the change.
+    /// - Parameter changes: receives the content of the person's file, without the values of other layers.
     /// - Returns: the file that was written.
     @discardableResult
     func edit(_ changes: @Sendable (_ own: JSON) -> [(key: [String], value: JSON?)]) async throws -> String
 }
 
 extension SettingsWriter {
-    /// Sets some values and removes those that are nil, all in one step.
+    /// Sets some values and removes those that are nil, atomically.
     ///
     /// - Returns: the file that was written.
     @discardableResult

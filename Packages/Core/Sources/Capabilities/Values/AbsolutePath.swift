@@ -1,23 +1,23 @@
-/// An absolute path as the kernel reads it: bytes between slashes. To Swift a slash with an accent after it is another
-/// character, so that nothing is cut, compared or joined by characters here.
+/// An absolute path as the kernel reads it: bytes between slashes. Swift treats a slash followed by a combining accent
+/// as one character, so paths are never cut, compared or joined by characters here.
 public struct AbsolutePath: Sendable, Hashable {
-    /// A slash and a name for each folder on its way; the topmost folder has none. All in one, for paths are compared
-    /// often and their names are looked at rarely.
+    /// A slash and a name for each component; empty for the root. Stored as one array, because paths are compared often
+    /// and their names are needed rarely.
     private let parts: [UInt8]
 
     private static let slash = UInt8(ascii: "/")
     private static let dot = UInt8(ascii: ".")
 
-    /// Whether a text is one.
+    /// Whether a text is an absolute path.
     public static func isAbsolute(_ text: String) -> Bool { text.utf8.first == slash }
 
-    /// What a text means in a folder, joined and otherwise as it is.
+    /// A path relative to a folder, joined but otherwise unchanged.
     public static func joined(_ text: String, in folder: String) -> String {
         if isAbsolute(text) { return text }
         return folder.utf8.last == slash ? folder + text : "\(folder)/\(text)"
     }
 
-    /// By its text alone: a `..` takes the name before it away, whatever that leads to.
+    /// Resolves the text alone: `..` removes the name before it, even if that name is a link.
     public init(_ text: String) {
         self.init(bytes: Array(text.utf8))
     }
@@ -30,7 +30,7 @@ public struct AbsolutePath: Sendable, Hashable {
         self.parts = parts
     }
 
-    /// Whether it has neither empty names nor dots, as most have.
+    /// Whether it contains neither empty names nor dots, as most paths do.
     private static func isPlain(_ bytes: [UInt8]) -> Bool {
         guard bytes.first == slash else { return false }
         var start = 1
@@ -53,30 +53,30 @@ public struct AbsolutePath: Sendable, Hashable {
     /// The names, without empty ones, `.` and `..`.
     public var names: [[UInt8]] { parts.split(separator: Self.slash).map(Array.init) }
 
-    /// As the kernel takes it, also where that is no text.
+    /// The bytes for the kernel, even if they are not valid text.
     public var bytes: [UInt8] { parts.isEmpty ? [Self.slash] : parts }
 
     public var text: String { parts.isEmpty ? "/" : String(decoding: parts, as: UTF8.self) }
 
-    /// The folder that it is in; the topmost is in itself.
+    /// The folder that contains it; the root contains itself.
     public var folder: AbsolutePath { AbsolutePath(parts: Array(parts[..<(parts.lastIndex(of: Self.slash) ?? 0)])) }
 
-    /// What a relative path means in this folder, by its text alone.
+    /// Resolves a relative path against this folder, by its text alone.
     public func appending(_ relative: String) -> AbsolutePath {
         AbsolutePath(bytes: parts + [Self.slash] + Array(relative.utf8))
     }
 
-    /// What the rest of a path means in this folder, which has neither empty names nor dots.
+    /// Appends the rest of a path that contains neither empty names nor dots.
     func appending(plain rest: [UInt8]) -> AbsolutePath {
         rest.isEmpty ? self : AbsolutePath(parts: parts + [Self.slash] + rest)
     }
 
-    /// The names from a folder on; nil where it lies elsewhere.
+    /// The names below a folder; nil if the path is not inside it.
     public func names(beneath folder: AbsolutePath) -> ArraySlice<[UInt8]>? {
         rest(beneath: folder).map { $0.split(separator: Self.slash).map(Array.init)[...] }
     }
 
-    /// The path from a folder on, without a slash at its beginning; nil where it lies elsewhere.
+    /// The path below a folder, without a leading slash; nil if the path is not inside it.
     public func rest(beneath folder: AbsolutePath) -> ArraySlice<UInt8>? {
         lies(beneath: folder) ? parts.dropFirst(folder.parts.count + 1) : nil
     }
@@ -87,7 +87,7 @@ public struct AbsolutePath: Sendable, Hashable {
         return parts.starts(with: folder.parts)
     }
 
-    /// Whether one of its names from a folder on is this one; nil looks at all of them.
+    /// Whether one of its names below a folder is this one; without a folder, all names are checked.
     func has(_ name: StaticString, beneath folder: AbsolutePath? = nil) -> Bool {
         let length = name.utf8CodeUnitCount
         var end = parts.count

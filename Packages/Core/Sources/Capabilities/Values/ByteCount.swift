@@ -40,7 +40,7 @@ public struct ByteCount: InputValue, OutputValue, Hashable, Comparable {
         guard bytes >= 1024 else { return "\(bytes) B" }
         var value = Double(bytes)
         var unit = "B"
-        // What would be shown as 1024.0 is 1.0 of the next unit.
+        // A value that would be shown as 1024.0 is shown as 1.0 of the next unit.
         for next in ["KiB", "MiB", "GiB", "TiB"] where value >= 1023.95 {
             value /= 1024
             unit = next

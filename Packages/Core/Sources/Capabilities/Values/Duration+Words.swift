@@ -3,7 +3,7 @@ public import JSON
 extension Duration: InputValue, OutputValue {
     public static var schema: Schema { .duration }
 
-    /// The shortest usual way of writing it: `250ms`, `30s`, `1m30s`, `2h`.
+    /// The shortest usual form: `250ms`, `30s`, `1m30s`, `2h`.
     public var json: JSON { .string(words) }
 
     public init(json: JSON) throws(ValueError) {
@@ -45,14 +45,14 @@ extension Duration: InputValue, OutputValue {
 
     private static let limit = 1_000_000_000_000
 
-    /// Exact to the microsecond, because a product such as 1001 × 0.001 is no binary fraction.
+    /// Exact to the microsecond, because a product such as 1001 × 0.001 has no exact binary fraction.
     private init?(exactSeconds seconds: Double) {
         guard seconds >= 0, seconds < Double(Self.limit) else { return nil }
         let whole = seconds.rounded(.down)
         self = .seconds(Int64(whole)) + .microseconds(Int64(((seconds - whole) * 1e6).rounded()))
     }
 
-    /// Whole milliseconds, without the fraction; what no `Int` can hold is the nearest that it can.
+    /// Whole milliseconds without the fraction, clamped to the range of `Int`.
     public var milliseconds: Int {
         let (seconds, attoseconds) = components
         let (milliseconds, isTooLong) = seconds.multipliedReportingOverflow(by: 1000)
@@ -60,7 +60,7 @@ extension Duration: InputValue, OutputValue {
         return Int(milliseconds + attoseconds / 1_000_000_000_000_000)
     }
 
-    /// The shortest usual way of writing it exactly, as settings and options take it.
+    /// The shortest usual form that is exact, as settings and options accept it.
     public var words: String {
         let (seconds, attoseconds) = components
         let microseconds = attoseconds / 1_000_000_000_000
@@ -75,7 +75,7 @@ extension Duration: InputValue, OutputValue {
         return text.isEmpty ? "0s" : text
     }
 
-    /// Rounded, as a person reads how long something took: `10 µs`, `0.5 ms`, `3.2 s`, `1 min 7 s`, `2 h 5 min`.
+    /// Rounded, for people: `10 µs`, `0.5 ms`, `3.2 s`, `1 min 7 s`, `2 h 5 min`.
     public var roundedWords: String { Self.roundedWords(seconds: self / .seconds(1)) }
 
     /// The same for a number of seconds.

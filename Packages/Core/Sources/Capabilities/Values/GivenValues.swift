@@ -1,6 +1,6 @@
 public import JSON
 
-/// A path on this machine, as a setting: shells complete it, and `~` is the shell's business.
+/// A path on this machine, for settings. Shells complete it and expand `~`.
 public struct PathValue: InputValue, OutputValue, Hashable {
     public var text: String
 
@@ -13,28 +13,28 @@ public struct PathValue: InputValue, OutputValue, Hashable {
 
     public init(json: JSON) throws(ValueError) {
         guard let text = json.string, !text.isEmpty else { throw ValueError("needs a path") }
-        // The system would read it only up to there.
-        guard !text.utf8.contains(0) else { throw ValueError("cannot hold a zero byte") }
+        // The system would read it only up to the zero byte.
+        guard !text.utf8.contains(0) else { throw ValueError("must not contain a zero byte") }
         self.init(text)
     }
 }
 
-/// What a path is wanted for.
+/// What a path is used for.
 public enum PathPurpose: Sendable, Hashable {
     /// A file whose content is read.
     case read
     /// A file that is made or changed.
     case write
-    /// A folder in which tools work, with all that is in it.
+    /// A folder in which tools work, with everything in it.
     case tree
-    /// Something that is handed on by its name, to SQLite or to other programs, which follow links to wherever these lead.
+    /// A path that is passed on by name, to SQLite or other programs, which follow links wherever they lead.
     case own
-    /// Nobody has said, as with a text that is only passed on.
+    /// Unspecified, as for text that is only passed on.
     case any
 }
 
-/// A path that an action is given. It says what for, and its text is nobody's: the body opens the `GrantedPath` that
-/// `ActionContext.path` makes of it, so that nothing is opened that the caller may not reach.
+/// A path argument of an action. Its type states its purpose, and its text is private: the body must open the
+/// `GrantedPath` that `ActionContext.path` returns, so that nothing outside the caller's rights is opened.
 public struct GivenPath<Use: PathUse>: InputValue, OutputValue, Hashable {
     let text: String
 
@@ -48,21 +48,22 @@ public struct GivenPath<Use: PathUse>: InputValue, OutputValue, Hashable {
 
     public static var schema: Schema { .path(Use.purpose) }
     public var json: JSON { .string(text) }
-    /// For messages, and for what only has to be told by its name.
+    /// For messages, and for actions that only display the name.
     public var shown: String { PlainText.escape(text) }
 }
 
 public typealias ReadPath = GivenPath<PathUses.Read>
 public typealias WritePath = GivenPath<PathUses.Write>
-/// A path that only a person may give: what opens it follows links wherever they lead, so that no bounds hold.
+/// A path that only a person may give. Whatever opens it follows links wherever they lead, so bounds cannot be
+/// enforced.
 public typealias OwnPath = GivenPath<PathUses.Own>
 
 extension GivenPath<PathUses.Read> {
-    /// Whether `-` is given, where an action takes that for what is piped into the program.
+    /// Whether the path is `-`, which some actions treat as standard input.
     public var isStandardInput: Bool { text == "-" }
 }
 
-/// What a `GivenPath` is for, as a type.
+/// The purpose of a `GivenPath`, as a type.
 public protocol PathUse: Sendable {
     static var purpose: PathPurpose { get }
 }
@@ -81,8 +82,8 @@ public enum PathUses {
     }
 }
 
-/// A server that an action is given: a host, `host:port`, or an address. Whether its caller may speak to it is decided by
-/// `HTTPClient` before the name is looked up, also for each address that a server redirects to.
+/// A server argument of an action: a host, `host:port`, or an address. `HTTPClient` decides whether the caller may
+/// connect to it before it resolves the name, and again for each redirect.
 public struct HostValue: InputValue, OutputValue, Hashable {
     public let text: String
 
@@ -99,7 +100,7 @@ public struct HostValue: InputValue, OutputValue, Hashable {
     }
 }
 
-/// A program that an action runs, by its name or its path: whether its caller may is decided before the action begins.
+/// A program that an action runs, by name or path. Whether the caller may run it is decided before the action begins.
 public struct ProgramName: InputValue, OutputValue, Hashable {
     public let text: String
 

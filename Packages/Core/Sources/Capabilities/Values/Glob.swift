@@ -1,5 +1,5 @@
-/// Patterns as shells have them: `*` for anything but `/`, `**` for anything, `?` for one character but `/`, and `\` for
-/// the next character as it is.
+/// Shell patterns: `*` matches anything but `/`, `**` matches anything, `?` matches one character but `/`, and `\`
+/// escapes the next character.
 public enum Glob {
     private enum Piece<Element: Hashable>: Equatable {
         case one(Element)
@@ -12,13 +12,12 @@ public enum Glob {
         matches(Array(pattern.unicodeScalars), Array(text.unicodeScalars), scalars)
     }
 
-    /// The same without a difference between capital and small letters, nor between two ways to write an accent, as some
-    /// file systems see names.
+    /// Matches without regard to case or to the way accents are encoded, as some file systems compare names.
     public static func matchesFolded(_ pattern: String, _ text: String) -> Bool {
         matches(Array(pattern.lowercased()), Array(text.lowercased()), characters)
     }
 
-    /// The same where a slash is nothing special, so that a star stands for anything.
+    /// Matches with no special treatment of slashes, so that a star matches anything.
     public static func matchesWide(_ pattern: String, _ text: String) -> Bool {
         var wide = ""
         var isEscaped = false
@@ -29,7 +28,7 @@ public enum Glob {
         return matches(wide, text)
     }
 
-    /// A pattern that only the text itself fits.
+    /// A pattern that matches only this text.
     public static func escape(_ text: String) -> String {
         var pattern = ""
         for scalar in text.unicodeScalars {
@@ -39,7 +38,7 @@ public enum Glob {
         return pattern
     }
 
-    /// The only text that fits a pattern; nil where others do, too.
+    /// The only text that a pattern matches; nil if it matches others too.
     public static func literal(_ pattern: String) -> String? {
         var text = ""
         for piece in pieces(of: Array(pattern.unicodeScalars), scalars) {
@@ -49,14 +48,14 @@ public enum Glob {
         return text
     }
 
-    /// How much of the text a pattern says: exact ones say most, and of others those with more characters.
+    /// How specific a pattern is: exact patterns most, then those with more literal characters.
     public static func precision(of pattern: String) -> Int {
         let pieces = pieces(of: Array(pattern.unicodeScalars), scalars)
         let exact = pieces.count { if case .one = $0 { true } else { false } }
         return exact == pieces.count ? 1 << 20 : exact
     }
 
-    /// What is special in a pattern.
+    /// The special characters of a pattern.
     private struct Signs<Element: Sendable>: Sendable {
         let star, question, escape, slash: Element
     }
@@ -64,7 +63,7 @@ public enum Glob {
     private static let scalars = Signs<Unicode.Scalar>(star: "*", question: "?", escape: "\\", slash: "/")
     private static let characters = Signs<Character>(star: "*", question: "?", escape: "\\", slash: "/")
 
-    /// Walks along the text once with all places in the pattern that are possible, so that no pattern is slow.
+    /// Walks along the text once and tracks all possible places in the pattern, so that no pattern is slow.
     private static func matches<Element: Hashable & Sendable>(
         _ pattern: [Element], _ text: [Element], _ signs: Signs<Element>
     ) -> Bool {
@@ -111,7 +110,7 @@ public enum Glob {
         return pieces
     }
 
-    /// The places that need no further character: stars may stand for nothing.
+    /// The places reachable without another character, because stars may match nothing.
     private static func reachable<Element>(from places: Set<Int>, _ pieces: [Piece<Element>]) -> Set<Int> {
         var reached = places
         for start in places {
@@ -125,11 +124,11 @@ public enum Glob {
     }
 }
 
-/// A pattern for paths, by names between slashes: `src/**`, `~/.ssh`, `**/.env`.
+/// A pattern for paths, matched name by name: `src/**`, `~/.ssh`, `**/.env`.
 ///
-/// `**` as a whole name stands for any number of folders, also none; within a name `*`, `?` and `\` are as in `Glob`.
+/// A name `**` matches any number of folders, including none. Within a name, `*`, `?` and `\` work as in `Glob`.
 public struct PathGlob: Sendable, Hashable {
-    /// Where relative patterns and paths begin, and what `~` is.
+    /// The base for relative patterns and paths, and the meaning of `~`.
     public struct Places: Sendable, Hashable {
         public var folder: AbsolutePath
         public var home: AbsolutePath?
@@ -145,7 +144,7 @@ public struct PathGlob: Sendable, Hashable {
             return start.appending(String(rest))
         }
 
-        /// From which folder on a text is meant, and what of it is left.
+        /// The folder that a text starts from, and the rest of the text.
         fileprivate func start(of text: String) -> (folder: AbsolutePath, rest: Substring) {
             var text = text[...]
             if text.hasPrefix("file://") { text = text.dropFirst("file://".count) }
@@ -179,18 +178,18 @@ public struct PathGlob: Sendable, Hashable {
         self.parts = parts
     }
 
-    /// Whether a path is one of those that are meant, to the letter.
+    /// Whether the pattern matches a path exactly.
     public func fits(_ path: AbsolutePath) -> Bool {
         ends(in: path, Glob.matches).contains(path.names.count)
     }
 
-    /// Whether a path is one of those that are meant or lies beneath one, also where only capital letters or the way in
-    /// which accents are written differ: on some file systems that is the same file.
+    /// Whether the pattern matches a path or one of its parents. Ignores case and the encoding of accents, because on
+    /// some file systems these are the same file.
     public func covers(_ path: AbsolutePath) -> Bool {
         !ends(in: path) { Glob.matches($0, $1) || Glob.matchesFolded($0, $1) }.isEmpty
     }
 
-    /// The one path that is meant, with all that lies beneath it or alone; nil where there may be several.
+    /// The one path that the pattern matches, alone or with everything below it; nil if there may be several.
     public var place: AbsolutePath? {
         var names: [[UInt8]] = []
         for part in parts.last == .any ? parts.dropLast() : parts[...] {
@@ -200,7 +199,7 @@ public struct PathGlob: Sendable, Hashable {
         return AbsolutePath(bytes: names.flatMap { [UInt8(ascii: "/")] + $0 })
     }
 
-    /// The folder beneath which all paths lie that are meant, as far as the pattern names it.
+    /// The longest literal folder that contains all matches.
     public var start: AbsolutePath {
         var names: [UInt8] = []
         for part in parts {
@@ -210,14 +209,14 @@ public struct PathGlob: Sendable, Hashable {
         return AbsolutePath(bytes: names)
     }
 
-    /// The same in another folder than the one that the pattern names.
+    /// The same pattern with its start folder replaced by another.
     public func moved(from start: AbsolutePath, to other: AbsolutePath) -> PathGlob {
         PathGlob(
             parts: other.names.map { .name(Glob.escape(String(decoding: $0, as: UTF8.self))) }
                 + parts.dropFirst(start.names.count))
     }
 
-    /// After how many of the path's names the pattern can be at its end.
+    /// The numbers of path names after which the pattern can end.
     private func ends(in path: AbsolutePath, _ matches: (String, String) -> Bool) -> Set<Int> {
         var places = reachable(from: [0])
         var ends: Set<Int> = places.contains(parts.count) ? [0] : []
@@ -250,11 +249,11 @@ public struct PathGlob: Sendable, Hashable {
     }
 }
 
-/// Patterns for files and folders that are kept from tools, as `PathGlob` reads them.
+/// Patterns for files and folders that tools may not use, in the syntax of `PathGlob`.
 public struct DeniedPaths: Sendable, Hashable {
-    /// What no tool may open at all.
+    /// Paths that tools may neither read nor write.
     public var reading: [String]
-    /// What may be read and not written.
+    /// Paths that tools may read but not write.
     public var writing: [String]
 
     public init(reading: [String] = [], writing: [String] = []) {

@@ -10,7 +10,7 @@ public protocol Shaped: Sendable {
 public protocol InputValue: Shaped {
     /// The value from JSON that the schema accepted.
     init(json: JSON) throws(ValueError)
-    /// The value when nothing was given, or nil when something must be.
+    /// The value if nothing was given; nil if a value is required.
     static var whenAbsent: Self? { get }
 }
 
@@ -18,12 +18,12 @@ extension InputValue {
     public static var whenAbsent: Self? { nil }
 }
 
-/// A type that an action can give back, or that a default can be shown as.
+/// A type that an action can return, or that a default value can have.
 public protocol OutputValue: Shaped {
     /// The value itself.
     var json: JSON { get }
-    /// The exit code of a command that ends with this result: a doctor's findings are worth printing and still mean
-    /// that something is wrong.
+    /// The exit code of a command that ends with this result. A doctor's findings, for example, are printed normally
+    /// but can still mean that something is wrong.
     var exit: ExitCode { get }
 }
 
@@ -31,7 +31,7 @@ extension OutputValue {
     public var exit: ExitCode { .done }
 }
 
-/// Says that a value does not have the shape that was declared.
+/// A value does not have the declared shape.
 public struct ValueError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Where in the value: member names and indices from the outside in.
     public let path: [String]
@@ -43,7 +43,7 @@ public struct ValueError: Error, Sendable, Hashable, CustomStringConvertible {
         self.path = path
     }
 
-    /// The same problem seen from one level further out.
+    /// The same problem as seen from the value around it.
     public func under(_ name: String) -> ValueError {
         ValueError(message, at: [name] + path)
     }
@@ -54,12 +54,12 @@ public struct ValueError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension String {
-    /// The text in quotes, shortened, so that a message stays readable whatever it quotes.
+    /// The text in quotes, shortened so that messages stay readable.
     public var quotedForMessage: String {
         "'\(shortened(to: 60))'"
     }
 
-    /// The first of its scalars, by which alone a text is bounded: one character can be megabytes of accents.
+    /// The first scalars of the text. Characters cannot bound it, because one character can hold megabytes of accents.
     func shortened(to limit: Int) -> String {
         let shown = unicodeScalars.prefix(limit)
         return shown.endIndex < endIndex ? String(shown) + "…" : self
@@ -74,8 +74,8 @@ extension String {
 public protocol Choice: InputValue, OutputValue, CaseIterable, RawRepresentable where RawValue == String {}
 
 extension Choice {
-    // A key path in generic code would be made at run time, once for each type; and so would be what maps the cases, if
-    // this could not be made for each where it is declared.
+    // Generic code would create a key path at run time for each type. The same would happen to the mapping of the
+    // cases, so this is inlinable.
     @inlinable public static var schema: Schema { .choice(allCases.map { $0.rawValue }) }
     public var json: JSON { .string(rawValue) }
     public init(json: JSON) throws(ValueError) {
@@ -87,7 +87,7 @@ extension Choice {
 }
 
 private func schemaProblem(_ schema: Schema, _ json: JSON) -> ValueError {
-    schema.problems(in: json).first ?? ValueError("is not one of the values known here")
+    schema.problems(in: json).first ?? ValueError("is not one of the allowed values")
 }
 
 extension String: InputValue, OutputValue {
@@ -109,17 +109,17 @@ extension Int: InputValue, OutputValue {
 }
 
 extension JSON {
-    /// An integer, also one that is written as `5.0`, which JSON Schema and many clients take for the same.
+    /// The value as an integer. Also accepts `5.0`, which JSON Schema and many clients treat as the same.
     public var wholeNumber: Int? {
-        // What is a little less than the least integer is rounded to just that when it is read.
+        // A number slightly below the least integer is rounded to it when it is read.
         int ?? double.flatMap { Int(exactly: $0) }.flatMap { $0 == .min ? nil : $0 }
     }
 
-    /// Why there is none.
+    /// Why the value is not a whole number.
     static func wholeNumberProblem(_ value: JSON) -> String {
         switch value {
-        case .big: "is too large a number"
-        case .double(let number) where number.rounded() == number: "is too large a number"
+        case .big: "is too large"
+        case .double(let number) where number.rounded() == number: "is too large"
         case .double: "needs a whole number, not one with a fraction"
         default: "needs a whole number, not \(value.kindName)"
         }

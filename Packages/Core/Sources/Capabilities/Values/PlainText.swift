@@ -1,6 +1,6 @@
-/// Text that somebody outside chose freely, such as a server, made safe to be put into a sentence.
+/// Makes text from outside, such as from a server, safe to put into a sentence.
 public enum PlainText {
-    /// Replaces what a terminal would obey or not show: controls, marks of direction, separators of lines.
+    /// Escapes what a terminal would interpret or hide: control characters, direction marks and line separators.
     public static func escape(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isHidden) else { return text }
         var plain = ""
@@ -21,7 +21,7 @@ public enum PlainText {
         }
     }
 
-    /// The same line by line, for a text that is shown over several lines.
+    /// The same for each line of a text that is shown over several lines.
     public static func escapeLines(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { escape(String($0)) }.joined(separator: "\n")
     }

@@ -47,7 +47,7 @@ extension Record {
     }
 }
 
-/// The result of an action that has nothing to say beyond having been done.
+/// The result of an action that has nothing to report.
 public struct Nothing: OutputValue {
     public init() {}
     public static var schema: Schema { .record([]) }

@@ -2,8 +2,8 @@ public import JSON
 
 /// The shape of a value that crosses the registry: a parameter, a setting or a result.
 ///
-/// One schema serves every surface: it parses a command-line word, checks a bundle's JSON, becomes a
-/// JSON Schema for an MCP host and tells a frontend how to print the value.
+/// One schema serves every surface: it parses command-line words, checks a bundle's JSON, becomes a JSON Schema for an
+/// MCP host and tells a frontend how to print the value.
 public indirect enum Schema: Sendable, Hashable {
     case any
     case boolean
@@ -20,9 +20,9 @@ public indirect enum Schema: Sendable, Hashable {
     case size(ClosedRange<Int>?)
     case time
     case secret
-    /// What a secret is called.
+    /// The name of a secret.
     case secretName
-    /// The name of a program that is to be run.
+    /// The name of a program to run.
     case program
     case array(Schema)
     case map(Schema)
@@ -35,7 +35,7 @@ public indirect enum Schema: Sendable, Hashable {
         public let summary: String
         public let schema: Schema
         public let role: Role
-        /// Words of JSON Schema for what only the reader of the value checks, such as `minItems`.
+        /// JSON Schema keywords for what only the reader of the value checks, such as `minItems`.
         public let keywords: JSONObject
 
         public init(
@@ -49,15 +49,15 @@ public indirect enum Schema: Sendable, Hashable {
         }
     }
 
-    /// How a frontend should treat a member: a role and never a colour.
+    /// How a frontend should treat a member: a role, never a colour.
     public enum Role: Sendable, Hashable {
-        /// Shown as it is.
+        /// Shown without emphasis.
         case plain
-        /// What the row is called.
+        /// The name of the row.
         case name
-        /// A state word (`ok`, `failed`…), shown so that trouble stands out.
+        /// A state word (`ok`, `failed`…), styled so that problems stand out.
         case state
-        /// The first to go where a table is too wide, which then names it.
+        /// Dropped first if a table is too wide; the table then names it.
         case minor
         /// Left out of tables, shown when one record is printed.
         case detail
@@ -80,8 +80,8 @@ public indirect enum Schema: Sendable, Hashable {
 }
 
 extension Schema {
-    /// Everything in which a value differs from the schema, so that a person can mend all of it at once; of a value that
-    /// is wrong in more than `SchemaProblems.limit` places, the first of them.
+    /// All differences between a value and the schema, so that a person can fix them all at once. Stops after
+    /// `SchemaProblems.limit`.
     public func problems(in value: JSON) -> [ValueError] {
         var problems = SchemaProblems()
         check(value, &problems)
@@ -112,7 +112,7 @@ extension Schema {
         }
     }
 
-    /// What is wrong with a value that holds no others.
+    /// The problem of a value that contains no other values.
     private func problem(in value: JSON) -> String? {
         switch self {
         case .any, .optional, .array, .map, .record:
@@ -133,7 +133,7 @@ extension Schema {
         case .duration:
             if let number = value.double {
                 if number < 0 { return "must not be negative" }
-                return number < 1e12 ? nil : "is longer than any duration can be"
+                return number < 1e12 ? nil : "is too long for a duration"
             }
             guard let text = value.string else { return needs("a duration such as 30s or 1m30s", value) }
             return Duration(words: text) == nil
@@ -173,15 +173,15 @@ extension Schema {
         case .url where value.string?.contains("://") != true:
             "needs a URL such as https://example.com"
         case .path where value.string?.isEmpty == true:
-            "needs a path, not an empty text"
+            "needs a path, not empty text"
         case .path where value.string?.utf8.contains(0) == true:
-            "cannot hold a zero byte"
+            "must not contain a zero byte"
         case .host where value.string?.isEmpty == true:
-            "needs a host, not an empty text"
+            "needs a host, not empty text"
         case .secretName where value.string?.isEmpty == true:
-            "needs the name of a secret, not an empty text"
+            "needs the name of a secret, not empty text"
         case .program where value.string?.isEmpty == true:
-            "needs the name of a program, not an empty text"
+            "needs the name of a program, not empty text"
         default: nil
         }
     }
@@ -209,21 +209,21 @@ extension Schema {
 }
 
 extension Schema {
-    /// This schema as JSON Schema 2020-12, without the `$schema` member: what should be given.
+    /// This schema as JSON Schema 2020-12, without the `$schema` member. Describes what to send.
     public var jsonSchema: JSONObject { jsonSchema(accepting: []) }
 
-    /// What a reader takes beyond what should be given.
+    /// What a reader accepts beyond the schema.
     public struct Leniency: OptionSet, Sendable {
         public let rawValue: Int
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// Null for what may be absent.
+        /// Null for optional values.
         public static let nulls = Leniency(rawValue: 1)
-        /// Members of objects that nobody knows.
+        /// Unknown members of objects.
         public static let unknownMembers = Leniency(rawValue: 2)
     }
 
-    /// This schema as JSON Schema 2020-12: all that a reader of this leniency takes.
+    /// This schema as JSON Schema 2020-12. Describes everything that a reader with this leniency accepts.
     public func jsonSchema(accepting leniency: Leniency) -> JSONObject {
         switch self {
         case .any: return [:]
@@ -243,13 +243,13 @@ extension Schema {
         case .time: return ["type": "string", "format": "date-time"]
         case .duration:
             return [
-                "type": ["string", "number"], "description": "a duration such as 30s or 1m30s; a number is seconds",
+                "type": ["string", "number"], "description": "a duration such as 30s or 1m30s; a number means seconds",
             ]
         case .size(let range):
             var schema: JSONObject = [
                 "type": ["integer", "string"], "description": "bytes, or a size such as 64KiB",
             ]
-            // They say something of a number alone; the words for a size are checked here.
+            // These bounds apply to numbers only; sizes written as text are checked here.
             if let range { (schema["minimum"], schema["maximum"]) = (.int(range.lowerBound), .int(range.upperBound)) }
             return schema
         case .array(let element): return ["type": "array", "items": .object(element.jsonSchema(accepting: leniency))]
@@ -262,7 +262,7 @@ extension Schema {
         }
     }
 
-    /// A JSON Schema object whose members are the given properties, and no others unless unknown ones are taken.
+    /// A JSON Schema object with these properties, and with others only if unknown members are accepted.
     private static func recordSchema(_ properties: [Property], _ leniency: Leniency) -> JSONObject {
         var members = JSONObject()
         for property in properties {
@@ -279,8 +279,8 @@ extension Schema {
         return schema
     }
 
-    /// A JSON Schema that takes null too. A type takes a second name; words that bind values of every type need a choice
-    /// beside them.
+    /// A JSON Schema that also accepts null. A schema with a type gets a second type; keywords that restrict values of
+    /// every type need `anyOf`.
     public static func orNull(_ schema: JSONObject) -> JSONObject {
         if schema.isEmpty { return schema }
         if let type = schema["type"], schema["enum"] == nil, schema["const"] == nil, schema["anyOf"] == nil {
@@ -321,7 +321,7 @@ extension Schema {
         "true": true, "yes": true, "on": true, "1": true, "false": false, "no": false, "off": false, "0": false,
     ]
 
-    /// Structured values are written as JSON; a list of plain values also with commas, as people do.
+    /// Structured values are written as JSON. A list of plain values can also be separated by commas.
     private func structured(_ word: String) throws(ValueError) -> JSON {
         switch self {
         case .array(let element) where !word.hasPrefix("["):
@@ -331,12 +331,12 @@ extension Schema {
             }
             return .array(items)
         case .any:
-            // Anything that is no JSON is meant as text.
+            // Anything that is not JSON counts as text.
             do { return try JSON(parsing: word, reading: .json5) } catch { return .string(word) }
         default:
             let value: JSON
             do { value = try JSON(parsing: word, reading: .json5) } catch {
-                throw ValueError("is no JSON (\(error.message)): \(word.quotedForMessage)")
+                throw ValueError("is not valid JSON (\(error.message)): \(word.quotedForMessage)")
             }
             return try checked(value)
         }
@@ -352,12 +352,12 @@ extension Schema {
     }
 }
 
-/// What a check has found so far. It ends where a person has enough to mend: a value of a few megabytes can be wrong in
-/// millions of places, and all of them told would be a thousand times as large.
+/// The problems found so far. Collecting stops after a limit: a value of a few megabytes can be wrong in millions of
+/// places, and the messages would be a thousand times as large.
 public struct SchemaProblems: Sendable {
-    /// So many problems are told; after them one sentence says that there are more.
+    /// The number of problems that are listed; after them one sentence says that there are more.
     public static let limit = 20
-    /// Longer names are cut: they come from the value.
+    /// Longer names are cut, because they come from the value.
     private static let longestName = 100
 
     public private(set) var all: [ValueError] = []
@@ -365,19 +365,19 @@ public struct SchemaProblems: Sendable {
 
     public init() {}
 
-    /// Whether there is no use in looking on.
+    /// Whether there is no point in checking further.
     public var isFull: Bool { all.count > Self.limit }
 
-    /// Notes what is wrong at the present place, or at a member of it.
+    /// Adds a problem at the present place, or at a member of it.
     public mutating func add(_ message: String, at member: String? = nil) {
         guard all.count < Self.limit else {
-            if !isFull { all.append(ValueError("has more problems than these \(Self.limit)")) }
+            if !isFull { all.append(ValueError("has more problems than the \(Self.limit) listed")) }
             return
         }
         all.append(ValueError(message, at: path + (member.map { [$0.shortened(to: Self.longestName)] } ?? [])))
     }
 
-    /// Notes everything in which a member differs from its schema, as far as there is room.
+    /// Adds the differences between a member and its schema, up to the limit.
     public mutating func check(_ value: JSON, _ schema: Schema, at member: String) {
         path.append(member.shortened(to: Self.longestName))
         schema.check(value, &self)

@@ -1,9 +1,9 @@
-/// Finds what somebody most likely meant to type.
+/// Finds the name that was most likely meant.
 public enum Suggestion {
     /// The candidate nearest to the word, if one is near enough to be worth offering.
     public static func nearest<Names: Sequence>(to word: String, among candidates: Names) -> String?
     where Names.Element == String {
-        // What nobody can have meant to type is not compared: it may be megabytes of somebody's input.
+        // Long words are not compared: they can be megabytes of input and are not typing mistakes.
         guard word.utf8.count <= 256 else { return nil }
         let wanted = Array(word.lowercased().prefix(64))
         let limit = wanted.count <= 3 ? 1 : wanted.count <= 6 ? 2 : 3
@@ -13,13 +13,13 @@ public enum Suggestion {
             if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
         }
         if let best, best.distance <= 1 { return best.name }
-        // A beginning that fits one name only is nearer than two slips of the finger.
+        // A unique completion is more likely than two typing mistakes.
         let completions = candidates.filter { word.count >= 3 && $0.lowercased().hasPrefix(word.lowercased()) }
         return completions.count == 1 ? completions.first : best?.name
     }
 
-    /// The candidate that somebody who typed this word surely meant: at most two slips of the finger away, and one in
-    /// a word of three letters or less.
+    /// The candidate that was almost certainly meant: at most two typing mistakes away, or one in a word of up to three
+    /// letters.
     public static func slip<Names: Sequence>(of word: String, among candidates: Names) -> String?
     where Names.Element == String {
         let wanted = Array(word.lowercased().prefix(64))

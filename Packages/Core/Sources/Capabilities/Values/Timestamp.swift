@@ -2,7 +2,7 @@ public import JSON
 
 /// A moment in time, exact to the microsecond, written in ISO 8601 with UTC.
 ///
-/// Foundation's `Date` would do, but linking Foundation costs more start-up time than the whole host.
+/// Replaces Foundation's `Date`, because linking Foundation costs more start-up time than the whole host.
 public struct Timestamp: InputValue, OutputValue, Hashable, Comparable {
     /// Microseconds since 1970-01-01T00:00:00Z.
     public var microseconds: Int64
@@ -30,7 +30,7 @@ public struct Timestamp: InputValue, OutputValue, Hashable, Comparable {
         func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
         var text = "\(Self.padded(year, 4))-\(two(month))-\(two(day))"
         text += "T\(two(clock / 3600)):\(two(clock / 60 % 60)):\(two(clock % 60))"
-        // The second in which the first moment of all lies begins before it, so the product may wrap and come back.
+        // For the earliest timestamps the start of the second is out of range, so the product may wrap and come back.
         let fraction = microseconds &- seconds &* 1_000_000
         if fraction != 0 {
             var digits = Self.padded(fraction, 6)
@@ -94,7 +94,7 @@ public struct Timestamp: InputValue, OutputValue, Hashable, Comparable {
         Timestamp(microseconds: left.microseconds + Int64(right / .microseconds(1)))
     }
 
-    /// How long after another moment this one is.
+    /// The time from another moment to this one.
     public static func - (left: Timestamp, right: Timestamp) -> Duration {
         .microseconds(left.microseconds - right.microseconds)
     }
@@ -139,10 +139,10 @@ extension Timestamp {
 }
 
 extension Timestamp {
-    /// Reads a time as people type it: `2h` or `3d` (so long ago), `today`, `yesterday`, a day such as `2026-11-20`, or
-    /// what `init(iso8601:)` reads. A day begins at midnight of the person's own time.
+    /// Reads a time as people type it: `2h` or `3d` (ago), `today`, `yesterday`, a day such as `2026-11-20`, or what
+    /// `init(iso8601:)` reads. A day begins at midnight in the person's time zone.
     ///
-    /// - Parameter offset: how far that time is ahead of UTC at a moment.
+    /// - Parameter offset: how far the person's time zone is ahead of UTC at a moment.
     public init?(words: String, now: Timestamp, offset: (Timestamp) -> Duration) {
         let word = words.lowercased()
         let today = Timestamp.days(of: now, offset)
@@ -165,13 +165,13 @@ extension Timestamp {
 
     private static let day: Int64 = 86_400_000_000
 
-    /// The number of the day in the person's time.
+    /// The number of the day in the person's time zone.
     private static func days(of time: Timestamp, _ offset: (Timestamp) -> Duration) -> Int64 {
         let local = (time + offset(time)).microseconds
         return local / day - (local % day < 0 ? 1 : 0)
     }
 
-    /// The moment at which a day begins in the person's time, whose offset may be another one than now.
+    /// The moment at which a day begins in the person's time zone, whose offset may differ from the present one.
     private init(day: Int64, _ offset: (Timestamp) -> Duration) {
         let midnight = Timestamp(microseconds: day * Self.day)
         let near = midnight + (.zero - offset(midnight))

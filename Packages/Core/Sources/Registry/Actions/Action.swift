@@ -1,7 +1,7 @@
 public import Capabilities
 public import JSON
 
-/// One thing that can be done, declared once for every surface.
+/// An action, declared once for every surface.
 ///
 /// The parameters' types are those of the body's arguments, so a declaration cannot disagree with its code:
 ///
@@ -21,44 +21,44 @@ public struct Action: Sendable {
     public let summary: String
     public let effect: Effect
     public let parameters: [ParameterDeclaration]
-    /// The shape of the result, made when it is asked for: most commands need the shape of one action only.
+    /// The shape of the result. It is built only when needed, because most commands need the shape of a single action.
     public var result: Schema { resultShape() }
     private let resultShape: @Sendable () -> Schema
-    /// More than the summary, for the help page.
+    /// Additional text for the help page.
     public private(set) var details = ""
     public private(set) var examples: [Example] = []
-    /// What it may ask the person, whose answers can be given beforehand.
+    /// The questions it may ask the person. Their answers can be provided in advance.
     public var questions: [AskedQuestion] {
         let agreed =
             effect == .destroys || destroyingFlag != nil
-            ? [AskedQuestion(id: agreementID, summary: "Whether to go on: true or false")] : []
+            ? [AskedQuestion(id: agreementID, summary: "Whether to continue: true or false")] : []
         let secrets = parameters.filter { $0.form == .secret && $0.isRequired }
             .map { AskedQuestion(id: questionID(of: $0), summary: $0.summary) }
         return asked + secrets + agreed
     }
     private var asked: [AskedQuestion] = []
-    /// The flag with which it destroys something, where it does not without.
+    /// The flag that makes it destructive, if it is not destructive without it.
     public private(set) var destroyingFlag: String?
-    /// A word of its own on the command line.
+    /// A top-level word for it on the command line.
     public private(set) var alias: String?
-    /// Whether its group means this action when the next word is no verb.
+    /// Whether its group runs this action when the next word is not a verb.
     public private(set) var isDefault = false
     /// Whether it sends events while it runs.
     public private(set) var isStreaming = false
-    /// Whether it must work with broken settings and features, because it is needed to mend them.
+    /// Whether it runs even with invalid settings or features, because it is needed to fix them.
     public private(set) var worksAlways = false
     /// Whether it finishes without waiting for anything.
     public private(set) var isInstant = false
     /// Whether lists leave it out.
     public private(set) var isHidden = false
-    /// Whether it reaches others than this machine, or costs something.
+    /// Whether it sends something off this machine, or costs something.
     public private(set) var sends = false
-    /// To whom it is offered besides the person.
+    /// Who may use it besides the person.
     public private(set) var offer = ActionOffer.bundles
     private let body: @Sendable (JSONObject, ActionContext) async throws -> any OutputValue
     private var loss: (@Sendable (JSONObject, ActionContext) async throws -> String?)?
 
-    /// A command line that shows the action at work.
+    /// An example command line.
     public struct Example: Sendable, Hashable {
         public let command: String
         public let summary: String
@@ -66,16 +66,16 @@ public struct Action: Sendable {
 
     /// A question that it may ask.
     public struct AskedQuestion: Sendable, Hashable {
-        /// By which `--answers` gives the answer.
+        /// The id under which `--answers` provides the answer.
         public let id: String
-        /// What the answer is.
+        /// The meaning of the answer.
         public let summary: String
     }
 
-    /// By which a person is asked whether something shall be destroyed.
+    /// The id of the question before something is destroyed.
     public var agreementID: String { "confirm.\(id)" }
 
-    /// By which a person is asked for a secret that was not given otherwise.
+    /// The id of the question for a secret that was not given otherwise.
     public func questionID(of parameter: ParameterDeclaration) -> String { "\(id).\(parameter.name)" }
 
     public init<each Value: InputValue, Result: OutputValue>(
@@ -89,7 +89,8 @@ public struct Action: Sendable {
         self.effect = effect
         parameters = declarations
         resultShape = { Result.schema }
-        // By their places and without their types: to look at a pack of values takes longer than to read them.
+        // Stored by position and without types, because looking up values in a parameter pack takes longer than reading
+        // them.
         var erased: [any AnyParameter] = []
         for one in repeat each parameter { erased.append(one) }
         let readers = erased
@@ -99,7 +100,7 @@ public struct Action: Sendable {
         }
     }
 
-    /// An action whose arguments are one value, with the parameters that are bound to its properties.
+    /// An action whose arguments are a single value. Its parameters are bound to the value's properties.
     public init<Arguments: ActionArguments, Result: OutputValue>(
         _ id: String, _ summary: String, _ effect: Effect, taking: Arguments.Type,
         body: @escaping @Sendable (ActionContext, Arguments) async throws -> Result
@@ -112,31 +113,31 @@ public struct Action: Sendable {
         self.body = { given, context in try await body(context, try Arguments(reading: given)) }
     }
 
-    /// Does it with arguments that were checked.
+    /// Performs the action with checked arguments.
     func perform(_ arguments: JSONObject, in context: ActionContext) async throws -> any OutputValue {
         try await body(arguments, context)
     }
 
-    /// The question before something is destroyed, which names it; nil where there is nothing to lose, and so to ask.
+    /// The question before something is destroyed, which names it; nil if there is nothing to lose.
     ///
-    /// - Throws: what the action would throw for something that is not there, so that nobody is asked about it.
+    /// - Throws: what the action throws if the thing does not exist, so that nobody is asked about it.
     func question(before arguments: JSONObject, in context: ActionContext) async throws -> String? {
-        if let loss { return try await loss(arguments, context).map { "\($0). Go on?" } }
+        if let loss { return try await loss(arguments, context).map { "\($0). Continue?" } }
         let words = parameters.filter { $0.form == .positional }.flatMap { parameter in
             let value = arguments[parameter.name]
             return value?.array?.compactMap(\.string) ?? [value?.string].compactMap { $0 }
         }
         let about = words.isEmpty ? "" : " (\(words.map { PlainText.escape($0) }.joined(separator: ", ")))"
-        return "\(summary)\(about). Go on?"
+        return "\(summary)\(about). Continue?"
     }
 
-    /// How far it goes with these arguments.
+    /// The effect with these arguments.
     public func effect(of arguments: JSONObject) -> Effect {
         if let destroyingFlag, arguments[destroyingFlag] == true { return .destroys }
         return effect
     }
 
-    /// Everything in which the arguments differ from the declaration; of more than `SchemaProblems.limit` the first.
+    /// All differences between the arguments and the declaration, up to `SchemaProblems.limit`.
     public func problems(in arguments: JSONObject) -> [ValueError] {
         var problems = SchemaProblems()
         for parameter in parameters {
@@ -149,12 +150,12 @@ public struct Action: Sendable {
         let names = parameters.map(\.name)
         for (name, _) in arguments where !names.contains(name) {
             if problems.isFull { break }
-            problems.add("is no parameter of \(id)\(Suggestion.text(for: name, among: names))", at: name)
+            problems.add("is not a parameter of \(id)\(Suggestion.text(for: name, among: names))", at: name)
         }
         return problems.all
     }
 
-    /// JSON Schema 2020-12 of the arguments, as bundles, JSON-RPC and MCP take them.
+    /// JSON Schema 2020-12 of the arguments, for bundles, JSON-RPC and MCP.
     public var inputSchema: JSONObject {
         let properties = parameters.map { parameter in
             let schema = parameter.isRequired ? parameter.schema : Schema.optional(parameter.schema.unwrapped)
@@ -175,7 +176,7 @@ public struct Action: Sendable {
 }
 
 extension Action {
-    /// What these arguments name that a grant decides about.
+    /// The requests that a grant must decide for these arguments.
     func requests(in arguments: JSONObject, from folder: String) -> [GrantRequest] {
         var requests: [GrantRequest] = []
         for parameter in parameters {
@@ -195,45 +196,47 @@ extension Action {
         return copy
     }
 
-    /// More than the summary: paragraphs for the help page and the reference.
+    /// Additional paragraphs for the help page and the reference.
     public func details(_ text: String) -> Action { with { $0.details = text } }
-    /// A command line that shows it at work; a test runs the parser over each.
+    /// An example command line; a test parses each of them.
     public func example(_ command: String, _ summary: String) -> Action {
         with { $0.examples.append(Example(command: command, summary: summary)) }
     }
-    /// A question that its body may ask, by its id; the help page lists them, for `--answers`.
+    /// A question that the action may ask, by id. The help page lists it for `--answers`.
     public func question(_ id: String, _ summary: String) -> Action {
         with { $0.asked.append(AskedQuestion(id: id, summary: summary)) }
     }
-    /// What would be lost, as a sentence that names it and stands before "Go on?"; nil where there is nothing to lose.
-    /// It changes nothing, and throws what the action throws for something that is not there. Without it the question is
+    /// Describes what would be lost, as a sentence to put before "Continue?"; nil if there is nothing to lose. It must
+    /// not change anything, and throws what the action throws if the thing does not exist. Without it, the question is
     /// the summary with the arguments.
     public func losing(
         _ loss: @escaping @Sendable (JSONObject, ActionContext) async throws -> String?
     ) -> Action { with { $0.loss = loss } }
-    /// With this flag it destroys something: the person is asked first, and whoever may do no more than its effect may not.
+    /// With this flag the action destroys something. The person is asked first, and callers limited to its basic effect
+    /// may not use the flag.
     public func destroying(with flag: String) -> Action { with { $0.destroyingFlag = flag } }
-    /// A top-level word that means this action.
+    /// A top-level word for this action.
     public func alias(_ word: String) -> Action { with { $0.alias = word } }
-    /// Done when the word after the group is no verb.
+    /// Runs when the word after the group is not a verb.
     public func asDefault() -> Action { with { $0.isDefault = true } }
     /// Sends events while it runs, so that machine formats print a stream.
     public func streaming() -> Action { with { $0.isStreaming = true } }
-    /// Works even when settings or features are broken.
+    /// Runs even with invalid settings or features.
     public func always() -> Action { with { $0.worksAlways = true } }
-    /// Finishes without waiting or much work: it runs on the thread that the command began on, which saves starting more.
+    /// Finishes without waiting or much work. It runs on the thread of the command, so that no other thread is started.
     public func instant() -> Action { with { $0.isInstant = true } }
-    /// Leaves this machine, or costs something: it speaks to a server, or asks a model.
+    /// Sends something off this machine, or costs something: it connects to a server or asks a model.
     public func sending() -> Action { with { $0.sends = true } }
-    /// May be offered to models, as a tool: it reads our own state, and nothing that a model could send away by it.
+    /// Available to models as a tool. It must only read our own state, and nothing that a model could use to send data
+    /// away.
     public func forModels() -> Action { with { $0.offer = .models } }
-    /// Done by a bundle only if that names it: it changes what others may do, such as settings, trust, keys or rules.
+    /// Available only to bundles that name it, because it changes what others may do: settings, trust, keys or rules.
     public func byName() -> Action { with { $0.offer = .byName } }
-    /// Left out of lists: for programs, not for people.
+    /// Hidden from lists: for programs, not for people.
     public func hidden() -> Action { with { $0.isHidden = true } }
 }
 
-/// Wrong arguments, all of them.
+/// The arguments are invalid; contains all problems.
 public struct ArgumentsFailure: Failure {
     public let action: String
     public let problems: [ValueError]
@@ -255,18 +258,18 @@ public struct ArgumentsFailure: Failure {
 }
 
 extension Action {
-    /// Names that every frontend keeps for itself, so that they mean the same with every action.
+    /// Names reserved by every frontend, so that they mean the same for every action.
     public static let reservedNames = [
         "help", "format", "json", "output-format", "quiet", "verbose", "only", "set", "profile", "color", "yes",
         "timeout", "no-input", "version", "answers",
     ]
 
-    /// Letters that every frontend keeps for itself.
+    /// Letters reserved by every frontend.
     public static let reservedLetters: [Character] = ["h", "q", "v", "y"]
 
-    /// Everything in which the declaration contradicts itself, as the rest of "the action …, which".
+    /// All contradictions in the declaration, each as the rest of "the action …, which".
     ///
-    /// Every action is looked at when the program starts, so its few names are compared and not hashed.
+    /// Every action is checked when the program starts. Its few names are compared instead of hashed, which is faster.
     var contradictions: [String] {
         var found: [String] = []
         if !DottedName.isValid(id) { found.append("has a malformed id; ids are lower-case words joined by dots") }
@@ -292,7 +295,7 @@ extension Action {
                 }
                 if letters.contains(short) { found.append("uses the letter -\(short) twice") }
                 letters.append(short)
-                if !short.isASCII || !short.isLetter { found.append("has the letter -\(short), which is no letter") }
+                if !short.isASCII || !short.isLetter { found.append("has the letter -\(short), which is not a letter") }
             }
             if parameter.form == .positional {
                 if let repeated { found.append("has \(name) after \(repeated), which takes all words that are left") }
@@ -307,14 +310,14 @@ extension Action {
                 found.append("offers no choice for \(name)")
             }
             if parameter.schema.element?.unwrapped ?? parameter.schema.unwrapped == .path(.any) {
-                found.append("takes the path \(name) and does not say what for")
+                found.append("takes the path \(name) without saying what it is for")
             }
             if let standard = parameter.standard, let problem = parameter.schema.problems(in: standard).first {
                 found.append("has a default for \(name) that \(problem.description)")
             }
         }
         if let destroyingFlag, !parameters.contains(where: { $0.form == .flag && $0.name == destroyingFlag }) {
-            found.append("destroys with --\(destroyingFlag), which is no flag of it")
+            found.append("destroys with --\(destroyingFlag), which is not one of its flags")
         }
         if offer == .models { found += contradictionsForModels }
         for parameter in parameters where parameter.form == .flag && names.contains("no-" + parameter.name) {
@@ -323,7 +326,7 @@ extension Action {
         return found
     }
 
-    /// What a model can name, it can have read and sent away; what it can change, it can be talked into changing.
+    /// A model can read and send away whatever it can name, and can be talked into changing whatever it can change.
     private var contradictionsForModels: [String] {
         var found: [String] = []
         let farthest = destroyingFlag == nil ? effect : .destroys

@@ -1,8 +1,8 @@
 import Capabilities
 import JSON
 
-/// What an action takes, as one value: for an action with more parameters than a closure can list without mixing them up.
-/// Each parameter is bound to a property, which also gives it its type.
+/// The arguments of an action as a single value, for actions with too many parameters for a closure. Each parameter is
+/// bound to a property, which also determines its type.
 ///
 /// ```swift
 /// struct ForecastArguments: ActionArguments {
@@ -18,15 +18,15 @@ import JSON
 /// }
 /// ```
 public protocol ActionArguments: Sendable {
-    /// Makes a value whose properties are then set, each from its parameter.
+    /// Creates a value whose properties are then set from the parameters.
     init()
-    /// The parameters in the order of the help page.
+    /// The parameters, in the order of the help page.
     static var bindings: [ArgumentBinding<Self>] { get }
 }
 
 extension ActionArguments {
-    /// Binds a parameter to the property that gets its value. The key path is not made before a value is read: every
-    /// command makes all bindings, to know the declarations.
+    /// Binds a parameter to a property. The key path is created when a value is read: every command declares all actions,
+    /// and a key path takes microseconds to create.
     public static func bind<Value>(
         _ property: @autoclosure @escaping @Sendable () -> WritableKeyPath<Self, Value>, _ parameter: Parameter<Value>
     ) -> ArgumentBinding<Self> {
@@ -35,14 +35,14 @@ extension ActionArguments {
         }
     }
 
-    /// Reads what was given.
+    /// Reads the given arguments.
     init(reading arguments: JSONObject) throws(ValueError) {
         self.init()
         for binding in Self.bindings { try binding.set(&self, arguments) }
     }
 }
 
-/// A parameter and the property that gets its value.
+/// A parameter with its property.
 public struct ArgumentBinding<Arguments>: Sendable {
     let declaration: ParameterDeclaration
     fileprivate let set: @Sendable (inout Arguments, JSONObject) throws(ValueError) -> Void

@@ -1,6 +1,6 @@
 import Capabilities
 
-/// Every action of a composition, by id and by alias, with what is wrong in their declarations.
+/// All actions of a composition, by id and alias, with the problems of their declarations.
 public struct ActionIndex: Sendable {
     /// In the order in which they were registered.
     public let all: [Action]
@@ -35,7 +35,7 @@ public struct ActionIndex: Sendable {
                 let group = action.group
                 if let other = defaults.last(where: { $0.group == group }) {
                     report(
-                        .duplicateAction, "makes \(action.id) the default of \(group), and \(other.id) is it already")
+                        .duplicateAction, "makes \(action.id) the default of \(group), which already has \(other.id)")
                 }
                 defaults.append((group, action.id))
             }
@@ -65,7 +65,7 @@ public struct ActionIndex: Sendable {
         byID[action.id].map { owners[$0] }
     }
 
-    /// The action, or an error with the nearest one.
+    /// The action, or an error that suggests the nearest one.
     public func find(_ id: String) throws(RegistryError) -> Action {
         guard let action = self[id] else {
             throw RegistryError.noAction(
@@ -83,7 +83,7 @@ extension Action {
 }
 
 extension String {
-    /// Whether a dotted id is the given one or below it.
+    /// Whether a dotted id equals a name or is below it.
     fileprivate func isBelow(_ name: String) -> Bool {
         hasPrefix(name)
             && (utf8.count == name.utf8.count

@@ -1,14 +1,14 @@
 public import Capabilities
 public import JSON
 
-/// One value that an action takes, declared with its type.
+/// A parameter of an action, declared with its type.
 ///
 /// ```swift
 /// .argument("city", "City to look up")                       // a word
 /// .argument("hosts", "Hosts to watch", as: [String].self)     // any number of words
 /// .option("units", "Units of measure", default: Units.metric) // --units imperial
-/// .option("limit", "At most so many", as: Int?.self)          // --limit 5, may be left out
-/// .flag("all", "Also the hidden ones", short: "a")            // --all, -a
+/// .option("limit", "Maximum number of results", as: Int?.self) // --limit 5, optional
+/// .flag("all", "Also show hidden ones", short: "a")            // --all, -a
 /// .secret("token", "Access token")                            // asked, or --token-stdin, --token-env NAME
 /// ```
 public struct Parameter<Value: InputValue>: Sendable {
@@ -33,20 +33,20 @@ public struct Parameter<Value: InputValue>: Sendable {
             standard: absent)
     }
 
-    /// Letters are taken as `String`, because a literal inside an action's list of parameters can be no `Character`.
-    /// What is not one letter becomes a mark that the check of the declaration refuses.
+    /// Letters are passed as `String`, because a literal inside an action's parameter list cannot be a `Character`.
+    /// Anything but a single letter becomes a mark that the declaration check refuses.
     private static func letter(_ text: String) -> Character {
         text.count == 1 ? Character(text) : "?"
     }
 
-    /// A value given by its place. A list takes all the words that are left.
+    /// A positional value. A list takes all remaining words.
     public static func argument(
         _ name: String, _ summary: String, as type: Value.Type = Value.self, completion: Completion? = nil
     ) -> Parameter {
         Parameter(.positional, name, summary, completion: completion)
     }
 
-    /// A value given by name. An optional one may be left out, a list may be given several times.
+    /// A named value. An optional one may be omitted; a list may be given several times.
     public static func option(
         _ name: String, _ summary: String, as type: Value.Type = Value.self, short: String? = nil,
         completion: Completion? = nil
@@ -54,7 +54,7 @@ public struct Parameter<Value: InputValue>: Sendable {
         Parameter(.option, name, summary, short: short, completion: completion)
     }
 
-    /// The value at the place of an argument, read from what was given.
+    /// Reads the value from the arguments.
     func value(in arguments: JSONObject) throws(ValueError) -> Value {
         if let given = arguments[declaration.name] {
             do { return try Value(json: given) } catch { throw error.under(declaration.name) }
@@ -66,7 +66,7 @@ public struct Parameter<Value: InputValue>: Sendable {
 
 /// A parameter whose type only its action knows.
 protocol AnyParameter: Sendable {
-    /// The value of an argument. Whoever asks knows the type of the parameter at this place.
+    /// The value for an argument. The caller knows the type of the parameter at this position.
     func value<Wanted>(as type: Wanted.Type, in arguments: JSONObject) throws(ValueError) -> Wanted
 }
 
@@ -90,14 +90,14 @@ extension InputValue {
 }
 
 extension Parameter where Value: OutputValue {
-    /// A value given by its place, with a default for when it is not.
+    /// A positional value with a default.
     public static func argument(
         _ name: String, _ summary: String, default standard: Value, completion: Completion? = nil
     ) -> Parameter {
         Parameter(.positional, name, summary, completion: completion, standard: standard, shown: standard.json)
     }
 
-    /// A value given by name, with a default for when it is not.
+    /// A named value with a default.
     public static func option(
         _ name: String, _ summary: String, default standard: Value, short: String? = nil,
         completion: Completion? = nil
@@ -108,14 +108,14 @@ extension Parameter where Value: OutputValue {
 }
 
 extension Parameter where Value == String {
-    /// A word given by its place.
+    /// A positional word.
     public static func argument(_ name: String, _ summary: String) -> Parameter {
         Parameter(.positional, name, summary)
     }
 }
 
 extension Parameter where Value == String? {
-    /// One text, which on a command line is all the words that are left: `martlet ask What is this?`
+    /// A text made of all remaining words of the command line: `martlet ask What is this?`
     public static func words(_ name: String, _ summary: String) -> Parameter {
         Parameter(
             ParameterDeclaration(
@@ -133,7 +133,7 @@ extension Parameter where Value == String? {
 }
 
 extension Parameter where Value == Bool {
-    /// A switch: `--name` turns it on, and where it is on by default `--no-name` turns it off.
+    /// A switch: `--name` turns it on. If it is on by default, `--no-name` turns it off.
     public static func flag(
         _ name: String, _ summary: String, default standard: Bool = false, short: String? = nil
     ) -> Parameter {
@@ -163,7 +163,7 @@ extension Parameter where Value == Double {
 }
 
 extension Parameter where Value == Int? {
-    /// A whole number within limits, which may be left out.
+    /// An optional whole number within limits.
     public static func option(
         _ name: String, _ summary: String, in range: ClosedRange<Int>, short: String? = nil
     ) -> Parameter {
@@ -172,7 +172,7 @@ extension Parameter where Value == Int? {
 }
 
 extension Parameter where Value == Double? {
-    /// A number within limits, which may be left out.
+    /// An optional number within limits.
     public static func option(
         _ name: String, _ summary: String, in range: ClosedRange<Double>, short: String? = nil
     ) -> Parameter {
@@ -181,22 +181,22 @@ extension Parameter where Value == Double? {
 }
 
 extension Parameter where Value == Secret {
-    /// A secret that must be known: asked for on a terminal, never taken from a word of the command line.
+    /// A required secret: asked for on a terminal, never taken from the command line.
     public static func secret(_ name: String, _ summary: String) -> Parameter {
         Parameter(.secret, name, summary)
     }
 }
 
 extension Parameter where Value == Secret? {
-    /// A secret that may be left out, and is then not asked for.
+    /// An optional secret, which is not asked for.
     public static func secret(_ name: String, _ summary: String) -> Parameter {
         Parameter(.secret, name, summary)
     }
 }
 
-/// A parameter without its static type: what parsers, schemas and documents are made from.
+/// A parameter without its static type, for parsers, schemas and documents.
 public struct ParameterDeclaration: Sendable {
-    /// How it is given on a command line. As JSON it is always a member of that name.
+    /// How it is given on a command line. In JSON it is always a member with that name.
     public enum Form: Sendable, Hashable {
         case positional, option, flag, secret
     }
@@ -211,9 +211,9 @@ public struct ParameterDeclaration: Sendable {
     public let standard: JSON?
     public let isRequired: Bool
     public let completion: Completion
-    /// Whether a command line fills it with what is piped into the program.
+    /// Whether a command line fills it from standard input.
     public let takesPipe: Bool
-    /// Whether it is a text that takes all the words of a command line that are left.
+    /// Whether it is a text that takes all remaining words of a command line.
     public let joinsWords: Bool
 
     public init(
@@ -233,7 +233,7 @@ public struct ParameterDeclaration: Sendable {
         self.joinsWords = joinsWords
     }
 
-    /// Whether several values, or several words of one, may be given.
+    /// Whether several values, or several words of one value, may be given.
     public var isRepeated: Bool { schema.element != nil || joinsWords }
 }
 
@@ -243,10 +243,10 @@ public enum Completion: Sendable {
     case words([String])
     case files
     case directories
-    /// Asked for when it is needed; it must answer at once and open nothing.
+    /// Called when needed. It must answer at once and open nothing.
     case dynamic(@Sendable (Registry, Host) -> [String])
 
-    /// What the type alone says.
+    /// Derives the completion from the type.
     init(_ schema: Schema) {
         switch schema.unwrapped {
         case .choice(let names): self = .words(names)

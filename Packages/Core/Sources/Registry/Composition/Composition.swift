@@ -1,15 +1,15 @@
 public import Capabilities
 public import Settings
 
-/// Features put together and checked: what can be done, in which order they start, and everything that is wrong.
+/// Features that were combined and checked: their actions, their start order, and all problems.
 ///
-/// With problems the registry holds what could be registered all the same, so that `doctor`, `features` and
-/// `config` work when they are needed most.
+/// If there are problems, the registry still contains everything that could be registered, so that `doctor`, `features`
+/// and `config` work when they are needed most.
 public struct Composition: Sendable {
     public let registry: Registry
-    /// Everything that is wrong; nothing may be started until it is empty.
+    /// All problems; nothing may be started unless it is empty.
     public let problems: [CompositionProblem]
-    /// The features that are on, each after those it needs.
+    /// The features that are on, each after those it requires.
     public let features: [Composed]
     /// The features that are off, with the reason.
     public let off: [Left]
@@ -17,13 +17,13 @@ public struct Composition: Sendable {
     /// A feature that is on.
     public struct Composed: Sendable {
         public let manifest: Manifest
-        /// Nil when it could not be made.
+        /// Nil if it could not be created.
         public let feature: (any Feature)?
-        /// The features that it cannot be without.
+        /// The features that it requires.
         public let requires: [String]
-        /// Those, and the ones that it uses when they are there.
+        /// The features that it requires or uses if they are available.
         public let uses: [String]
-        /// What it wants done when the session is closed.
+        /// The work to do when the session closes.
         let closings: [@Sendable () async -> Void]
     }
 
@@ -33,13 +33,13 @@ public struct Composition: Sendable {
         public let summary: String
         /// Why, and how to switch it on.
         public let reason: String
-        /// The first words of its commands, and their shortcuts.
+        /// The first words of its commands and its shortcuts.
         public let commands: [String]
     }
 
-    /// Which features are wanted beyond what the settings say.
+    /// Restricts the features beyond what the settings say.
     public struct Selection: Sendable {
-        /// When given, these and the host's own.
+        /// If set, only these features and those of the host are used.
         public var only: [String]?
 
         public init(only: [String]? = nil) {
@@ -47,7 +47,7 @@ public struct Composition: Sendable {
         }
     }
 
-    /// Collects, checks and registers; runs nothing and opens nothing.
+    /// Collects, checks and registers features; runs and opens nothing.
     public init(
         _ list: [BuiltInFeature], settings: Settings = Settings(), selection: Selection = Selection(),
         surroundings: Surroundings = .none
@@ -68,7 +68,7 @@ public struct Composition: Sendable {
                 made = feature
             } catch {
                 check.problems.append(
-                    CompositionProblem(.failed, manifest.id, "cannot be made: \(AnyFailure(error).message)"))
+                    CompositionProblem(.failed, manifest.id, "cannot be created: \(AnyFailure(error).message)"))
             }
             let (requires, uses) = check.neighbours(of: manifest)
             composed.append(
@@ -86,7 +86,7 @@ public struct Composition: Sendable {
         off = check.off
     }
 
-    /// The feature and all that it needs or uses, so that a single command starts no more than that.
+    /// The feature and everything that it requires or uses, so that a command starts no more than that.
     public func closure(of id: String) -> Set<String> {
         let byID = Dictionary(features.map { ($0.manifest.id, $0) }, uniquingKeysWith: { first, _ in first })
         var found: Set<String> = []
@@ -99,7 +99,7 @@ public struct Composition: Sendable {
     }
 }
 
-/// Something that keeps features from being composed, with the feature it concerns.
+/// Prevents features from being composed; names the feature concerned.
 public struct CompositionProblem: Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable, Hashable {
         case missing, ambiguous, cycle, duplicateFeature, duplicateAction, malformed, contradiction, undeclared, failed
@@ -108,7 +108,7 @@ public struct CompositionProblem: Sendable, Hashable, CustomStringConvertible {
 
     public let code: Code
     public let feature: String
-    /// What is wrong and how to mend it, as the rest of a sentence that begins with the feature.
+    /// What is wrong and how to fix it, as the rest of a sentence that begins with the feature.
     public let message: String
 
     init(_ code: Code, _ feature: String, _ message: String) {
@@ -120,7 +120,7 @@ public struct CompositionProblem: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(feature) \(message)" }
 }
 
-/// All that is wrong in a composition, said at once.
+/// All problems of a composition.
 public struct CompositionFailure: Failure {
     public let problems: [CompositionProblem]
 
@@ -131,11 +131,12 @@ public struct CompositionFailure: Failure {
     public var code: String { "composition.invalid" }
     public var exit: ExitCode { .usage }
     public var message: String {
-        (["these features cannot be put together:"] + problems.map { "  \($0)" }).joined(separator: "\n")
+        (["these features cannot be combined:"] + problems.map { "  \($0)" }).joined(separator: "\n")
     }
 }
 
-/// The part of a composition that needs manifests only: who is on, who needs whom, and in which order.
+/// The part of a composition that needs only manifests: which features are on, who needs whom, and in which order they
+/// start.
 struct CompositionCheck {
     struct Candidate {
         let type: any Feature.Type
@@ -146,10 +147,10 @@ struct CompositionCheck {
     var problems: [CompositionProblem] = []
     private(set) var off: [Composition.Left] = []
     private var candidates: [Candidate] = []
-    /// Who could provide what is missing, among the features that are not on: by capability name.
+    /// The features that are not on and could provide a missing capability, by capability name.
     private var absentProviders: [String: [String]] = [:]
     private var providers: [CapabilityType: [(feature: String, kind: Provision.Kind)]] = [:]
-    /// The words with which a feature's action ids begin.
+    /// The words that a feature's action ids may begin with.
     private(set) var namespaces: [String: [String]] = [:]
 
     init(_ list: [BuiltInFeature], settings: Settings, selection: Composition.Selection) {
@@ -162,7 +163,7 @@ struct CompositionCheck {
             let manifest = type.manifest
             if !seen.insert(manifest.id).inserted {
                 problems.append(
-                    CompositionProblem(.duplicateFeature, manifest.id, "is there twice; give one of them another id"))
+                    CompositionProblem(.duplicateFeature, manifest.id, "exists twice; give one of them another id"))
                 continue
             }
             checkShape(of: manifest, entry)
@@ -251,19 +252,19 @@ struct CompositionCheck {
             problems.append(
                 CompositionProblem(
                     .undeclared, manifest.id,
-                    "is for '\(manifest.summary)', and its entry in the list of features says '\(entry.summary)'; "
-                        + "make the entry say the same"))
+                    "has the summary '\(manifest.summary)', but its entry in the list of features has "
+                        + "'\(entry.summary)'; make the entry the same"))
         }
-        // Names of types are slow to make, so they are compared only where a list could disagree.
+        // Type names are slow to compute, so they are compared only if the list could disagree.
         if entry.isEssential || manifest.provides.isEmpty && entry.provides.isEmpty { return }
         let named = Set(manifest.provides.map(\.capability.description))
         if named != Set(entry.provides) {
             problems.append(
                 CompositionProblem(
                     .undeclared, manifest.id,
-                    "provides \(named.sorted().joined(separator: ", ").ifEmpty("nothing")), and its entry in the list "
+                    "provides \(named.sorted().joined(separator: ", ").ifEmpty("nothing")), but its entry in the list "
                         + "of features names \(entry.provides.sorted().joined(separator: ", ").ifEmpty("nothing")); "
-                        + "make the entry say the same"))
+                        + "make the entry the same"))
         }
     }
 
@@ -278,13 +279,13 @@ struct CompositionCheck {
                 problems.append(
                     CompositionProblem(
                         .ambiguous, other.feature,
-                        "provides \(capability), of which there can be one only and \(single.feature) is it; "
+                        "provides \(capability), but only one feature can, and \(single.feature) already does; "
                             + "switch one of them off with 'martlet config set features.\(other.feature) false'"))
             }
         }
     }
 
-    /// The features that a lookup of one provider could find.
+    /// The features that a lookup could find as providers.
     private func real(_ capability: CapabilityType) -> [String] {
         let list = providers[capability] ?? []
         let real = list.filter { $0.kind != .fallback }
@@ -301,7 +302,7 @@ struct CompositionCheck {
                     problems.append(
                         CompositionProblem(
                             .ambiguous, candidate.manifest.id,
-                            "needs one \(need.capability) and \(found.joined(separator: ", ")) all provide one; "
+                            "needs one \(need.capability), but \(found.joined(separator: ", ")) all provide one; "
                                 + "switch off all but one"))
                 }
             }
@@ -320,7 +321,7 @@ struct CompositionCheck {
 
     // MARK: Order
 
-    /// The features that this one requires, and those that it uses at all.
+    /// The features that this one requires, and all that it uses.
     func neighbours(of manifest: Manifest) -> (requires: [String], uses: [String]) {
         var requires: [String] = []
         var uses: [String] = []
@@ -332,7 +333,7 @@ struct CompositionCheck {
         return (requires, uses)
     }
 
-    /// Each feature after those it requires. A circle is reported, and the order goes on as if it were none.
+    /// Each feature after those it requires. A cycle is reported and then ignored.
     mutating func order() -> [Candidate] {
         var waiting = candidates
         var done: Set<String> = []
@@ -354,7 +355,7 @@ struct CompositionCheck {
         return sorted
     }
 
-    /// The feature, where nobody else provides what it needs. A fallback is meant to serve its own feature too.
+    /// The feature itself, if it is the only provider of what it needs. A fallback may serve its own feature.
     private func itself(_ manifest: Manifest) -> [String] {
         let isNeeded = manifest.needs.contains { need in
             need.kind == .one
@@ -363,7 +364,7 @@ struct CompositionCheck {
         return isNeeded ? [manifest.id] : []
     }
 
-    /// Follows unmet requirements until one comes again, which it does where nothing is ready.
+    /// Follows unmet requirements until a feature appears again. That must happen if no feature is ready.
     private static func circle(from start: String, _ requires: [String: [String]], _ done: Set<String>) -> [String] {
         var path: [String] = []
         var next: String? = start
@@ -379,7 +380,7 @@ struct CompositionCheck {
         problems.append(
             CompositionProblem(
                 .cycle, circle[0],
-                "is part of a circle in which each needs the next: \((circle + [circle[0]]).joined(separator: " → ")); "
+                "is part of a cycle in which each needs the next: \((circle + [circle[0]]).joined(separator: " → ")); "
                     + "make one of these needs optional"))
     }
 }

@@ -1,17 +1,17 @@
-/// The form of ids: lower-case words with digits and hyphens, joined by dots.
+/// The format of ids: lower-case words with digits and hyphens, joined by dots.
 ///
-/// Read as bytes, because every name of every action is looked at whenever the program starts.
+/// Compares bytes for speed, because every name of every action is checked when the program starts.
 enum DottedName {
     static func isValid(_ name: String) -> Bool {
         isWords(name.utf8, separator: UInt8(ascii: "."))
     }
 
-    /// One word of an id, which is also the form of a parameter's name.
+    /// One word of an id; parameter names have the same format.
     static func isWord(_ word: String) -> Bool {
         isWords(word.utf8, separator: nil)
     }
 
-    /// Each word begins with a letter, goes on with letters, digits and hyphens, and does not end with a hyphen.
+    /// Each word begins with a letter, continues with letters, digits and hyphens, and does not end with a hyphen.
     private static func isWords(_ bytes: String.UTF8View, separator: UInt8?) -> Bool {
         let hyphen = UInt8(ascii: "-")
         var last: UInt8?

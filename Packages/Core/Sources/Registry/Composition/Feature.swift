@@ -1,7 +1,7 @@
 import Capabilities
 public import Settings
 
-/// A package of Martlet: what it is, how it is made from its settings, and what it offers.
+/// A feature of Martlet: its manifest, its settings, and its actions and capabilities.
 ///
 /// ```swift
 /// public struct WeatherFeature: Feature {
@@ -23,16 +23,16 @@ public import Settings
 /// }
 /// ```
 public protocol Feature: Sendable {
-    /// Readable without making the feature.
+    /// Available without creating the feature.
     static var manifest: Manifest { get }
-    /// Takes its settings; opens nothing, because a feature that nobody uses must cost nothing.
+    /// Receives the settings. Must not open anything, because an unused feature must cost nothing.
     init(_ settings: FeatureSettings) throws
     /// Adds actions and capabilities.
     func register(in registry: inout RegistryBuilder)
-    /// Begins what a command needs for sure and what takes long, such as loading a library, on a thread of its own and
-    /// before anything is composed. Returns at once, opens nothing of the person's, and cannot fail.
+    /// Starts slow work that a command is certain to need, such as loading a library, on a separate thread and before
+    /// anything is composed. Returns at once, opens none of the person's files, and cannot fail.
     ///
-    /// - Parameter words: those of the command, without the options that every command has.
+    /// - Parameter words: the words of the command, without common options.
     static func prepare(for words: [String])
 }
 
@@ -40,28 +40,28 @@ extension Feature {
     public static func prepare(for words: [String]) {}
 }
 
-/// A feature that also lives in the background: a server, a poller, a child process to be ended.
+/// A feature with background work: a server, a poller, or a child process.
 public protocol RunningFeature: Feature {
-    /// Calls `host.report(.ok)` when ready and lasts until it is cancelled; cleans up before it returns.
+    /// Calls `host.report(.ok)` when ready and runs until it is cancelled; cleans up before it returns.
     func run(in host: FeatureHost) async throws
 }
 
-/// A feature as the executable lists it: in this build, or left out of it.
+/// An entry in the executable's list of features, whether or not the feature is in this build.
 public struct BuiltInFeature: Sendable {
-    /// The trait of the root package that puts it into a build.
+    /// The trait of the root package that includes it in a build.
     public let trait: String
-    /// The names of the capabilities it provides, known even where the feature is left out.
+    /// The names of the capabilities it provides; also known if the feature is not in this build.
     public let provides: [String]
-    /// What it is for, known even where the feature is left out; as its manifest says it.
+    /// Its summary, identical to the manifest's; also known if the feature is not in this build.
     public private(set) var summary: String
-    /// The first words of its commands, and their shortcuts, known even where the feature is left out.
+    /// The first words of its commands and its shortcuts; also known if the feature is not in this build.
     public private(set) var commands: [String]
-    /// The feature, where it is in this build.
+    /// The feature, if it is in this build.
     public let type: (any Feature.Type)?
-    /// The host's own features and those of a frontend cannot be switched off.
+    /// Features of the host or a frontend, which cannot be switched off.
     public let isEssential: Bool
 
-    /// A feature that a trait puts into the build:
+    /// A feature that a trait includes in the build:
     ///
     /// ```swift
     /// BuiltInFeature(trait: "Auth", provides: "SecretStore", "TrustStore") {
@@ -84,7 +84,7 @@ public struct BuiltInFeature: Sendable {
         isEssential = false
     }
 
-    /// Says what it is for, and which words its commands begin with where that is not its id alone.
+    /// Sets the summary, and the first words of its commands if they are not just its id.
     public func described(_ summary: String, commands: String...) -> BuiltInFeature {
         var copy = self
         copy.summary = summary
@@ -92,16 +92,16 @@ public struct BuiltInFeature: Sendable {
         return copy
     }
 
-    /// The feature's id, also where the feature is left out.
+    /// The feature's id; also known if the feature is not in this build.
     public var id: String { type?.manifest.id ?? trait.lowercased() }
 
-    /// A feature that is always linked, with what its manifest says.
+    /// A feature that is always linked, described by its manifest.
     public init(_ type: any Feature.Type) {
         self.init(
             trait: String(describing: type), provides: type.manifest.provides.map(\.capability.description), type)
     }
 
-    /// A feature that belongs to the host or a frontend and is always on.
+    /// A feature of the host or a frontend, which is always on.
     public init(essential type: any Feature.Type) {
         trait = ""
         summary = ""
@@ -112,16 +112,16 @@ public struct BuiltInFeature: Sendable {
     }
 }
 
-/// Lets a list of features leave one out with `#if` and nothing more.
+/// Lets a list leave out a feature with `#if` alone.
 @resultBuilder
 public enum FeatureInBuild {
     public static func buildBlock() -> (any Feature.Type)? { nil }
     public static func buildBlock(_ type: any Feature.Type) -> (any Feature.Type)? { type }
 }
 
-/// What a feature says of itself before any of its code runs.
+/// What is known about a feature before any of its code runs.
 public struct Manifest: Sendable {
-    /// Lower-case words joined by dots; action ids and settings begin with it.
+    /// Lower-case words joined by dots. Action ids and settings begin with it.
     public let id: String
     /// One line, without a final stop.
     public let summary: String
@@ -129,9 +129,9 @@ public struct Manifest: Sendable {
     public let provides: [Provision]
     public let needs: [Need]
     public let settings: [SettingDeclaration]
-    /// The first words that its action ids may have; its own id unless it speaks for more.
+    /// The allowed first words of its action ids; only its id by default.
     public let namespaces: [String]
-    /// What its groups of commands are for, by their words joined by dots, where the feature's summary does not say it.
+    /// The summaries of its command groups, by their words joined by dots, if the feature's summary does not fit.
     public let groups: [String: String]
     /// Environment variables with the prefix of settings that are not settings, such as one that holds a secret, and what
     /// each is for.
@@ -154,7 +154,7 @@ public struct Manifest: Sendable {
     }
 }
 
-/// A capability's protocol as a value that manifests can name.
+/// The protocol of a capability as a value, for manifests.
 public struct CapabilityType: Sendable, Hashable, CustomStringConvertible {
     private let type: any Any.Type
 
@@ -167,8 +167,8 @@ public struct CapabilityType: Sendable, Hashable, CustomStringConvertible {
 
     /// The protocol's name, without `any` and module.
     public var description: String {
-        // The interpolation of a type only looks up its name; `String(describing:)` asks first, at some length, whether the
-        // type's type has a description of its own.
+        // Interpolating a type only looks up its name. `String(describing:)` first checks, slowly, for a custom
+        // description.
         let name = "\(type)"
         return name.hasPrefix("any ") ? String(name.dropFirst(4)) : name
     }
@@ -177,14 +177,14 @@ public struct CapabilityType: Sendable, Hashable, CustomStringConvertible {
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
-/// What a feature offers to others.
+/// A capability that a feature offers to others.
 public struct Provision: Sendable, Hashable {
     public let capability: CapabilityType
     let kind: Kind
 
     enum Kind: Sendable, Hashable { case single, shared, fallback }
 
-    /// The one provider; a second one is a problem of the composition.
+    /// The only provider; a second one is a problem of the composition.
     public static func single<C>(_ capability: C.Type) -> Provision {
         Provision(capability: CapabilityType(capability), kind: .single)
     }
@@ -194,21 +194,21 @@ public struct Provision: Sendable, Hashable {
         Provision(capability: CapabilityType(capability), kind: .shared)
     }
 
-    /// Used only where nobody else provides it.
+    /// Used only if there is no other provider.
     public static func fallback<C>(_ capability: C.Type) -> Provision {
         Provision(capability: CapabilityType(capability), kind: .fallback)
     }
 }
 
-/// What a feature uses of others.
+/// A capability that a feature uses.
 public struct Need: Sendable, Hashable {
     public let capability: CapabilityType
     public let kind: Kind
 
-    /// Only `one` orders the start, can be missing, and can be part of a cycle.
+    /// Only `one` affects the start order, can be missing, and can be part of a cycle.
     public enum Kind: Sendable, Hashable { case one, optional, all }
 
-    /// Exactly one provider, without which the feature cannot be.
+    /// Exactly one provider, which is required.
     public static func one<C>(_ capability: C.Type) -> Need {
         Need(capability: CapabilityType(capability), kind: .one)
     }
@@ -218,13 +218,13 @@ public struct Need: Sendable, Hashable {
         Need(capability: CapabilityType(capability), kind: .optional)
     }
 
-    /// Every provider there is, which may be none.
+    /// All providers, possibly none.
     public static func all<C>(_ capability: C.Type) -> Need {
         Need(capability: CapabilityType(capability), kind: .all)
     }
 }
 
-/// What a running feature is given: its surroundings, the registry, and a way to say how it is.
+/// What a running feature receives: the host, the registry, and a way to report its health.
 public struct FeatureHost: Sendable {
     public let host: Host
     public let registry: Registry
@@ -236,19 +236,19 @@ public struct FeatureHost: Sendable {
         self.tell = tell
     }
 
-    /// The first `.ok` or `.degraded` ends the start; later ones change what people see.
+    /// The first `.ok` or `.degraded` completes the start; later reports update the visible state.
     public func report(_ health: Health) {
         tell(health)
     }
 }
 
-/// Something that `martlet doctor` looks at.
+/// A check of `martlet doctor`.
 public struct HealthCheck: Sendable {
     /// A stable dotted id that begins with the feature's id.
     public let id: String
-    /// What is looked at, as a noun: "the settings folder".
+    /// The subject of the check, as a noun: "the settings folder".
     public let summary: String
-    /// Looks; it has a time limit, after which it counts as failed.
+    /// Runs the check. After a time limit it counts as failed.
     public let look: @Sendable (Host) async -> Finding
 
     public init(_ id: String, _ summary: String, look: @escaping @Sendable (Host) async -> Finding) {
@@ -257,7 +257,7 @@ public struct HealthCheck: Sendable {
         self.look = look
     }
 
-    /// What was found, and how to mend it.
+    /// The result of the check, and how to fix a problem.
     public enum Finding: Sendable, Hashable {
         case ok(String)
         case warning(String, mend: String)
@@ -265,21 +265,21 @@ public struct HealthCheck: Sendable {
     }
 }
 
-/// A library below a feature, for `version` and bug reports.
+/// A library that a feature uses, for `version` and bug reports.
 public struct Library: Sendable {
     public let name: String
-    /// Asks the library itself, so that the answer is what is loaded and not what was compiled against; of a library that
-    /// is opened only when it is used, what was compiled against.
+    /// The version that the loaded library reports. For a library that is opened only when used, the version compiled
+    /// against.
     public let version: @Sendable () -> String
-    /// What is installed; opens a library that is not linked, and throws when it cannot be used.
+    /// The installed version. Opens a library that is not linked, and throws if it cannot be used.
     public let installed: @Sendable () throws -> String
 
-    /// A library that the program links.
+    /// A library that is linked.
     public init(_ name: String, version: @escaping @Sendable () -> String) {
         self.init(name, version: version, installed: version)
     }
 
-    /// A library that is opened when it is first used.
+    /// A library that is opened at first use.
     public init(
         _ name: String, version: @escaping @Sendable () -> String, installed: @escaping @Sendable () throws -> String
     ) {
@@ -290,7 +290,7 @@ public struct Library: Sendable {
 }
 
 extension SettingsCatalogue {
-    /// Every setting of the features in a build, and the names of those that are left out of it.
+    /// All settings of the features in a build, and the names of features that are not in it.
     public init(of list: [BuiltInFeature]) {
         self.init(features: list.filter { !$0.isEssential }.compactMap { $0.type?.manifest.id })
         for entry in list {
@@ -306,7 +306,7 @@ extension SettingsCatalogue {
 }
 
 extension BuiltInFeature {
-    /// How to get a feature that is not in this build, with those that are.
+    /// How to get a feature that is not in this build, while keeping those that are.
     func mend(in list: [BuiltInFeature]) -> String {
         let traits = list.filter { !$0.isEssential && ($0.type != nil || $0.trait == trait) }.map(\.trait)
         return "build with 'make build TRAITS=\(traits.joined(separator: ","))'"

@@ -1,15 +1,15 @@
 public import Capabilities
 import Synchronization
 
-/// Where features meet: every capability and action of a composition. It never changes after the check, so a
-/// lookup costs no lock and no hop.
+/// All capabilities and actions of a composition. It never changes once it is built, so a lookup needs neither a lock
+/// nor an actor hop.
 public final class Registry: Sendable {
     @usableFromInline let slots: CapabilityTable
     /// Every action, by id.
     public let actions: ActionIndex
-    /// What `doctor` asks, by feature.
+    /// The checks that `doctor` runs.
     public let checks: [HealthCheck]
-    /// The libraries that features are built on.
+    /// The libraries that features use.
     public let libraries: [Library]
 
     init(
@@ -47,10 +47,10 @@ public final class Registry: Sendable {
     }
 }
 
-/// A place in the registry whose type is known only to who asks. A class and no protocol, because the cast from one
-/// class to another is what keeps a lookup as cheap as the dictionary's own.
+/// A slot whose type only the caller knows. A class instead of a protocol, because a cast between classes keeps a
+/// lookup as cheap as a dictionary's.
 ///
-/// Unchecked only because it has a subclass: it holds nothing itself, and the subclass holds constants.
+/// Unchecked only because it has a subclass. It has no state, and the subclass has only constants.
 @usableFromInline
 class CapabilitySlot: @unchecked Sendable {}
 
@@ -60,16 +60,16 @@ final class Slot<C: Sendable>: CapabilitySlot, @unchecked Sendable {
     @usableFromInline let first: C
     @usableFromInline let providers: [C]
 
-    /// - Parameter first: stands beside the list because reading it from there would cost a lookup twice.
+    /// - Parameter first: stored separately, because reading it from the list would cost a second lookup.
     init(first: C, all providers: [C]) {
         self.first = first
         self.providers = providers
     }
 }
 
-/// The registry of a composition, once every feature has registered: for what a feature looks up outside of actions.
+/// The registry of a composition once all features have registered, for lookups outside of actions.
 ///
-/// What a feature made may keep it, because it keeps nothing alive itself.
+/// Features may keep it, because its reference is weak.
 public final class WholeRegistry: Sendable {
     private struct Contents {
         weak var registry: Registry?
@@ -77,7 +77,7 @@ public final class WholeRegistry: Sendable {
 
     private let contents = Mutex(Contents())
 
-    /// Nil while features register, and when the composition is gone.
+    /// Nil while features register, and after the composition is gone.
     public var registry: Registry? { contents.withLock { $0.registry } }
 
     func fill(_ registry: Registry) {
@@ -85,7 +85,7 @@ public final class WholeRegistry: Sendable {
     }
 }
 
-/// A lookup that found nothing.
+/// A failed lookup.
 public enum RegistryError: Failure, Hashable {
     case missing(CapabilityType)
     case noAction(String, suggestion: String?)
@@ -109,14 +109,14 @@ public enum RegistryError: Failure, Hashable {
     }
 }
 
-/// Capabilities by the identity of their protocols.
+/// Maps the identity of a capability's protocol to its slot.
 ///
-/// A dictionary would hash with a seed, against keys that somebody chose to collide. These keys are addresses of our
-/// own metadata and never change, so the address itself is hash enough, and a lookup stays below a dictionary's cost.
+/// A dictionary would hash with a seed, to resist colliding keys from outside. These keys are addresses of our own
+/// metadata, so the address itself is a good enough hash and faster.
 @usableFromInline
 struct CapabilityTable: Sendable {
-    /// A power of two of places, at least half of them free, so that every search ends. The slots stand apart, so that
-    /// passing a key by counts no reference.
+    /// The capacity is a power of two and at least half of it is free, so that every search ends. Slots are stored
+    /// separately, so that skipping a key needs no reference counting.
     @usableFromInline let keys: [ObjectIdentifier?]
     @usableFromInline let slots: [CapabilitySlot?]
 
@@ -147,16 +147,16 @@ struct CapabilityTable: Sendable {
 
     @inlinable @inline(__always)
     static func place(_ id: ObjectIdentifier, _ size: Int) -> Int {
-        // Metadata is aligned, so the lowest bits say nothing.
+        // Metadata is aligned, so the lowest bits carry no information.
         Int(bitPattern: UInt(bitPattern: id) >> 4) & (size - 1)
     }
 }
 
-/// Collects what features register. Only a composition makes one.
+/// Collects what features register. Only a composition creates one.
 public struct RegistryBuilder {
-    /// What capabilities are made with: folders, variables, clocks.
+    /// What capabilities may depend on: folders, variables, clocks.
     public let surroundings: Surroundings
-    /// The registry as it will be, for what is looked up when nobody's action is being done.
+    /// The finished registry, for lookups outside of actions.
     public let whole = WholeRegistry()
     var providers: [ObjectIdentifier: any ProviderList] = [:]
     var actions: [(feature: String, action: Action)] = []
@@ -173,7 +173,7 @@ public struct RegistryBuilder {
         self.current = current
     }
 
-    /// Offers a capability that the manifest names.
+    /// Provides a capability that the manifest names.
     public mutating func provide<C: Sendable>(_ capability: C.Type, _ provider: C) {
         let type = CapabilityType(capability)
         guard let provision = current.provides.first(where: { $0.capability == type }) else {
@@ -197,7 +197,7 @@ public struct RegistryBuilder {
         actions.append((current.id, action))
     }
 
-    /// Adds something that `doctor` looks at.
+    /// Adds a check for `doctor`.
     public mutating func add(_ check: HealthCheck) {
         checks.append(check)
     }
@@ -207,14 +207,14 @@ public struct RegistryBuilder {
         libraries.append(library)
     }
 
-    /// A value that the feature keeps when the settings change: it is made once in a session. Everything that is not
-    /// shared is made again with the new settings.
+    /// A value that the feature keeps when the settings change: it is created once per session. Everything else is
+    /// created again with the new settings.
     public func shared<Value: Sendable>(_ name: String, _ make: () -> Value) -> Value {
         surroundings.shared.value("\(current.id) \(name)", make)
     }
 
-    /// Registers work that runs once when the composition closes, after the features that use this one have closed. It
-    /// saves what must not be lost and releases what was opened, and costs nothing when nothing was.
+    /// Registers work that runs once when the composition closes, after the features that use this one have closed. Use
+    /// it to save what must not be lost and to release resources. It costs nothing if nothing was opened.
     public mutating func closes(_ close: @escaping @Sendable () async -> Void) {
         closings.append(close)
     }
@@ -224,7 +224,7 @@ public struct RegistryBuilder {
         return closings
     }
 
-    /// Ends the turn of one feature and begins that of the next.
+    /// Ends the registration of one feature.
     mutating func close() {
         for provision in current.provides where !provided.contains(provision.capability) {
             problems.append(
@@ -252,7 +252,7 @@ private final class Providers<C: Sendable>: ProviderList {
         isOnlyFallback = isFallback
     }
 
-    /// A fallback counts only while there is nothing else.
+    /// A fallback counts only if there is no other provider.
     func add(_ provider: C, isFallback: Bool) {
         if isFallback, !isOnlyFallback { return }
         if isOnlyFallback, !isFallback {

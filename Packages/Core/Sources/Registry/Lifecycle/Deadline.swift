@@ -1,9 +1,9 @@
-/// Ends work when its time is over, whether or not it listens.
+/// Ends work when its time is over, even if it does not react to cancellation.
 struct Deadline: Sendable {
     let limit: Duration
-    /// How long work that was cancelled may take to clean up before nobody waits for it any more.
+    /// How long cancelled work may take to clean up before it is abandoned.
     var grace: Duration = .seconds(2)
-    /// Whether that also holds for work whose caller was cancelled; work that ends its own parts in time is waited for.
+    /// Whether the same applies if the caller is cancelled. Otherwise the cancelled work is awaited.
     var abandonsCancelled = false
     let clock: any Clock<Duration>
 
@@ -14,13 +14,13 @@ struct Deadline: Sendable {
         case abandoned
     }
 
-    /// The work's result.
+    /// Returns the work's result.
     ///
-    /// - Throws: `SessionError.timedOut` after the limit, also where the work cannot be cancelled: it is abandoned then,
-    ///   because a run that hangs for ever is worse. Where the caller was cancelled the same is a `CancellationError`.
+    /// - Throws: `SessionError.timedOut` after the limit. Work that does not react is abandoned, because a run that
+    ///   hangs for ever is worse. If the caller was cancelled, throws `CancellationError`.
     func run<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let (events, continuation) = AsyncStream<Event<Value>>.makeStream()
-        // These tasks end below; a task group would wait for work that never ends.
+        // These tasks are ended below; a task group would wait for work that never ends.
         let task = Task {
             do { continuation.yield(.ended(.success(try await work()))) } catch {
                 continuation.yield(.ended(.failure(error)))
@@ -31,7 +31,7 @@ struct Deadline: Sendable {
             task.cancel()
             alarm.cancel()
         }
-        // A task of its own, since a cancelled one would stop listening before the work has cleaned up.
+        // A separate task, because a cancelled one would stop listening before the work has cleaned up.
         let listener = Task {
             var isOver = false
             var patience: Task<Void, Never>?
@@ -55,7 +55,7 @@ struct Deadline: Sendable {
         }
     }
 
-    /// Owned by whoever cancels it when there is nothing to wait for any more.
+    /// The caller owns the task and cancels it when it is no longer needed.
     private func alarm(after time: Duration, _ ring: @escaping @Sendable () -> Void) -> Task<Void, Never> {
         Task { [clock] in
             do { try await clock.sleep(for: time) } catch { return }

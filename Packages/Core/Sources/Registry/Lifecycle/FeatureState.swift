@@ -1,18 +1,18 @@
 import Capabilities
 import Synchronization
 
-/// The one state that a feature is visibly in.
+/// The visible state of a feature.
 public enum FeatureState: Sendable, Hashable {
     case off(String)
     case starting
     case ok
-    /// Something is missing or failing, and the feature is trying again.
+    /// Something is missing or failing, and the feature is retrying.
     case degraded(String)
     case failed(String)
     case stopping
     case stopped
 
-    /// The word that is shown.
+    /// The word for the state.
     public var word: String {
         switch self {
         case .off: "off"
@@ -25,7 +25,7 @@ public enum FeatureState: Sendable, Hashable {
         }
     }
 
-    /// Why, where there is something to say.
+    /// The reason for the state, if there is one.
     public var reason: String? {
         switch self {
         case .off(let reason), .degraded(let reason), .failed(let reason): reason
@@ -34,7 +34,7 @@ public enum FeatureState: Sendable, Hashable {
     }
 }
 
-/// What a running feature says of itself.
+/// The health that a running feature reports.
 public enum Health: Sendable, Hashable {
     case ok
     case degraded(String)
@@ -52,17 +52,17 @@ public final class FeatureStates: Sendable {
 
     public init() {}
 
-    /// The state of a feature; one that was never told of is stopped.
+    /// The state of a feature; `.stopped` if it was never set.
     public subscript(feature: String) -> FeatureState {
         contents.withLock { $0.states[feature] ?? .stopped }
     }
 
-    /// The state of a feature that was told of.
+    /// The state of a feature, if it was set.
     public func known(_ feature: String) -> FeatureState? {
         contents.withLock { $0.states[feature] }
     }
 
-    /// Every change from now on. A reader that is slow sees the newest changes and misses older ones.
+    /// All changes from now on. A slow reader sees the newest changes and misses older ones.
     public func changes() -> AsyncStream<(feature: String, state: FeatureState)> {
         let (stream, continuation) = AsyncStream<(feature: String, state: FeatureState)>.makeStream(
             bufferingPolicy: .bufferingNewest(256))
@@ -81,7 +81,7 @@ public final class FeatureStates: Sendable {
         change(feature) { _ in state }
     }
 
-    /// Changes a state depending on the present one; nil leaves it.
+    /// Changes a state depending on the present one; nil leaves it unchanged.
     ///
     /// - Returns: whether it was changed.
     @discardableResult
@@ -90,7 +90,7 @@ public final class FeatureStates: Sendable {
             let present = contents.states[feature] ?? .stopped
             guard let state = next(present), state != present || contents.states[feature] == nil else { return false }
             contents.states[feature] = state
-            // Told under the lock, so that everybody sees the changes in the order in which they happened.
+            // Sent while the lock is held, so that all observers see the changes in the same order.
             for observer in contents.observers.values { observer.yield((feature: feature, state: state)) }
             return true
         }

@@ -2,33 +2,34 @@ public import Capabilities
 import JSON
 import Synchronization
 
-/// One composition of a session, which never changes, with the life of its features.
+/// One immutable composition of a session, with the lifecycle of its features.
 ///
-/// A session gives its actions another one when its settings change. What has begun goes on in the one in which it began.
+/// When the settings change, a session uses a new generation for further actions. Running actions finish in the one
+/// they began in.
 public final class Generation: Sendable {
-    /// Which one of its session it is; a newer one has a larger number.
+    /// Its number within the session; newer generations have larger numbers.
     public let number: Int
     public let host: Host
-    /// What is wrong in settings and composition, if anything is; only actions that always work are done then.
+    /// The problems of the settings and the composition, if any. With problems, only actions marked `always()` run.
     public let failure: (any Failure)?
     private let lifecycle: Lifecycle
     private let state = Mutex(State())
 
     public var registry: Registry { host.composition.registry }
 
-    /// Opens spans for this composition's sinks.
+    /// Records spans in this composition's sinks.
     public let tracer: Tracer
 
-    /// The start of some features, which ends also when those who wanted it have gone.
+    /// The start of some features. It continues even if those who requested it are gone.
     private struct Start {
         let task: Task<Void, Never>
         let hasEnded: Latch
     }
 
     private struct State {
-        /// The features with whose action nothing is left to be started.
+        /// The features whose actions need no further starts.
         var ready: Set<String> = []
-        /// The start that came last; starts wait for each other, so that nobody goes on before a feature is there.
+        /// The latest start. Starts wait for each other, so that nothing continues before its features are ready.
         var last: Start?
         var isClosed = false
     }
@@ -42,14 +43,14 @@ public final class Generation: Sendable {
             sinks: host.composition.registry.all((any SpanSink).self), now: host.now, redactor: host.redactor)
     }
 
-    /// Does an action of this composition, for a session or for another action of it.
+    /// Performs an action of this composition, for a session or for another action.
     func perform(
         _ action: Action, _ arguments: JSONObject, in context: ActionContext, limit: Duration?, isAgreed: Bool
     ) async throws -> any OutputValue {
         if let failure, !action.worksAlways { throw failure }
         try context.caller.grant.check(.action(action.id, action.effect(of: arguments), action.offer))
         try context.caller.grant.use()
-        // What waits for nothing needs no feature that runs, and nobody who watches the time.
+        // An instant action waits for nothing, so it needs neither running features nor a time limit.
         if action.isInstant { return try await perform(action, arguments, in: context, isAgreed) }
         return try await withTaskExecutorPreference(globalConcurrentExecutor) {
             let owner = registry.actions.owner(of: action) ?? ""
@@ -64,7 +65,7 @@ public final class Generation: Sendable {
         }
     }
 
-    /// The provider of a capability, with its feature started; nil when there is none.
+    /// The provider of a capability, with its feature started; nil if there is none.
     func provider<C: Sendable>(of capability: C.Type) async throws -> C? {
         let wanted = Need.one(capability).capability
         for composed in host.composition.features
@@ -74,9 +75,9 @@ public final class Generation: Sendable {
         return registry.optional(capability)
     }
 
-    /// Stops and closes every feature, those last that others need.
+    /// Stops and closes all features in reverse order of their needs.
     ///
-    /// - Returns: the features that took longer than they may; they are abandoned.
+    /// - Returns: the features that exceeded the limit; they are abandoned.
     func close() async -> [String] {
         let (last, wasClosed) = state.withLock { state in
             defer { state.isClosed = true }
@@ -122,7 +123,8 @@ public final class Generation: Sendable {
             guard !state.isClosed, !state.ready.contains(id) else { return (nil, state.isClosed) }
             let before = state.last
             let hasEnded = Latch()
-            // `close` cancels and awaits it. It is nobody's action: what runs in the background belongs to all of them.
+            // `close` cancels and awaits it. It does not belong to a single action, because background work is shared
+            // by all of them.
             let task = Task.detached { [self] in
                 await withTaskCancellationHandler {
                     await before?.task.value

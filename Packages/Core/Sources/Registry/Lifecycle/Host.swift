@@ -2,7 +2,7 @@ public import Capabilities
 public import Settings
 import Synchronization
 
-/// The whole that an action runs in.
+/// Everything that an action runs in.
 public struct Host: Sendable {
     /// The program's name, as the person called it, and its version.
     public let name: String
@@ -11,9 +11,9 @@ public struct Host: Sendable {
     public let settings: Settings
     /// Every setting that this build knows.
     public let catalogue: SettingsCatalogue
-    /// The features that were put together.
+    /// The composed features.
     public let composition: Composition
-    /// How each of them is.
+    /// The state of each feature.
     public let states: FeatureStates
 
     public var environment: [String: String] { surroundings.environment }
@@ -37,20 +37,20 @@ public struct Host: Sendable {
 }
 
 extension Locations {
-    /// A path as it is meant where the command runs.
+    /// Resolves a path relative to the current folder of the command.
     public func absolute(_ path: String) -> String {
         AbsolutePath.joined(path, in: current)
     }
 }
 
-/// The folders that are ours; they need not exist.
+/// Martlet's folders. They may not exist.
 public struct Locations: Sendable, Hashable {
-    /// Where the command runs.
+    /// The current folder of the command.
     public var current: String
     public var config: String
-    /// Where the machine's administrator puts settings, the strongest first.
+    /// The folders for settings of the machine's administrator, the strongest first.
     public var systemConfig: [String]
-    /// The project's settings file, where one was found.
+    /// The project's settings file, if one was found.
     public var project: String?
     public var data: String
     public var state: String
@@ -70,17 +70,17 @@ public struct Locations: Sendable, Hashable {
     }
 }
 
-/// What a feature may know of the machine and the person before anything is composed.
+/// The environment that is known before anything is composed.
 public struct Surroundings: Sendable {
     public let environment: [String: String]
     public let locations: Locations
-    /// Takes secrets out of all that is logged, traced and said.
+    /// Removes secrets from everything that is logged, traced and printed.
     public let redactor: Redactor
-    /// Time for limits and pauses; tests put their own in.
+    /// The clock for limits and pauses; tests replace it.
     public let clock: any Clock<Duration>
-    /// The time of day.
+    /// The current time.
     public let now: @Sendable () -> Timestamp
-    /// What features share among the compositions of a session.
+    /// Values that features share among the compositions of a session.
     let shared: SharedValues
 
     public init(
@@ -104,13 +104,13 @@ public struct Surroundings: Sendable {
         self.shared = shared
     }
 
-    /// The same for the next composition of a session, with what all of them share.
+    /// The same surroundings with other locations, for the next composition of a session. Shared values are kept.
     public func moved(to locations: Locations) -> Surroundings {
         Surroundings(
             environment: environment, locations: locations, redactor: redactor, clock: clock, now: now, shared: shared)
     }
 
-    /// No folders, no variables, and a time that stands still: for compositions that are only looked at.
+    /// No folders, no variables, and a fixed time: for compositions that are only inspected.
     public static var none: Surroundings {
         Surroundings(
             environment: [:], locations: Locations(current: "/", config: "", data: "", state: "", cache: ""),
@@ -118,11 +118,11 @@ public struct Surroundings: Sendable {
     }
 }
 
-/// What features share among the compositions of a session, by feature and name.
+/// Values that features share among the compositions of a session, by feature and name.
 final class SharedValues: Sendable {
     private let values = Mutex<[String: any Sendable]>([:])
 
-    /// The value that is there, else a new one, which stays.
+    /// The existing value, or a new one that is then kept.
     func value<Value: Sendable>(_ name: String, _ make: () -> Value) -> Value {
         values.withLock { values in
             if let value = values[name] as? Value { return value }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A door that opens once; any number of tasks may wait for it.
+/// A latch that opens once; any number of tasks may wait for it.
 final class Latch: Sendable {
     private enum State {
         case closed([Int: CheckedContinuation<Bool, Never>])
@@ -18,7 +18,7 @@ final class Latch: Sendable {
         for continuation in waiting { continuation.resume(returning: true) }
     }
 
-    /// Waits until it is open; false after the limit or when the waiting task is cancelled.
+    /// Waits until it is open; false if the limit passes or the waiting task is cancelled.
     func wait(atMost limit: Duration, clock: any Clock<Duration>) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask { await self.wait() }
@@ -32,7 +32,7 @@ final class Latch: Sendable {
         }
     }
 
-    /// Waits until it is open; false when the waiting task is cancelled.
+    /// Waits until it is open; false if the waiting task is cancelled.
     func wait() async -> Bool {
         let id = state.withLock { contents in
             contents.next += 1

@@ -3,9 +3,9 @@ import Synchronization
 
 /// Starts the features of a session in the order of their needs, and stops and closes them in reverse.
 ///
-/// It owns the task of every running feature: `stop` cancels and awaits each, within a limit.
+/// Owns the task of every running feature: `stop` cancels and awaits each of them, within a limit.
 package actor Lifecycle {
-    /// The states of all features, for anybody at any time.
+    /// The states of all features, readable at any time.
     package nonisolated var states: FeatureStates { host.states }
     private nonisolated let host: Host
     private let limits: WorkbenchSession.Limits
@@ -21,15 +21,15 @@ package actor Lifecycle {
             let reason = composition.problems.first { $0.feature == composed.manifest.id }?.message
             states.set(
                 composed.manifest.id,
-                composed.feature == nil ? .failed(reason ?? "cannot be made") : reason.map { .failed($0) } ?? .ok)
+                composed.feature == nil ? .failed(reason ?? "cannot be created") : reason.map { .failed($0) } ?? .ok)
         }
     }
 
     /// Starts the given features, or all, and returns when each has started or failed.
     ///
-    /// A feature that fails takes only those with it that need it. Cancelling ends the starts that are under way.
+    /// If a feature fails, only the features that require it fail too. Cancelling stops the pending starts.
     package func start(_ wanted: Set<String>? = nil) async {
-        // Those without a life of their own wait too, because they pass on a failure of what they need.
+        // Includes features without background work, because they pass on the failure of what they require.
         var waiting = host.composition.features.filter { wanted?.contains($0.manifest.id) != false }
         while !waiting.isEmpty, !Task.isCancelled {
             let names = Set(waiting.map(\.manifest.id))
@@ -61,9 +61,9 @@ package actor Lifecycle {
         return run
     }
 
-    /// Stops every running feature and closes all, in reverse order, and waits for each within the limit.
+    /// Stops all running features and closes all features, in reverse order, waiting for each within the limit.
     ///
-    /// - Returns: the features that took longer; their tasks are abandoned.
+    /// - Returns: the features that exceeded the limit; their tasks are abandoned.
     @discardableResult
     package func stop() async -> [String] {
         var stuck: [String] = []
@@ -79,7 +79,7 @@ package actor Lifecycle {
 
     private func close(_ composed: Composition.Composed) async -> Bool {
         let ended = Latch()
-        // In tasks of their own: a command that was interrupted waits all the same until the feature has cleaned up.
+        // In separate tasks, so that an interrupted command still waits until the feature has cleaned up.
         let work = Task {
             for closing in composed.closings.reversed() { await closing() }
             ended.open()
@@ -94,7 +94,7 @@ package actor Lifecycle {
     }
 }
 
-/// One feature's background work: the task that lasts until it is stopped. `Lifecycle` owns it.
+/// The background task of one feature. `Lifecycle` owns it.
 final class FeatureRun: Sendable {
     private let id: String
     private let states: FeatureStates
@@ -119,7 +119,7 @@ final class FeatureRun: Sendable {
                 try await feature.run(in: view)
                 states.change(id) { $0 == .starting ? .ok : nil }
             } catch {
-                // An error that comes while it is being ended is the cancellation's echo and no failure.
+                // An error during the stop is a consequence of the cancellation and not a failure.
                 let reason = AnyFailure(error).message
                 states.change(id) { $0.isEnding ? nil : .failed(reason) }
             }
@@ -128,21 +128,21 @@ final class FeatureRun: Sendable {
         }
     }
 
-    /// Returns when the feature has started or failed; after the limit it is ended and counts as failed.
+    /// Returns when the feature has started or failed. After the limit it is stopped and counts as failed.
     func waitForStart(limit: Duration, clock: any Clock<Duration>) async {
         if await started.wait(atMost: limit, clock: clock) { return }
         let reason =
             Task.isCancelled
             ? "was cancelled before it had started" : "did not start within \(limit.words); it was ended"
-        // What has reported in the very moment of the limit has started.
+        // A feature that reports exactly at the limit counts as started.
         if states.change(id, { $0 == .starting ? .failed(reason) : nil }) { task.cancel() }
     }
 
-    /// Cancels the work and waits for its end; false when it did not end within the limit.
+    /// Cancels the work and waits for its end; false if it exceeded the limit.
     func stop(limit: Duration, clock: any Clock<Duration>) async -> Bool {
         states.change(id) { state in if case .failed = state { nil } else { .stopping } }
         task.cancel()
-        // In a task of its own: a command that was interrupted waits all the same until the feature has cleaned up.
+        // In a separate task, so that an interrupted command still waits until the feature has cleaned up.
         let hasEnded = await Task { [ended] in await ended.wait(atMost: limit, clock: clock) }.value
         guard hasEnded else {
             states.set(id, .failed("did not stop within \(limit.words); it was abandoned"))
@@ -161,7 +161,7 @@ extension FeatureState {
         }
     }
 
-    /// What a report makes of the state; a feature that is ending stays so.
+    /// The state after a health report; a feature that is ending does not change.
     fileprivate func after(_ health: Health) -> FeatureState? {
         switch (self, health) {
         case (.stopping, _), (.stopped, _), (.failed, _), (.off, _): nil

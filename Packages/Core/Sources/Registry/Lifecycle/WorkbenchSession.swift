@@ -2,11 +2,11 @@ public import Capabilities
 public import JSON
 import Synchronization
 
-/// The living workbench: features that were made once, are started when something first needs them, and are closed once.
+/// A running workbench: features are created once, started when first needed, and closed once.
 ///
-/// Any number of actions are done in it side by side, for as long as it is open. What belongs to one of them, such as the
-/// person who asks, is in its `ActionContext` and kept by no feature. When the settings change, the next action finds
-/// them as a whole in a `Generation` of its own; an older one is closed with its last action.
+/// Any number of actions run in it concurrently while it is open. State of a single action, such as the person who
+/// asks, is in its `ActionContext` and never stored in a feature. When the settings change, later actions use a new
+/// `Generation`; an older one is closed after its last action.
 ///
 /// ```swift
 /// let session = workbench.open()
@@ -14,7 +14,7 @@ import Synchronization
 /// await session.close()
 /// ```
 public final class WorkbenchSession: Sendable {
-    /// How long a feature may take.
+    /// Time limits for starting and stopping a feature.
     public struct Limits: Sendable {
         public var start: Duration
         public var stop: Duration
@@ -25,9 +25,9 @@ public final class WorkbenchSession: Sendable {
         }
     }
 
-    /// How many generations may live; while so many do, changed settings wait.
+    /// The maximum number of live generations. While it is reached, changed settings wait.
     static let mostGenerations = 4
-    /// How often it is looked whether something has changed.
+    /// The interval between checks for changes.
     static let lookingPause = Duration.seconds(1)
 
     private let limits: Limits
@@ -36,18 +36,18 @@ public final class WorkbenchSession: Sendable {
 
     private struct State {
         var newest: Generation
-        /// Those that are not closed yet, the newest last.
+        /// The generations that are not closed yet, the newest last.
         var live: [Live]
-        /// Nil when the next action looks in any case.
+        /// Nil if the next action must check.
         var lastLook: Timestamp?
         var isLooking = false
-        /// Whether it was told that changed settings wait.
+        /// Whether the person was told that changed settings wait.
         var hasToldOfWaiting = false
-        /// The features that were not closed in time with their generation.
+        /// The features that did not close in time with their generation.
         var stuck: [String] = []
         var isClosed = false
 
-        /// Notes that somebody uses the newest generation now.
+        /// Counts another user of the newest generation.
         mutating func use() -> Generation {
             if let index = live.lastIndex(where: { $0.generation === newest }) { live[index].users += 1 }
             return newest
@@ -57,16 +57,16 @@ public final class WorkbenchSession: Sendable {
     private struct Live {
         let generation: Generation
         var users = 0
-        /// The task that closes it, once it is not the newest any more and nobody uses it.
+        /// Closes it, once it is no longer the newest and has no users.
         var closing: Task<[String], Never>?
     }
 
-    /// Starts and opens nothing yet.
+    /// Creates a session; nothing is started or opened yet.
     ///
     /// - Parameters:
-    ///   - host: of which no other session is open.
-    ///   - failure: the problems of its settings and composition, if there are any.
-    ///   - renewal: says when another host takes its place; nil for never.
+    ///   - host: must not have another open session.
+    ///   - failure: the problems of its settings and composition, if any.
+    ///   - renewal: provides a new host after a change; nil for never.
     public init(
         _ host: Host, failure: (any Failure)? = nil, limits: Limits = Limits(), renewal: (any Renewal)? = nil
     ) {
@@ -76,20 +76,20 @@ public final class WorkbenchSession: Sendable {
         state = Mutex(State(newest: first, live: [Live(generation: first)], lastLook: host.now()))
     }
 
-    /// The newest generation, for a look; it may be closed at any time. `keepNewest` keeps it.
+    /// The newest generation, for inspection. It may be closed at any time; `keepNewest` prevents that.
     public var newest: Generation { state.withLock { $0.newest } }
 
-    /// How many generations are not closed yet.
+    /// The number of generations that are not closed yet.
     var liveGenerations: Int { state.withLock { $0.live.count } }
 
-    /// Does an action with the newest settings: the one way in for every surface.
+    /// Performs an action with the newest settings. All surfaces use this method.
     ///
-    /// What it needs is started, unless it is already. What destroys asks first, unless the person has agreed; everything
-    /// is a span.
+    /// Starts the features that the action needs. Asks before a destructive action, unless the person has agreed.
+    /// Records every action as a span.
     ///
     /// - Parameters:
-    ///   - limit: after which it is cancelled, and given up where it does not listen; nil for none.
-    ///   - isAgreed: whether the person has agreed beforehand to what destroys.
+    ///   - limit: the action is cancelled after this time, and abandoned if it does not react; nil for no limit.
+    ///   - isAgreed: whether the person has already agreed to destructive effects.
     /// - Throws: `RegistryError`, `AccessFailure`, `ArgumentsFailure`, `InteractionError`, `SessionError`, or what the action
     ///   itself throws.
     public func perform(
@@ -104,7 +104,7 @@ public final class WorkbenchSession: Sendable {
             try generation.registry.actions.find(id), arguments, in: context, limit: limit, isAgreed: isAgreed)
     }
 
-    /// The newest generation, for what an action that lasts does from now on.
+    /// The newest generation, for the further work of a long-running action.
     ///
     /// - Parameter tell: is told once why changed settings are not used.
     public func keepNewest(telling tell: (String) -> Void) -> KeptGeneration {
@@ -112,15 +112,16 @@ public final class WorkbenchSession: Sendable {
         return KeptGeneration(state.withLock { $0.use() }, of: self)
     }
 
-    /// Has the next action look whether settings have changed, because an action has changed them. One that begins while
-    /// another looks already may still find the old ones.
+    /// Makes the next action check for changed settings, because an action has changed them. An action that begins
+    /// during another check may still see the old ones.
     public func lookAgain() {
         state.withLock { $0.lastLook = nil }
     }
 
-    /// Stops and closes every feature, those last that others need; nothing can be done in the session any more.
+    /// Stops and closes all features in reverse order of their needs. Nothing can be performed in the session
+    /// afterwards.
     ///
-    /// - Returns: the features that took longer than they may; they are abandoned.
+    /// - Returns: the features that exceeded the limit; they are abandoned.
     @discardableResult
     public func close() async -> [String] {
         var (live, stuck) = state.withLock { state in
@@ -138,7 +139,7 @@ public final class WorkbenchSession: Sendable {
 
     // MARK: Generations
 
-    /// Puts another generation in the place of the newest one when that is due.
+    /// Replaces the newest generation if a change is due.
     private func look(_ tell: (String) -> Void) {
         guard let renewal, let present = beginLooking() else { return }
         defer { state.withLock { $0.isLooking = false } }
@@ -147,8 +148,8 @@ public final class WorkbenchSession: Sendable {
             let isFirst = state.withLock { !exchange(&$0.hasToldOfWaiting, with: true) }
             if isFirst {
                 tell(
-                    "the settings have changed, and are used as soon as nothing runs any more that began with the oldest of the "
-                        + "\(Self.mostGenerations) settings that are in use")
+                    "the settings have changed; they take effect as soon as everything that runs with the oldest of the "
+                        + "\(Self.mostGenerations) settings in use has finished")
             }
             return
         }
@@ -166,12 +167,12 @@ public final class WorkbenchSession: Sendable {
         }
     }
 
-    /// The newest generation, for the one that looks now; nil when somebody has looked just before.
+    /// The newest generation, for a check; nil if another check is running or has just run.
     private func beginLooking() -> Generation? {
         state.withLock { state in
             guard !state.isClosed, !state.isLooking else { return nil }
             let now = state.newest.host.now()
-            // A clock that was put back is no reason to look never again.
+            // If the clock was set back, checking must still continue.
             if let last = state.lastLook, (last..<last + Self.lookingPause).contains(now) { return nil }
             (state.lastLook, state.isLooking) = (now, true)
             return state.newest
@@ -189,7 +190,7 @@ public final class WorkbenchSession: Sendable {
     private func closeUnused(_ state: inout State) {
         for (index, live) in state.live.enumerated()
         where live.users == 0 && live.closing == nil && live.generation !== state.newest {
-            // `close` awaits it. Whoever used the generation last does not wait for it, and is not its owner.
+            // `close` awaits the task. The last user of the generation does not wait for it and does not own it.
             state.live[index].closing = Task.detached { [self] in
                 let stuck = await live.generation.close()
                 self.state.withLock { state in
@@ -202,7 +203,7 @@ public final class WorkbenchSession: Sendable {
     }
 }
 
-/// Keeps a generation from being closed for as long as somebody keeps this.
+/// Keeps a generation open for as long as this object lives.
 public final class KeptGeneration: Sendable {
     public let generation: Generation
     private let session: WorkbenchSession
@@ -215,23 +216,23 @@ public final class KeptGeneration: Sendable {
     deinit { session.giveBack(generation) }
 }
 
-/// Gives a session another host when what the present one was made of has changed.
+/// Provides a session with a new host when the inputs of the present one have changed.
 public protocol Renewal: Sendable {
-    /// Whether something has changed. It is asked once a second at most, and has to be cheap.
+    /// Whether something has changed. Called at most once a second; must be cheap.
     func isDue() -> Bool
 
-    /// Another host, made of what there is now; what has changed is not told of again.
+    /// A new host for the present inputs. A change is reported only once.
     func renewed(after present: Generation) -> RenewalOutcome
 }
 
-/// What came of a change.
+/// The result of a renewal.
 public enum RenewalOutcome: Sendable {
     case renewed(Host, failure: (any Failure)?)
-    /// The present one stays, and why: told once.
+    /// The present host stays in use, with the reason; reported once.
     case kept(String)
 }
 
-/// Why a session does not do an action.
+/// Why a session did not perform an action.
 public enum SessionError: Failure, Hashable {
     case timedOut(Duration)
     case featureFailed(String, why: String)
@@ -254,7 +255,7 @@ public enum SessionError: Failure, Hashable {
 
     public var message: String {
         switch self {
-        case .timedOut(let limit): "it was not done within \(limit.words); give it more time with --timeout"
+        case .timedOut(let limit): "it did not finish within \(limit.words); allow more time with --timeout"
         case .featureFailed(let id, let why): "the feature \(id) did not start, so this cannot be done: \(why)"
         case .closed: "the session is closed; open another one"
         }

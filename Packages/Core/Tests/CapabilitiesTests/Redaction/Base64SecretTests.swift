@@ -2,7 +2,7 @@ import Capabilities
 import CoreTesting
 import Testing
 
-@Suite("A secret in Base64")
+@Suite("Redaction of Base64")
 struct Base64SecretTests {
     private static let signs = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
@@ -19,7 +19,7 @@ struct Base64SecretTests {
     }
 
     @Test(
-        "is taken out by itself and in the midst of a longer text, in both alphabets",
+        "A secret in Base64 is removed, alone and inside a longer text, in both alphabets",
         arguments: 1...40 as ClosedRange<UInt64>)
     func found(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -43,7 +43,7 @@ struct Base64SecretTests {
         }
     }
 
-    @Test("or as it is, is taken out when only its beginning is left of a text that was cut", arguments: [false, true])
+    @Test("The beginning of a secret is removed from a cut text, plain and in Base64", arguments: [false, true])
     func cut(isEncoded: Bool) {
         let secret = "correct horse battery staple"
         let redactor = Redactor()
@@ -58,7 +58,7 @@ struct Base64SecretTests {
         #expect(redactor.redact("correct horse") == "correct horse")
     }
 
-    @Test("that is another one stays")
+    @Test("Another text in Base64 stays")
     func others() {
         let redactor = Redactor()
         redactor.learn(Secret("correct horse"))

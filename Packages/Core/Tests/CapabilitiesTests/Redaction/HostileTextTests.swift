@@ -2,7 +2,7 @@ import Capabilities
 import CoreTesting
 import Testing
 
-@Suite("Texts that are made to keep the redactor busy", .timeLimit(.minutes(5)))
+@Suite("Redaction of hostile texts", .timeLimit(.minutes(5)))
 struct HostileTextTests {
     static let patterns = [
         "token=", "token:", "token: ", "token\":\"", "token'", "token\\", "token='", "cookie:", "cookie: a=", "Bearer ",
@@ -11,7 +11,7 @@ struct HostileTextTests {
         "OPENAI_API_KEY", "password",
     ]
 
-    @Test("take time in proportion to their length", arguments: patterns)
+    @Test("The time of redaction grows linearly with the text", arguments: patterns)
     func linear(_ pattern: String) {
         let redactor = Redactor()
         redactor.learn(Secret("aaaaaaaa"))
@@ -25,7 +25,7 @@ struct HostileTextTests {
         #expect(work(large) < max(few, 0.000_2) * 24, "\(few)")
     }
 
-    @Test("of a megabyte lose their secrets and nothing else")
+    @Test("A text of a megabyte loses its secrets and nothing else")
     func megabyte() {
         let redactor = Redactor()
         redactor.learn(Secret("hunter2hunter2"))

@@ -2,7 +2,7 @@ import Capabilities
 import JSON
 import Testing
 
-@Suite("Nothing innocent is taken out")
+@Suite("Redaction of innocent texts")
 struct InnocentTests {
     static let texts = [
         "", " ", "the token: it has expired", "token expired", "Bearer of news", "the token expired, sign in again",
@@ -30,19 +30,19 @@ struct InnocentTests {
         "\u{1F511} \u{1F510}", "\u{0}\u{1}\u{1B}[0m", "a\r\nb\r\n",
     ]
 
-    @Test("from ordinary sentences, addresses, fingerprints, ids and hashes", arguments: texts)
+    @Test("Ordinary sentences, addresses, fingerprints, ids and hashes stay", arguments: texts)
     func stays(_ text: String) {
         #expect(Redactor().redact(text) == text)
     }
 
-    @Test("also when something else is known")
+    @Test("Innocent texts stay when other secrets are known")
     func known() {
         let redactor = Redactor()
         redactor.learn(Secret("tr0ub4dor&3"))
         for text in Self.texts { #expect(redactor.redact(text) == text) }
     }
 
-    @Test("from values that are no text, and from names")
+    @Test("Values other than text, and names of members, stay")
     func values() {
         let value: JSON = [
             "token": 12, "list": [1, true, nil, 2.5], "password=x": ["sk-name": "plain"],

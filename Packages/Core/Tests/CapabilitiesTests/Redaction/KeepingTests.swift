@@ -3,7 +3,7 @@ import CoreTesting
 import JSON
 import Testing
 
-@Suite("What is kept of a conversation")
+@Suite("Redaction of stored conversations")
 struct KeepingTests {
     private static let secret = "hunter2-ünd-more"
     private static let key = "sk-proj-abcdefghijklmnopqrstuvwxyz012345"
@@ -19,7 +19,7 @@ struct KeepingTests {
         return redactor
     }
 
-    @Test("has a mark with its name in the place of each secret, in every form, and nothing that only looks like one")
+    @Test("Known secrets in every form become a mark with their name, and text that only looks like a secret stays")
     func texts() {
         let redactor = redactor()
         #expect(redactor.kept("is \(Self.secret)!") == "is ‹redacted:lab›!")
@@ -34,7 +34,7 @@ struct KeepingTests {
         }
     }
 
-    @Test("is redacted in every part of a message, and signed thoughts with a secret are left out whole")
+    @Test("Every part of a message is redacted, and signed reasoning with a secret is left out")
     func messages() {
         let text = "a \(Self.secret) b"
         let call = ToolCall(id: "1", name: "t", input: ["x": ["y": .string(text)], "n": 1])
@@ -55,7 +55,7 @@ struct KeepingTests {
         #expect(redactor().kept(kept) == kept)
     }
 
-    @Test("is redacted in names too: members of a tool's input, tools, attachments; and no member is lost")
+    @Test("Names of input members, tools and attachments are redacted, and no member is lost")
     func names() throws {
         let (first, second) = ("\(Self.secret)", "hunter2-%C3%BCnd-more")
         let input: JSON = [first: 1, second: ["\(Self.key)": 2], "‹redacted:lab›": 3, "plain": 4]
@@ -79,7 +79,9 @@ struct KeepingTests {
         #expect(redactor().kept(kept) == kept)
     }
 
-    @Test("piece by piece is the same as the whole, and at no time holds the beginning of a secret", arguments: 0..<200)
+    @Test(
+        "Redaction in pieces equals redaction of the whole, and never outputs the beginning of a secret",
+        arguments: 0..<200)
     func pieces(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let redactor = redactor()
@@ -101,7 +103,7 @@ struct KeepingTests {
         #expect(kept + redactor.kept(waiting) == redactor.kept(whole), "seed \(seed)")
     }
 
-    @Test("does not wait where nothing looks like a secret")
+    @Test("Text that does not look like a secret is not held back")
     func plain() {
         let redactor = redactor()
         for text in ["Half an ans", "a -----BEGIN CERTIFICATE-----\nMII", "risk", "the end."] {

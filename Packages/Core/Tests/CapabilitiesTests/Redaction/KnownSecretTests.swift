@@ -3,9 +3,9 @@ import CoreTesting
 import JSON
 import Testing
 
-@Suite("A secret that was used is taken out in every form")
+@Suite("Redaction of known secrets")
 struct KnownSecretTests {
-    @Test("of very many secrets those told longest ago are forgotten, and no form of the others is")
+    @Test("Beyond the limit the least recently registered secrets are forgotten, and no form of the others is")
     func forgotten() {
         let redactor = Redactor()
         redactor.learn(Secret("kept=words"))
@@ -47,7 +47,7 @@ struct KnownSecretTests {
         "!$'()*,;:@[]", "\u{2028}\u{2029}",
     ]
 
-    @Test("as it is, percent-encoded in every way, and in JSON texts", arguments: secrets)
+    @Test("A secret is removed plain, percent-encoded in every way, and in JSON text", arguments: secrets)
     func forms(_ secret: String) throws {
         let redactor = redactor(secret)
         let form = Self.percentEncoded(secret)
@@ -64,18 +64,18 @@ struct KnownSecretTests {
         }
     }
 
-    @Test("with everything beyond ASCII escaped, as some programs write JSON")
+    @Test("A secret is removed when everything beyond ASCII is escaped, as some programs write JSON")
     func asciiJSON() {
         #expect(redactor("pässwört").redact("{\"x\":\"p\\u00e4ssw\\u00f6rt\"}") == "{\"x\":\"\(mark)\"}")
         #expect(redactor("k\u{1F511}\u{1F511}").redact("k\\ud83d\\udd11\\ud83d\\udd11") == mark)
     }
 
-    @Test("beside letters, which hide it from no one")
+    @Test("A secret next to letters is removed")
     func inside() {
         #expect(redactor("hunter2").redact("xhunter2y-hunter2-HUNTER2") == "x\(mark)y-\(mark)-HUNTER2")
     }
 
-    @Test("of less than six bytes it is not learnt, because it would be found in words")
+    @Test("A secret of less than six bytes is not registered, because it would match ordinary words")
     func short() {
         #expect(redactor("abcde").redact("abcde abcdef") == "abcde abcdef")
         #expect(redactor("abcdef").redact("abcde abcdef") == "abcde \(mark)")
@@ -84,7 +84,7 @@ struct KnownSecretTests {
         #expect(redactor("").redact("nothing") == "nothing")
     }
 
-    @Test("overlapping another it leaves nothing of either, and one mark")
+    @Test("Overlapping secrets are removed completely and leave one mark")
     func overlaps() {
         #expect(redactor("abcdef", "defghi").redact("-abcdefghi-") == "-\(mark)-")
         #expect(redactor("abcdef", "abcdefghi").redact("-abcdefghi-abcdef-") == "-\(mark)-\(mark)-")
@@ -93,21 +93,21 @@ struct KnownSecretTests {
         #expect(redactor("secret").redact("token=secretsecret&x") == "token=\(mark)&x")
     }
 
-    @Test("next to characters of several bytes it leaves them whole")
+    @Test("Multi-byte characters next to a secret stay intact")
     func unicode() {
         let redactor = redactor("schlüssel-ä", "\u{1F511}\u{1F511}")
         #expect(redactor.redact("ü schlüssel-ä ß") == "ü \(mark) ß")
         #expect(redactor.redact("\u{1F512}\u{1F511}\u{1F511}\u{1F513}") == "\u{1F512}\(mark)\u{1F513}")
     }
 
-    @Test("in the texts of a JSON value at any depth")
+    @Test("Secrets are removed from the texts of a JSON value at any depth")
     func json() {
         let value: JSON = ["a": ["b": [1, "x hunter2 y", ["c": "hunter2"]]], "n": nil]
         let clean: JSON = ["a": ["b": [1, .string("x \(mark) y"), ["c": .string(mark)]]], "n": nil]
         #expect(redactor("hunter2").redact(value) == clean)
     }
 
-    @Test("however often it is learnt, and while others redact")
+    @Test("Secrets can be registered repeatedly, and while others redact")
     func together() async {
         let redactor = Redactor()
         await withTaskGroup(of: Void.self) { group in
@@ -124,7 +124,7 @@ struct KnownSecretTests {
         }
     }
 
-    @Test("in random texts nothing of it is left and nothing else is lost")
+    @Test("In random texts every secret is removed and nothing else is lost")
     func random() {
         let seed = UInt64.random(in: .min ... .max)
         var generator = SeededGenerator(seed: seed)

@@ -3,14 +3,14 @@ import CoreTesting
 import JSON
 import Testing
 
-@Suite("Spans hold no secret")
+@Suite("Redaction of spans")
 struct RedactedTraceTests {
     private struct Broken: Failure {
         let code = "demo.broken"
         let message = "the key hunter2hunter2 was refused"
     }
 
-    @Test("what is given at the begin, noted on the way and nested is clean")
+    @Test("Attributes given at the start, noted later or nested contain no secrets")
     func clean() async throws {
         let sink = RecordingSpanSink()
         let redactor = Redactor()

@@ -4,7 +4,7 @@ import Testing
 /// What the redactor puts in the place of a secret.
 let mark = Redactor.mark
 
-@Suite("What looks like a secret is taken out, and what introduces it stays")
+@Suite("Redaction by shape")
 struct ShapeTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let text: String
@@ -25,7 +25,7 @@ struct ShapeTests {
             "pypi-", "dop_v1_", "pat_", "gsk_", "xai-",
         ].map { $0 + letters } + ["AKIAIOSFODNN7EXAMPLE", "ASIAIOSFODNN7EXAMPLE"]
 
-    @Test("keys with a known beginning, wherever they stand", arguments: keys)
+    @Test("Keys with a known prefix are removed anywhere", arguments: keys)
     func key(_ key: String) {
         let redactor = Redactor()
         for (before, after) in [
@@ -94,12 +94,12 @@ struct ShapeTests {
                 + "-----BEGIN PRIVATE KEY-----\(mark)-----END PRIVATE KEY-----"),
     ]
 
-    @Test("values with a telling name, passwords in addresses, private keys", arguments: rows)
+    @Test("Values of secret-like names, passwords in URLs, and private keys are removed", arguments: rows)
     func row(_ row: Row) {
         #expect(Redactor().redact(row.text) == row.clean)
     }
 
-    @Test("what is clean stays as it is when it is redacted again", arguments: rows)
+    @Test("Redacting a redacted text changes nothing", arguments: rows)
     func again(_ row: Row) {
         let once = Redactor().redact(row.text)
         #expect(Redactor().redact(once) == once)

@@ -1,7 +1,7 @@
 import Capabilities
 import Testing
 
-@Suite("A grant")
+@Suite("Grant")
 struct GrantTests {
     private func grant(
         _ name: String = "b", effects: Effect = .reads, actions: [String] = [], hosts: [String]? = nil,
@@ -22,7 +22,7 @@ struct GrantTests {
         .action("a.destroy", .destroys, .models), .host("example.com", port: 443),
     ]
 
-    @Test("of the person allows everything, but agrees to no tool of a model beforehand")
+    @Test("The person's grant allows everything, but approves no tool of a model in advance")
     func person() {
         for request in Self.everything { #expect(Grant.person.decide(request).isAllowed) }
         #expect(
@@ -30,7 +30,7 @@ struct GrantTests {
                 == .ask(rule: "no rule and no grant permits it, and the mode is read-only"))
     }
 
-    @Test("of code that runs for no caller allows nothing, and says so")
+    @Test("The grant of code without a caller allows nothing, and explains it")
     func nobody() {
         let requests =
             Self.everything + [
@@ -48,7 +48,7 @@ struct GrantTests {
         Caller.$current.withValue(caller) { #expect(Caller.grantHere == .person) }
     }
 
-    @Test("ends with the calls that it allows, counted for all who act by it")
+    @Test("A grant ends after its number of calls, counted across everyone who uses it")
     func calls() throws {
         let limits = try #require(GrantLimits(calls: 2, time: nil))
         let bundle = Grant(Grant.Layer(.bundle("b"), limits: limits))
@@ -62,7 +62,7 @@ struct GrantTests {
         #expect(GrantLimits(calls: nil, time: nil) == nil)
     }
 
-    @Test("ends with its time")
+    @Test("A grant ends after its time")
     func time() throws {
         let over = Grant(Grant.Layer(.bundle("b"), limits: GrantLimits(calls: nil, time: .zero)))
         let failure = #expect(throws: AccessFailure.self) { try over.use() }
@@ -70,7 +70,7 @@ struct GrantTests {
         try Grant(Grant.Layer(.bundle("b"), limits: GrantLimits(calls: nil, time: .seconds(3600)))).use()
     }
 
-    @Test("of a client leaves everything but routes to whoever serves")
+    @Test("A client's grant restricts only routes")
     func clients() {
         let client = Grant.person.narrowed(by: .client("ci", scopes: [.chat]))
         #expect(client.decide(.route([.chat])).isAllowed && client.decide(.route([.admin])).isDenied)
@@ -86,7 +86,7 @@ struct GrantTests {
     }
 
     @Test(
-        "of a bundle allows actions up to an effect, and those that it names",
+        "A bundle's grant allows actions up to an effect, and those it names",
         arguments: [
             (Effect.reads, [], [true, false, false]), (.writes, [], [true, true, false]),
             (.destroys, [], [true, true, true]), (.reads, ["a.destroy"], [true, false, true]),
@@ -98,7 +98,7 @@ struct GrantTests {
         #expect(Self.everything.prefix(3).map { grant.decide($0).isAllowed } == allowed)
     }
 
-    @Test("says which rule refuses, and what would allow it")
+    @Test("A refusal names the rule and what would allow the request")
     func refusals() {
         #expect(
             grant("deploy").decide(.action("a.write", .writes, .models))
@@ -108,12 +108,12 @@ struct GrantTests {
         #expect(
             grant("deploy", hosts: []).decide(.host("example.com", port: 80))
                 == .deny(
-                    rule: "the bundle 'deploy' may not speak to example.com:80",
+                    rule: "the bundle 'deploy' may not connect to example.com:80",
                     mend: "add \"example.com:80\" to permissions.hosts"))
         #expect(
             grant("deploy", hosts: []).decide(.host("::1", port: 80))
                 == .deny(
-                    rule: "the bundle 'deploy' may not speak to [::1]:80",
+                    rule: "the bundle 'deploy' may not connect to [::1]:80",
                     mend: "add \"[::1]:80\" to permissions.hosts"))
         #expect(
             Grant.model.decide(.action("auth.secret.get", .reads, .bundles))
@@ -122,7 +122,7 @@ struct GrantTests {
                     mend: "do it yourself: martlet auth secret get"))
     }
 
-    @Test("of a model allows what is offered to models, and no more than whoever it acts for may do")
+    @Test("A model's grant allows what is available to models, and no more than the rights of its caller")
     func models() {
         #expect(Grant.model.decide(.action("a.read", .reads, .models)).isAllowed)
         let model = Caller.person(HeadlessInteraction()).narrowed(by: grant()).narrowed(by: .model).grant
@@ -131,7 +131,7 @@ struct GrantTests {
         #expect(model.decide(.host("example.com", port: 1)).isAllowed)
     }
 
-    @Test("allows only what every one of its layers allows")
+    @Test("A grant allows only what all of its layers allow")
     func layers() {
         let (wide, narrow) = (grant("wide", effects: .destroys), grant("narrow", effects: .writes, hosts: ["a.*"]))
         for both in [wide.narrowed(by: narrow), narrow.narrowed(by: wide), Grant.person.narrowed(by: narrow)] {
@@ -143,7 +143,7 @@ struct GrantTests {
     }
 
     @Test(
-        "knows servers by patterns, with a port or for all",
+        "Server patterns match with a port or for all ports",
         arguments: [
             (["*.example.com"], "api.example.com", 443, true), (["*.example.com"], "example.com", 443, false),
             (["api.*:443"], "api.example.com", 80, false), (["API.*:443"], "api.example.com", 443, true),
@@ -161,7 +161,7 @@ struct GrantTests {
     }
 
     @Test(
-        "takes no star for this machine, its link or the metadata of a cloud: these are named",
+        "A star does not match this machine, its link or the metadata of a cloud",
         arguments: [
             (["*"], "localhost", 80, false), (["*"], "a.localhost.", 80, false), (["localhost"], "localhost", 80, true),
             (["*.localhost"], "a.localhost", 80, true), (["*"], "127.0.0.1", 80, false),
@@ -180,7 +180,7 @@ struct GrantTests {
     }
 
     @Test(
-        "lets no name lead to this machine that is not named for it, but the servers that the person has set up",
+        "An allowed name may not resolve to this machine, except for servers that the person has set up",
         arguments: [
             (["api.example.com"], "203.0.113.9", "api.example.com", true),
             (["api.example.com"], "127.0.0.1", "api.example.com", false),
@@ -202,7 +202,7 @@ struct GrantTests {
         #expect(standard.decide(.address(address, port: 80, host: host)).isAllowed)
     }
 
-    @Test("says the whole line where a list has not been written yet, with what counts without it")
+    @Test("A refusal shows the complete line if the list does not exist yet, including the default")
     func lines() {
         func mend(_ grant: Grant, _ request: GrantRequest) -> String? {
             if case .deny(_, let mend) = grant.decide(request) { mend } else { nil }
@@ -224,11 +224,11 @@ struct GrantTests {
         #expect(mend(written, .path("/a \"b\"/x", .read)) == #"add "/a \"b\"" to permissions.paths"#)
         // Nobody is told to name a folder that stays closed all the same.
         let closing = grant(folders: .init(roots: [root("/work")], closed: ["/proc"]))
-        #expect(mend(closing, .path("/proc/self/environ", .read)) == "do it yourself, as no bundle may")
+        #expect(mend(closing, .path("/proc/self/environ", .read)) == "do it yourself; no bundle may")
     }
 
     @Test(
-        "opens paths beneath its folders alone, by each name that these have",
+        "Paths open only below the grant's folders, by each of their names",
         arguments: [
             ("/work/a", PathPurpose.read, true), ("/work", .read, true), ("/workshop/a", .read, false),
             ("/real/a/b", .write, true), ("/etc/passwd", .read, false), ("/work/.git/config", .read, true),
@@ -245,7 +245,7 @@ struct GrantTests {
             Grant.person.decide(.path(path, purpose)).isAllowed && !Grant.model.decide(.path(path, .read)).isAllowed)
     }
 
-    @Test("writes in no repository and no settings, wherever it began but in a work tree")
+    @Test("A grant allows no writes to repositories and settings, unless it started in a work tree")
     func kept() {
         func writes(_ path: String, from start: String, _ git: FolderRoot.Git) -> Bool {
             let begun = FolderRoot(path: start, canonical: start, device: 1, inode: 1, git: git)
@@ -263,7 +263,7 @@ struct GrantTests {
         #expect(!writes("/x/.martlet/tree/a", from: "/x/.martlet/tree", .workTree))
     }
 
-    @Test("makes of a given path one to open, beneath the smallest of the folders that hold it")
+    @Test("A given path is opened below the nearest folder that contains it")
     func opening() throws {
         let outer = grant("outer", folders: .init(roots: [root("/work"), root("/etc")]))
         let both = outer.narrowed(by: grant("inner", folders: .init(roots: [root("/work/in")], closed: ["/c"])))
@@ -279,7 +279,7 @@ struct GrantTests {
         #expect(try Grant.person.text(of: OwnPath("a/../b"), from: "/work") == "a/../b")
     }
 
-    @Test("gives the secrets that each of its layers names")
+    @Test("A grant allows the secrets that all of its layers name")
     func secrets() {
         let both = grant(secrets: ["ci-*", "openai"]).narrowed(by: grant(secrets: ["*"]))
         #expect(both.decide(.secret("ci-token")).isAllowed && !both.decide(.secret("kamiwaza")).isAllowed)
@@ -288,7 +288,7 @@ struct GrantTests {
     }
 
     @Test(
-        "runs the programs that each of its layers names, and lets them into the network only where all servers are named"
+        "A grant allows the programs that all of its layers name, and network access for them only if all servers are allowed"
     )
     func programs() {
         func mend(_ grant: Grant, _ request: GrantRequest) -> String? {
@@ -309,7 +309,7 @@ struct GrantTests {
         #expect(!layer([], .named(["*"])).narrowed(by: layer([])).decide(.network).isAllowed)
     }
 
-    @Test("opens the routes of its scopes, and says which scope is missing")
+    @Test("A client's grant opens the routes of its scopes, and names the missing scope")
     func routes() {
         let reader = Grant(Grant.Layer(.client("ci"), scopes: [.chat, .read]))
         #expect(reader.decide(.route([.read, .admin])).isAllowed && Grant.person.decide(.route([.admin])).isAllowed)
@@ -317,7 +317,7 @@ struct GrantTests {
             reader.decide(.route([.approve, .admin]))
                 == .deny(
                     rule: "the token 'ci' has the scopes chat and read, and this needs approve or admin",
-                    mend: "make a token that has it: martlet gateway token create NAME --scope chat --scope read"
+                    mend: "create a token that has it: martlet gateway token create NAME --scope chat --scope read"
                         + " --scope approve"))
         let none = Grant(Grant.Layer(.client("ci"), scopes: []))
         if case .deny(let rule, _) = none.decide(.route([.read])) {
@@ -326,7 +326,7 @@ struct GrantTests {
         #expect(!reader.decide(.secret("openai")).isAllowed && !reader.decide(.path("/", .read)).isAllowed)
     }
 
-    @Test("lets no model read what somebody else wants to be asked about, unless a bundle names the tool")
+    @Test("A reading tool that must be asked about is not allowed to a model, unless a bundle names the tool")
     func askedElsewhere() {
         let use = ToolUse("read", of: "files", .reads, mode: nil)
         #expect(Grant.person.decide(.tool(use)) == .ask(rule: "no rule and no grant permits it"))
@@ -334,7 +334,7 @@ struct GrantTests {
         #expect(Grant.person.decide(.tool(ToolUse("read", of: "files", .reads, mode: .readOnly))).isAllowed)
     }
 
-    @Test("agrees to tools that each of its layers names")
+    @Test("A grant approves tools that all of its layers name")
     func tools() {
         func use(
             _ tool: String, _ source: String, _ effect: Effect = .writes, _ ruling: ApprovalVerdict? = nil
@@ -350,7 +350,7 @@ struct GrantTests {
         #expect(!grant(tools: ["files/*"]).narrowed(by: grant()).decide(use("read", "files")).isAllowed)
         // The person's rules come first, and what they allow they have not allowed for the bundle.
         #expect(both.decide(use("read_file", "files", .writes, .deny)).isDenied)
-        #expect(both.decide(use("read_file", "files", .writes, .ask)) == .ask(rule: "a rule of yours asks"))
+        #expect(both.decide(use("read_file", "files", .writes, .ask)) == .ask(rule: "one of your rules asks first"))
         #expect(!both.decide(use("write_file", "files", .writes, .allow)).isAllowed)
         #expect(both.decide(use("write_file", "files", .reads, .allow)).isAllowed)
     }

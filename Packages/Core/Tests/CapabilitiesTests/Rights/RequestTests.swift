@@ -2,10 +2,10 @@ import Capabilities
 import JSON
 import Testing
 
-@Suite("What arguments ask a grant for")
+@Suite("Grant requests of arguments")
 struct RequestTests {
     @Test(
-        "is every path and every secret in them, wherever they stand",
+        "Every path and every secret in the arguments is requested, at any depth",
         arguments: [
             (Schema.path(.read), "a/./b" as JSON, [GrantRequest.path("/work/a/b", .read)]),
             (.path(.write), "../x", [.path("/x", .write)]), (.path(.own), "/../..", [.path("/", .own)]),
@@ -31,7 +31,7 @@ struct RequestTests {
     }
 
     @Test(
-        "is no server by its address, which the client asks about when it speaks to it; lists of servers are read closely",
+        "A URL requests no host, because the client decides when it connects; server lists are parsed strictly",
         arguments: [
             ("https://API.example.com/v1", "api.example.com:443"), ("http://localhost", "localhost:80"),
             ("lab.local:8443", "lab.local:8443"), ("http://[::1]:80/x", "[::1]:80"), ("https://a?b", "a:443"),

@@ -2,9 +2,9 @@ import CoreTesting
 import JSON
 import Testing
 
-@Suite("An edited document", .timeLimit(.minutes(5)))
+@Suite("JSONDocument edits", .timeLimit(.minutes(5)))
 struct DocumentPropertyTests {
-    @Test("reads as the edited value, keeps every comment that was not removed with its item, whatever its layout")
+    @Test("An edited document reads as the edited value and keeps all comments except those of removed items")
     func edits() throws {
         let seed = SeededGenerator.seed(for: "document edits")
         var random = RandomJSON(seed: seed)

@@ -1,10 +1,10 @@
 import JSON
 import Testing
 
-@Suite("Removing a value from a document")
+@Suite("JSONDocument removal")
 struct DocumentRemovingTests {
     @Test(
-        "takes its comma and the comment on its line along",
+        "Removing a value also removes its comma and the comment on its line",
         arguments: [
             ("{\n  // about a\n  a: 1, // one\n  b: 2\n}", "a", "{\n  // about a\n  b: 2\n}"),
             ("{\n  a: 1,\n  b: 2 // two\n}", "b", "{\n  a: 1\n}"),

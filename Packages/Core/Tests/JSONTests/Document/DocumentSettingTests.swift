@@ -1,10 +1,10 @@
 import JSON
 import Testing
 
-@Suite("Setting a value in a document")
+@Suite("JSONDocument assignment")
 struct DocumentSettingTests {
     @Test(
-        "changes that value and nothing around it",
+        "Setting a value changes only that value",
         arguments: [
             // Replacing.
             ("{ a: 0x10, /* c */ b: 2 } // end", "a", 5, "{ a: 5, /* c */ b: 2 } // end"),
@@ -45,7 +45,7 @@ struct DocumentSettingTests {
     }
 
     @Test(
-        "fails where something else than an object is in the way",
+        "Setting a value fails if something other than an object is in the way",
         arguments: [
             ("{\n  a: 'x' }", "a.b", "expected an object for the key \"b\", found a string", 2, 6),
             ("{a: null}", "a.b.c", "expected an object for the key \"b\", found null", 1, 5),
@@ -62,7 +62,7 @@ struct DocumentSettingTests {
         #expect(error.line == line && error.column == column)
     }
 
-    @Test("fails where the result would nest too deep to be read")
+    @Test("Setting a value fails if the result would nest too deeply to be read")
     func depth() throws {
         let document = try JSONDocument(parsing: "{}", name: "config.json")
         let path = (0..<70).map { "k\($0)" }

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-@Suite("A settings document")
+@Suite("JSONDocument")
 struct DocumentTests {
     static let text = """
         // settings
@@ -12,7 +12,7 @@ struct DocumentTests {
         }
         """
 
-    @Test("knows where values and keys stand")
+    @Test("A document knows the positions of values and keys")
     func positions() throws {
         let document = try JSONDocument(parsing: Self.text, name: "config.json")
         #expect(document.name == "config.json")
@@ -29,7 +29,7 @@ struct DocumentTests {
     }
 
     @Test(
-        "counts as an empty object where it holds no value",
+        "A document without a value is an empty object",
         arguments: ["", " \n", "// only a comment", "\u{FEFF}/**/"])
     func empty(text: String) throws {
         let document = try JSONDocument(parsing: text, name: "config.json")
@@ -42,7 +42,7 @@ struct DocumentTests {
         #expect(try JSON(parsing: edited, reading: .json5) == ["a": ["b": 1]])
     }
 
-    @Test("holds a text to the grammar it was asked for")
+    @Test("A document is checked against the requested grammar")
     func strict() throws {
         #expect(throws: JSONError.self) { try JSONDocument(parsing: "{a: 1}", reading: .strict, name: "x") }
         #expect(throws: JSONError.self) { try JSONDocument(parsing: "// c", reading: .strict, name: "x") }

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-@Suite("The pull reader")
+@Suite("JSONPullReader")
 struct PullReaderTests {
     struct Chunk: Equatable {
         var id = ""
@@ -47,12 +47,12 @@ struct PullReaderTests {
         id: "c-1", created: 1_712_345_678, content: "é😀\nx", finish: "stop", score: 0.001, isLast: true,
         extra: ["a": [1, ["b": 2.5]]])
 
-    @Test("takes what is asked for and steps over the rest")
+    @Test("The reader takes what is requested and skips the rest")
     func chunk() throws {
         #expect(try Self.chunk(Array(Self.text.utf8)) == Self.expected)
     }
 
-    @Test("reads the same wherever white space stands, and fails wherever the text is cut")
+    @Test("White space does not change the result, and a cut text always fails")
     func spaceAndCuts() throws {
         let compact = try JSON(parsing: Self.text).text()
         #expect(try Self.chunk(Array(compact.utf8)) == Self.expected)
@@ -63,7 +63,7 @@ struct PullReaderTests {
         }
     }
 
-    @Test("compares keys by bytes, escaped ones too")
+    @Test("Keys are compared by bytes, also escaped ones")
     func keys() throws {
         var keys: [String] = []
         var isFound = false
@@ -77,7 +77,7 @@ struct PullReaderTests {
         #expect(isFound)
     }
 
-    @Test("tells the kind of a value before it is read")
+    @Test("The kind of a value is known before it is read")
     func kinds() throws {
         var kinds: [JSONKind?] = []
         try JSONPullReader.read(Array(#"[null, true, false, -1, 2, "s", [], {}]"#.utf8)) { reader in
@@ -87,14 +87,14 @@ struct PullReaderTests {
     }
 
     @Test(
-        "names a value of another kind than asked for, and its place",
+        "A value of the wrong kind is reported with its place",
         arguments: [
             (#"{"id": 1}"#, 7, ["id"], "expected a string, found a number"),
             (#"{"created": "x"}"#, 12, ["created"], "expected a number, found a string"),
-            (#"{"created": 1.5}"#, 12, ["created"], "expected an integer of 64 bits, found another number"),
+            (#"{"created": 1.5}"#, 12, ["created"], "expected a 64-bit integer, found another number"),
             (
                 #"{"created": 99999999999999999999}"#, 12, ["created"],
-                "expected an integer of 64 bits, found another number"
+                "expected a 64-bit integer, found another number"
             ),
             (#"{"last": null}"#, 9, ["last"], "expected a boolean, found null"),
             (
@@ -113,7 +113,7 @@ struct PullReaderTests {
     }
 
     @Test(
-        "checks values that nobody asked for",
+        "Skipped values are checked",
         arguments: [
             (#"{"x": 01}"#, .number), (#"{"x": tru}"#, .syntax), (#"{"x": "\q"}"#, .syntax), (#"{"x": [1,]}"#, .syntax),
             ("{\"x\": \"\u{1}\"}", .syntax), (#"{"x": {"y": nulll}}"#, .syntax), (#"{"x": 1} 2"#, .syntax),
@@ -124,7 +124,7 @@ struct PullReaderTests {
         #expect(error.code == code)
     }
 
-    @Test("accepts a whole number however it is written, and skips one of any size")
+    @Test("A whole number is accepted in any notation, and skipped at any size")
     func numbers() throws {
         let digits = String(repeating: "9", count: 400)
         #expect(try JSONPullReader.read(Array("1.7e3".utf8)) { try $0.int() } == 1700)
@@ -133,7 +133,7 @@ struct PullReaderTests {
         #expect(throws: JSONError.self) { try JSONPullReader.read(Array(digits.utf8)) { try $0.double() } }
     }
 
-    @Test("repairs bad UTF-8 in values and in keys")
+    @Test("Invalid UTF-8 in values and keys is repaired")
     func repairs() throws {
         var found: [String] = []
         try JSONPullReader.read([0x7B, 0x22, 0xFF, 0x22, 0x3A, 0x22, 0x61, 0xC3, 0x22, 0x7D]) { reader in
@@ -142,7 +142,7 @@ struct PullReaderTests {
         #expect(found == ["\u{FFFD}", "a\u{FFFD}"])
     }
 
-    @Test("stops at 64 levels, whether they are stepped through, skipped or read as a tree")
+    @Test("The reader stops at 64 levels, whether values are stepped through, skipped or read as a tree")
     func depth() throws {
         func deep(_ count: Int) -> [UInt8] {
             Array((String(repeating: "[", count: count) + String(repeating: "]", count: count)).utf8)
@@ -159,7 +159,7 @@ struct PullReaderTests {
         }
     }
 
-    @Test("passes on what the closure throws")
+    @Test("An error of the closure is passed on")
     func foreignError() {
         struct Stop: Error {}
         #expect(throws: Stop.self) {

@@ -2,9 +2,9 @@ import CoreTesting
 import JSON
 import Testing
 
-@Suite("A number with a fraction or an exponent")
+@Suite("Decimal numbers")
 struct DecimalTests {
-    @Test("is the nearest double, as the standard library finds it", .timeLimit(.minutes(5)))
+    @Test("A decimal number is the nearest double, as in the standard library", .timeLimit(.minutes(5)))
     func nearest() throws {
         let seed = SeededGenerator.seed(for: "nearest double")
         var generator = SeededGenerator(seed: seed)
@@ -21,7 +21,7 @@ struct DecimalTests {
     }
 
     @Test(
-        "is rounded half to even where it lies between two doubles",
+        "A number halfway between two doubles is rounded to even",
         arguments: [
             "9007199254740993.0", "9007199254740995.0", "9007199254740992.5", "90071992547409930e-1", "0.5e-1",
             "9007199254740993e0", "4503599627370496.5", "4503599627370497.5", "1.00000000000000011102230246251565",

@@ -3,9 +3,9 @@ import Foundation
 import JSON
 import Testing
 
-@Suite("Compared with Foundation", .timeLimit(.minutes(5)))
+@Suite("Comparison with Foundation", .timeLimit(.minutes(5)))
 struct DifferentialTests {
-    @Test("the same texts read as the same values")
+    @Test("The same texts read as the same values")
     func reading() throws {
         let seed = SeededGenerator.seed(for: "differential")
         var random = RandomJSON(seed: seed)
@@ -17,7 +17,7 @@ struct DifferentialTests {
         }
     }
 
-    @Test("its own output is read")
+    @Test("Foundation reads our output")
     func peerOutput() throws {
         let object: [String: Any] = [
             "text": "é😀\"\\/\n\u{1}", "list": [1, -2, 3.25, true, NSNull()], "nested": ["": [String: String]()],

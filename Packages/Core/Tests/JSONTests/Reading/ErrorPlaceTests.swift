@@ -1,9 +1,9 @@
 import JSON
 import Testing
 
-@Suite("An error")
+@Suite("JSONError positions")
 struct ErrorPlaceTests {
-    @Test("names the path, the line and the column, which counts characters")
+    @Test("An error has the path, the line and the column in characters")
     func place() throws {
         let text = "{\n  \"servers\": [\n    {\"é😀\": 1, \"url\": bad}\n  ]\n}"
         let error = try #require(throws: JSONError.self) { try JSON(parsing: text) }
@@ -16,7 +16,7 @@ struct ErrorPlaceTests {
     }
 
     @Test(
-        "counts each kind of line break once",
+        "Each kind of line break counts once",
         arguments: [("[\n\nx", 3, 1), ("[\r\n\r\n x", 3, 2), ("[\r\rx", 3, 1), ("[\n\rx", 3, 1), ("[\r\n", 2, 1)])
     func lines(text: String, line: Int, column: Int) throws {
         for reading in [JSONReading.strict, .stream, .json5] {
@@ -27,7 +27,7 @@ struct ErrorPlaceTests {
     }
 
     @Test(
-        "in a container names the container, in an item the item",
+        "An error in a container has the container's path, an error in an item the item's",
         arguments: [
             ("[1, [2, 3 4]]", ["1"]), ("[1, [2, x]]", ["1", "1"]), ("{\"a\": {\"b\" 1}}", ["a"]),
             ("{\"a\": {\"b\": 1, \"b\": 2}}", ["a"]), ("[[[01]]]", ["0", "0", "0"]), ("x", []),

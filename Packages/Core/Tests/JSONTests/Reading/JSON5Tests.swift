@@ -1,10 +1,10 @@
 import JSON
 import Testing
 
-@Suite("Reading JSON5")
+@Suite("JSON5 reading")
 struct JSON5Tests {
     @Test(
-        "accepts the whole grammar",
+        "JSON5 reading accepts the whole grammar",
         arguments: [
             ("// c\n1", 1), ("1 // c", 1), ("/* a * / ** */ 1 /**/", 1), ("[/**/1/**/,/**/2/**/,/**/]", [1, 2]),
             ("// c\r[1]", [1]), ("// c\u{2028}[1]", [1]), ("[1,]", [1]), ("{a:1,}", ["a": 1]), ("[]", []), ("{}", [:]),
@@ -26,7 +26,7 @@ struct JSON5Tests {
     }
 
     @Test(
-        "refuses the rest, and says what and where",
+        "JSON5 reading refuses everything else, with reason and position",
         arguments: [
             ("", .syntax, 0, "expected a value, found the end of the text"),
             ("// only", .syntax, 7, "expected a value, found the end of the text"),
@@ -53,8 +53,8 @@ struct JSON5Tests {
             ("'\\1'", .syntax, 2, "unknown escape: '1' after a backslash"),
             ("'\\01'", .syntax, 2, "unknown escape: '0' after a backslash"),
             ("'\\xg1'", .syntax, 3, "expected a hexadecimal digit in the escape, found 'g'"),
-            ("'\\ud800'", .encoding, 1, "the escape is half of a surrogate pair and stands for no character"),
-            ("01", .number, 0, "a number cannot start with a zero that another digit follows"),
+            ("'\\ud800'", .encoding, 1, "the escape is only half of a surrogate pair"),
+            ("01", .number, 0, "a number cannot have a leading zero"),
             ("+", .number, 1, "expected a digit, found the end of the text"),
             ("- 1", .number, 1, "expected a digit, found a space"),
             ("--1", .number, 1, "expected a digit, found '-'"),
@@ -63,14 +63,14 @@ struct JSON5Tests {
             ("1e", .number, 2, "expected a digit, found the end of the text"),
             ("0x", .number, 2, "expected a digit, found the end of the text"),
             ("-abc", .number, 1, "expected a digit, found 'a'"),
-            ("0x10000000000000000", .number, 0, "the hexadecimal number does not fit 64 bits; write it in decimal"),
+            ("0x10000000000000000", .number, 0, "the hexadecimal number does not fit in 64 bits; write it in decimal"),
             ("1e999", .number, 0, "the number is too large for a double"),
             (
                 "[Infinity]", .number, 1,
-                "Infinity and NaN are no JSON values; use a finite number, a string or null"
+                "Infinity and NaN are not JSON values; use a finite number, a string or null"
             ),
-            ("-Infinity", .number, 0, "Infinity and NaN are no JSON values; use a finite number, a string or null"),
-            ("+NaN", .number, 0, "Infinity and NaN are no JSON values; use a finite number, a string or null"),
+            ("-Infinity", .number, 0, "Infinity and NaN are not JSON values; use a finite number, a string or null"),
+            ("+NaN", .number, 0, "Infinity and NaN are not JSON values; use a finite number, a string or null"),
             ("{a: 1, 'a': 2}", .duplicateKey, 7, "the key \"a\" is already in this object; remove one of the two"),
             ("1 1", .syntax, 2, "expected nothing more after the value, found '1'"),
             ("0x1G", .syntax, 3, "expected nothing more after the value, found 'G'"),
@@ -82,7 +82,7 @@ struct JSON5Tests {
         #expect(error.message == message)
     }
 
-    @Test("refuses bad UTF-8, in a comment too")
+    @Test("JSON5 reading refuses invalid UTF-8, also in comments")
     func badUTF8() throws {
         let error = try #require(throws: JSONError.self) { try JSON(parsing: [0x2F, 0x2F, 0xFF], reading: .json5) }
         #expect(error.code == .encoding)

@@ -1,11 +1,11 @@
 import JSON
 import Testing
 
-@Suite("The limits of reading")
+@Suite("JSON reading limits")
 struct LimitTests {
     static let readings: [JSONReading] = [.strict, .stream, .json5]
 
-    @Test("admit 64 levels and no more", arguments: readings)
+    @Test("Reading accepts 64 levels and no more", arguments: readings)
     func depth(reading: JSONReading) throws {
         let deep = String(repeating: "[", count: 63) + "{\"a\":1}" + String(repeating: "]", count: 63)
         #expect(try JSON(parsing: deep, reading: reading)[0]?[0] != nil)
@@ -13,10 +13,10 @@ struct LimitTests {
         #expect(error.code == .depth)
         #expect(error.offset == 64)
         #expect(error.path.count == 64)
-        #expect(error.message == "arrays and objects nest deeper than 64, the limit (maxDepth)")
+        #expect(error.message == "arrays and objects are nested deeper than the limit of 64 (maxDepth)")
     }
 
-    @Test("stop a text that nests 10,000 deep, even where no limit was wanted", arguments: readings)
+    @Test("A text that nests 10,000 levels deep is refused, even without a limit", arguments: readings)
     func deepest(reading: JSONReading) throws {
         var reading = reading
         reading.maxDepth = .max
@@ -28,7 +28,7 @@ struct LimitTests {
         }
     }
 
-    @Test("name the size of a text that is too long", arguments: readings)
+    @Test("An error about a text that is too long contains its size", arguments: readings)
     func size(reading: JSONReading) throws {
         var reading = reading
         reading.maxBytes = 5
@@ -38,7 +38,7 @@ struct LimitTests {
         #expect(error.message == "the text has 6 bytes; the limit (maxBytes) is 5")
     }
 
-    @Test("leave room for a line of a megabyte", arguments: readings)
+    @Test("A line of a megabyte can be read", arguments: readings)
     func longLine(reading: JSONReading) throws {
         let text = String(repeating: "long é ", count: 140_000)
         #expect(try JSON(parsing: "[\"\(text)\"]", reading: reading) == [.string(text)])

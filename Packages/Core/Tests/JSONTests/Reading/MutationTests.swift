@@ -2,9 +2,9 @@ import CoreTesting
 import JSON
 import Testing
 
-@Suite("A damaged text", .timeLimit(.minutes(5)))
+@Suite("Damaged JSON", .timeLimit(.minutes(5)))
 struct MutationTests {
-    @Test("is refused or read alike by every reader, and never crashes one")
+    @Test("All readers agree on a damaged text, and none crashes")
     func mutations() throws {
         let seed = SeededGenerator.seed(for: "mutations")
         var random = RandomJSON(seed: seed)

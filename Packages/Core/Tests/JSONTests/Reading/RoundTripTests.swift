@@ -2,11 +2,11 @@ import CoreTesting
 import JSON
 import Testing
 
-@Suite("What is written", .timeLimit(.minutes(5)))
+@Suite("JSON round trip", .timeLimit(.minutes(5)))
 struct RoundTripTests {
     static let styles: [JSONWriting] = [[], .pretty, .sorted, [.pretty, .sorted]]
 
-    @Test("reads as the same value", arguments: styles)
+    @Test("Written values read as the same values", arguments: styles)
     func roundTrip(style: JSONWriting) throws {
         let seed = SeededGenerator.seed(for: "round trip")
         var random = RandomJSON(seed: seed)
@@ -20,7 +20,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("is an error where it is cut short, at every byte")
+    @Test("A written text that is cut at any byte is an error")
     func truncation() throws {
         let corpus = [
             #"{"id":"chunk-1","choices":[{"index":0,"delta":{"content":"é\ud83d\ude00 \n"},"logprobs":null}]}"#,

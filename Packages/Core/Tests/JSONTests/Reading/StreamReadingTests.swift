@@ -1,9 +1,9 @@
 import JSON
 import Testing
 
-@Suite("Reading a stream")
+@Suite("Lenient JSON reading")
 struct StreamReadingTests {
-    @Test("lets the last of equal keys count, at the place of the first", arguments: [2, 30])
+    @Test("Of equal keys the last value counts, at the place of the first", arguments: [2, 30])
     func duplicates(count: Int) throws {
         let members = (0..<count).map { "\"k\($0)\":\($0)" } + ["\"k0\":\"last\"", "\"k1\":\"last\""]
         let value = try JSON(parsing: "{" + members.joined(separator: ",") + "}", reading: .stream)
@@ -12,7 +12,7 @@ struct StreamReadingTests {
         #expect(value["k1"] == "last")
     }
 
-    @Test("repairs bad UTF-8, in plain and in escaped strings")
+    @Test("Invalid UTF-8 is repaired, in plain and in escaped strings")
     func badUTF8() throws {
         #expect(try JSON(parsing: [0x22, 0x61, 0xFF, 0x62, 0x22], reading: .stream) == "a\u{FFFD}b")
         #expect(try JSON(parsing: [0x22, 0x5C, 0x6E, 0xE2, 0x82, 0x22], reading: .stream) == "\n\u{FFFD}")
@@ -21,7 +21,7 @@ struct StreamReadingTests {
     }
 
     @Test(
-        "replaces an unpaired surrogate",
+        "An unpaired surrogate is replaced",
         arguments: [
             (#""\ud800""#, "\u{FFFD}"), (#""\udc00\ud800x""#, "\u{FFFD}\u{FFFD}x"), (#""\ud800\u0041""#, "\u{FFFD}A"),
             (#""\ud800\ud83d\ude00""#, "\u{FFFD}😀"), (#""\ud800\n""#, "\u{FFFD}\n"),
@@ -30,7 +30,9 @@ struct StreamReadingTests {
         #expect(try JSON(parsing: text, reading: .stream) == .string(value))
     }
 
-    @Test("forgives nothing else", arguments: ["{a:1}", "[1,]", "\"\u{1}\"", "01", "\u{FEFF}1", "1e999", "'a'", "1 1"])
+    @Test(
+        "Other errors are not repaired",
+        arguments: ["{a:1}", "[1,]", "\"\u{1}\"", "01", "\u{FEFF}1", "1e999", "'a'", "1 1"])
     func strict(text: String) {
         #expect(throws: JSONError.self) { try JSON(parsing: text, reading: .stream) }
     }

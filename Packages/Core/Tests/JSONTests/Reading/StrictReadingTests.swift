@@ -1,10 +1,10 @@
 import JSON
 import Testing
 
-@Suite("Strict reading")
+@Suite("Strict JSON reading")
 struct StrictReadingTests {
     @Test(
-        "accepts what RFC 8259 allows",
+        "Strict reading accepts what RFC 8259 allows",
         arguments: [
             ("null", .null), (" \t\r\n true ", true), ("false", false), ("0", 0), ("-0", 0), ("-12", -12), ("0.5", 0.5),
             ("1e2", 100.0), ("1E+2", 100.0), ("-1.5e-3", -0.0015), ("1.0", 1.0), ("\"\"", ""), ("[]", []), ("{}", [:]),
@@ -24,7 +24,7 @@ struct StrictReadingTests {
     }
 
     @Test(
-        "refuses what RFC 8259 does not allow, and says what and where",
+        "Strict reading refuses what RFC 8259 does not allow, with reason and position",
         arguments: [
             ("", .syntax, 0, "expected a value, found the end of the text"),
             (" ", .syntax, 1, "expected a value, found the end of the text"),
@@ -55,12 +55,12 @@ struct StrictReadingTests {
             (#""\x41""#, .syntax, 2, "unknown escape: 'x' after a backslash"),
             (#""\u12G4""#, .syntax, 5, "expected a hexadecimal digit in the escape, found 'G'"),
             (#""\u12"#, .syntax, 5, "the string has no closing quote"),
-            (#""\ud800""#, .encoding, 1, "the escape is half of a surrogate pair and stands for no character"),
-            (#""\udc00\ud800""#, .encoding, 1, "the escape is half of a surrogate pair and stands for no character"),
-            (#""\ud800\u0041""#, .encoding, 1, "the escape is half of a surrogate pair and stands for no character"),
+            (#""\ud800""#, .encoding, 1, "the escape is only half of a surrogate pair"),
+            (#""\udc00\ud800""#, .encoding, 1, "the escape is only half of a surrogate pair"),
+            (#""\ud800\u0041""#, .encoding, 1, "the escape is only half of a surrogate pair"),
             ("\u{FEFF}1", .encoding, 0, "the text starts with a byte order mark; remove it"),
-            ("01", .number, 0, "a number cannot start with a zero that another digit follows"),
-            ("-01", .number, 1, "a number cannot start with a zero that another digit follows"),
+            ("01", .number, 0, "a number cannot have a leading zero"),
+            ("-01", .number, 1, "a number cannot have a leading zero"),
             ("-", .number, 1, "expected a digit, found the end of the text"),
             ("1.", .number, 2, "expected a digit, found the end of the text"),
             ("1.e1", .number, 2, "expected a digit, found 'e'"),
@@ -83,7 +83,7 @@ struct StrictReadingTests {
     }
 
     @Test(
-        "refuses bytes that are not UTF-8, at the first of them",
+        "Invalid UTF-8 is refused at its first byte",
         arguments: [
             ([0x22, 0xFF, 0x22], 1), ([0x22, 0x61, 0xC3, 0x22], 2), ([0x22, 0xC0, 0x80, 0x22], 1),
             ([0x22, 0xED, 0xA0, 0x80, 0x22], 1), ([0x22, 0xF4, 0x90, 0x80, 0x80, 0x22], 1),
@@ -96,13 +96,13 @@ struct StrictReadingTests {
         #expect(error.message == "the text is not UTF-8 here; save it as UTF-8")
     }
 
-    @Test("names a byte outside strings that is no character")
+    @Test("An invalid byte outside strings is named")
     func strayByte() throws {
         let error = try #require(throws: JSONError.self) { try JSON(parsing: [0x5B, 0xFF]) }
         #expect(error.message == "expected a value, found the byte 0xFF")
     }
 
-    @Test("finds equal keys in objects of any size, however they are escaped", arguments: [1, 15, 16, 17, 18, 100])
+    @Test("Equal keys are found in objects of any size, however they are escaped", arguments: [1, 15, 16, 17, 18, 100])
     func duplicates(count: Int) throws {
         let members = (0..<count).map { "\"k\($0)\":\($0)" }
         for place in [0, count / 2, count - 1] {

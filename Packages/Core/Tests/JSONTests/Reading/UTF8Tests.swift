@@ -1,16 +1,16 @@
 import JSON
 import Testing
 
-@Suite("The check of UTF-8", .timeLimit(.minutes(5)))
+@Suite("UTF-8 check", .timeLimit(.minutes(5)))
 struct UTF8Tests {
-    @Test("agrees with the standard library on every pair of bytes")
+    @Test("The check agrees with the standard library on every pair of bytes")
     func pairs() throws {
         for first in UInt8(0x80)...0xFF {
             for second in UInt8(0x5D)...0xFF { try check([first, second]) }
         }
     }
 
-    @Test("agrees with the standard library at the edges of longer sequences", arguments: UInt8(0xE0)...0xF8)
+    @Test("The check agrees with the standard library at the limits of longer sequences", arguments: UInt8(0xE0)...0xF8)
     func edges(first: UInt8) throws {
         let seconds: [UInt8] = [0x7F, 0x80, 0x81, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0]
         let others: [UInt8] = [0x20, 0x7F, 0x80, 0xBF, 0xC0]

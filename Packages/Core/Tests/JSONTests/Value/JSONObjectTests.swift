@@ -1,9 +1,9 @@
 import JSON
 import Testing
 
-@Suite("A JSON object")
+@Suite("JSONObject")
 struct JSONObjectTests {
-    @Test("keeps the order in which members were written")
+    @Test("Members keep their order")
     func order() {
         let object: JSONObject = ["z": 1, "a": 2, "m": 3]
         #expect(object.keys == ["z", "a", "m"])
@@ -11,7 +11,7 @@ struct JSONObjectTests {
         #expect(object.map(\.key) == object.keys)
     }
 
-    @Test("keeps the place of a member that is replaced, and appends a new one", arguments: [3, 40])
+    @Test("A replaced member keeps its place, and a new one is appended", arguments: [3, 40])
     func setting(count: Int) {
         var object = JSONObject((0..<count).map { ("k\($0)", .int($0)) })
         object["k1"] = "new"
@@ -24,7 +24,7 @@ struct JSONObjectTests {
         #expect(object["last"] == true)
     }
 
-    @Test("removes a member that is set to nil", arguments: [3, 17, 40])
+    @Test("Setting a member to nil removes it", arguments: [3, 17, 40])
     func removing(count: Int) {
         var object = JSONObject((0..<count).map { ("k\($0)", .int($0)) })
         object["k1"] = nil
@@ -36,7 +36,7 @@ struct JSONObjectTests {
         #expect(object["k1"] == 1)
     }
 
-    @Test("tells keys apart that only look the same", arguments: [0, 40])
+    @Test("Keys that only look the same are distinct", arguments: [0, 40])
     func spelling(others: Int) throws {
         let (one, two) = ("\u{E9}", "e\u{301}")
         let (first, second) = ("a\u{323}\u{307}", "a\u{307}\u{323}")
@@ -54,19 +54,19 @@ struct JSONObjectTests {
         #expect(throws: JSONError.self) { try JSON(parsing: "{\"\(two)\": 1, \"e\\u0301\": 2}") }
     }
 
-    @Test("holds null as a value of its own")
+    @Test("A null member is a value")
     func null() {
         let object: JSONObject = ["a": nil]
         #expect(object.count == 1)
         #expect(object["a"] == .null)
     }
 
-    @Test("takes the last of equal keys")
+    @Test("Of equal keys the last value counts")
     func duplicates() {
         #expect(JSONObject([("a", 1), ("b", 2), ("a", 3)]) == ["a": 3, "b": 2])
     }
 
-    @Test("equals an object of the same members in another order, with the same hash", arguments: [2, 30])
+    @Test("Objects with the same members in any order are equal and have the same hash", arguments: [2, 30])
     func equality(count: Int) {
         let members = (0..<count).map { ("k\($0)", JSON.int($0)) }
         let object = JSONObject(members)
@@ -80,7 +80,7 @@ struct JSONObjectTests {
         #expect(object != other)
     }
 
-    @Test("with 200,000 members is built and read in a time that grows with their number", .timeLimit(.minutes(5)))
+    @Test("An object with 200,000 members is built and read in linear time", .timeLimit(.minutes(5)))
     func large() {
         var object = JSONObject()
         for number in 0..<200_000 { object["key \(number)"] = .int(number) }

@@ -1,9 +1,9 @@
 import JSON
 import Testing
 
-@Suite("A JSON value")
+@Suite("JSON")
 struct JSONValueTests {
-    @Test("can be written as a literal of every kind")
+    @Test("JSON values of every kind can be written as literals")
     func literals() {
         let name = "web"
         let value: JSON = ["a": nil, "b": true, "c": 1, "d": 2.5, "e": "host \(name)", "f": [1, "x"], "g": [:]]
@@ -16,7 +16,7 @@ struct JSONValueTests {
         #expect(value["g"] == .object(JSONObject()))
     }
 
-    @Test("answers only to the accessor of its kind")
+    @Test("Only the accessor of its kind returns a value")
     func accessors() {
         #expect(JSON.null.isNull && !JSON.int(0).isNull)
         #expect(JSON.bool(true).bool == true && JSON.int(1).bool == nil)
@@ -28,7 +28,7 @@ struct JSONValueTests {
         #expect(JSON.object(["a": 1]).object == ["a": 1] && JSON.null.object == nil)
     }
 
-    @Test("gives nil for a member or element that is not there")
+    @Test("A missing member or element is nil")
     func subscripts() {
         let value: JSON = ["list": [1, 2]]
         #expect(value["list"]?[1] == 2)
@@ -40,7 +40,7 @@ struct JSONValueTests {
     }
 
     @Test(
-        "names its kind with an article",
+        "The kind of a value is named with an article",
         arguments: [
             (JSON.null, "null"), (true, "a boolean"), (1, "an integer"), (.big("1"), "an integer"), (1.5, "a number"),
             ("", "a string"), ([], "an array"), ([:], "an object"),

@@ -1,16 +1,16 @@
 import JSON
 import Testing
 
-@Suite("Writing JSON")
+@Suite("JSON writing")
 struct WritingTests {
-    @Test("is compact unless asked otherwise")
+    @Test("Output is compact by default")
     func compact() {
         let value: JSON = ["b": [1, 2.5, "x"], "a": [:], "c": [nil, true, false, []]]
         #expect(value.text() == #"{"b":[1,2.5,"x"],"a":{},"c":[null,true,false,[]]}"#)
         #expect(value.description == value.text())
     }
 
-    @Test("can put each member on a line")
+    @Test("Output can have one member per line")
     func pretty() {
         let value: JSON = ["b": [1, ["x": nil]], "a": [:], "c": []]
         let text = """
@@ -28,14 +28,14 @@ struct WritingTests {
         #expect(value.text(.pretty) == text)
     }
 
-    @Test("can sort members at every level")
+    @Test("Members can be sorted at every level")
     func sorted() {
         let value: JSON = ["b": ["z": 1, "y": 2], "a": 3, "": 4]
         #expect(value.text(.sorted) == #"{"":4,"a":3,"b":{"y":2,"z":1}}"#)
         #expect(value.text([.sorted, .pretty]).hasPrefix("{\n  \"\": 4,\n  \"a\": 3,"))
     }
 
-    @Test("escapes what JSON forbids and what JavaScript reads as a line break")
+    @Test("Characters that JSON forbids, and line breaks of JavaScript, are escaped")
     func escapes() {
         let text = "\"\\/\u{8}\u{C}\n\r\t\u{0}\u{1F}\u{7F}é😀\u{2027}\u{2028}\u{2029}\u{202A}'"
         let written = #""\"\\/\b\f\n\r\t\u0000\u001f"# + "\u{7F}é😀\u{2027}" + #"\u2028\u2029"# + "\u{202A}'\""
@@ -44,7 +44,7 @@ struct WritingTests {
     }
 
     @Test(
-        "writes a double shortest, and so that it is read as a double again",
+        "A double is written in the shortest form that reads as the same double",
         arguments: [
             (0.1, "0.1"), (1, "1.0"), (-0.0, "-0.0"), (1e21, "1e+21"), (.leastNonzeroMagnitude, "5e-324"),
             (1e16, "1e+16"),
@@ -55,13 +55,13 @@ struct WritingTests {
         #expect(try !value.isFinite || JSON(parsing: text) == .double(value))
     }
 
-    @Test("writes a large integer as it was read, and null for digits that are none")
+    @Test("A large integer is written as it was read, and invalid digits as null")
     func big() {
         #expect(JSON.big("-123456789012345678901").text() == "-123456789012345678901")
         for digits in ["", "-", "1,2", "01", "1e5", "x"] { #expect(JSON.big(digits).text() == "null") }
     }
 
-    @Test("appends to bytes that are there")
+    @Test("Output is appended to existing bytes")
     func appending() {
         var bytes = Array("data: ".utf8)
         JSON.array([1]).write(into: &bytes)

@@ -2,31 +2,31 @@ import AuthSignIn
 public import Capabilities
 import HTTPClient
 
-/// Why something about servers, credentials or signing in was refused here, before any server was asked.
+/// Why Auth rejected a command about servers, credentials or sign-in.
 public enum AuthError: Failure, Hashable {
-    /// No profile names a server.
+    /// No profile exists.
     case noServer
     case unknownProfile(String, known: [String])
     case ambiguousServer(known: [String])
     case badProfileName(String)
-    /// The profile's server is no address.
+    /// The profile's server address is not valid.
     case badAddress(profile: String, why: String)
-    /// A file that is to hold authorities cannot be used.
+    /// A certificate authority file cannot be used.
     case badAuthority(file: String, why: String)
-    /// A key or session would go to a server that it was not made for.
+    /// A key or session would be sent to a server that it does not belong to.
     case wrongDestination(credential: String, host: String, meant: [String])
-    /// The server of a profile is of a kind that cannot do this.
+    /// The profile's server does not support the operation.
     case notOffered(String, profile: String)
     case unknownProvider(String, known: [String])
-    /// The server did not take the token that was given.
+    /// The server rejected the token.
     case tokenRefused(server: String)
     case secretNotFound(String, known: [String])
-    /// The server knows no personal access token of that id.
+    /// The server has no personal access token with that id.
     case tokenNotFound(String, profile: String)
     case nothingToImport(String)
     case noToken(String)
     case emptyTokenName
-    /// A way to sign in that needs a person, and nobody is there.
+    /// The sign-in method needs a person, but there is no terminal.
     case needsPerson(String, profile: String)
 
     public var code: String {
@@ -46,7 +46,7 @@ public enum AuthError: Failure, Hashable {
         case .nothingToImport: "auth.import"
         case .noToken: "auth.no-token"
         case .emptyTokenName: "auth.token-name"
-        // As any other question that nobody was there to answer.
+        // The same code as any unanswered question.
         case .needsPerson: "interaction.unanswered"
         }
     }
@@ -62,51 +62,51 @@ public enum AuthError: Failure, Hashable {
 
     public var message: String {
         switch self {
-        case .noServer: "no server is set up yet; add one: martlet auth server add NAME ADDRESS"
+        case .noServer: "no server is configured; add one: martlet auth server add NAME ADDRESS"
         case .unknownProfile(let name, let known):
-            "there is no server named '\(PlainText.escape(name))'\(Suggestion.text(for: name, among: known)); "
+            "no server is named '\(PlainText.escape(name))'\(Suggestion.text(for: name, among: known)); "
                 + (known.isEmpty
-                    ? "none is set up yet: martlet auth server add NAME ADDRESS" : "known: \(list(known))")
+                    ? "none is configured; add one: martlet auth server add NAME ADDRESS" : "known:  \(list(known))")
         case .ambiguousServer(let known):
-            "several servers are set up and none is in use; name one of \(list(known)), or choose one: "
+            "several servers are configured and none is the default; name one of \(list(known)), or choose a default: "
                 + "martlet auth server use NAME"
         case .badProfileName(let name):
-            "'\(PlainText.escape(name))' cannot name a server; use up to 64 lower-case letters, digits and hyphens, "
-                + "beginning with a letter or digit"
+            "'\(PlainText.escape(name))' is not a valid server name; use up to 64 lower-case letters, digits and "
+                + "hyphens, starting with a letter or digit"
         case .badAddress(let profile, let why):
-            "the server of the profile \(profile) cannot be used: \(why); mend it with martlet auth server add"
+            "the server of the profile \(profile) is not valid: \(why); correct it with martlet auth server add"
         case .badAuthority(let file, let why):
-            "\(PlainText.escape(file)) cannot vouch for a server: \(why); name a PEM file with the certificate of the "
-                + "authority"
+            "cannot use \(PlainText.escape(file)) as a certificate authority: \(why); name a PEM file with the "
+                + "authority's certificate"
         case .wrongDestination(let credential, let host, let meant):
-            "the credential '\(credential)' was not sent to \(host): it was made for "
-                + (meant.isEmpty ? "no server that is known" : list(meant))
-        case .notOffered(let what, let profile): "the server of the profile \(profile) does not offer \(what)"
+            "did not send the credential '\(credential)' to \(host): it is only for "
+                + (meant.isEmpty ? "another server" : list(meant))
+        case .notOffered(let what, let profile): "the server \(profile) does not offer \(what)"
         case .unknownProvider(let name, let known):
-            "the server has no sign-in provider '\(PlainText.escape(name))'; "
-                + (known.isEmpty ? "it has none at all" : "it has \(list(known))")
+            "the server has no sign-in provider named '\(PlainText.escape(name))'; "
+                + (known.isEmpty ? "it has none" : "known: \(list(known))")
         case .tokenRefused(let server):
-            "\(server) did not accept the token, so it was not kept; check that it is whole and has not expired"
+            "\(server) rejected the token, so it was not saved; check that the token is complete and has not expired"
         case .secretNotFound(let name, let known):
-            "there is no secret '\(PlainText.escape(name))'\(Suggestion.text(for: name, among: known)); "
+            "no secret is named '\(PlainText.escape(name))'\(Suggestion.text(for: name, among: known)); "
                 + "'martlet auth secret list' shows the names"
         case .tokenNotFound(let id, let profile):
-            "the server of the profile \(profile) has no access token '\(PlainText.escape(id))'; "
-                + "'martlet auth pat list' shows them"
+            "the server \(profile) has no access token '\(PlainText.escape(id))'; 'martlet auth pat list' shows the "
+                + "tokens"
         case .nothingToImport(let why): why
-        case .emptyTokenName: "a token needs a name by which it is found again; say what it is for, such as ci"
+        case .emptyTokenName: "the token needs a name; give it one that shows its purpose, such as ci"
         case .needsPerson(let what, let profile):
-            "\(what) needs somebody at a terminal, and nobody is there; without anybody, sign in with an access token: "
-                + "martlet auth login \(profile) --token-stdin"
+            "\(what) needs a person at a terminal; without a terminal, sign in with an access token: martlet auth "
+                + "login \(profile) --token-stdin"
         case .noToken(let profile):
-            "nobody is signed in to the server of the profile \(profile); sign in first: martlet auth login \(profile)"
+            "not signed in to the server \(profile); sign in first: martlet auth login \(profile)"
         }
     }
 
     private func list(_ names: [String]) -> String { names.map { PlainText.escape($0) }.joined(separator: ", ") }
 }
 
-/// A session has ended for good, told with the server and the command that mends it.
+/// A session has ended and cannot be renewed. The message names the server and the command to sign in again.
 struct SessionEnded: Failure {
     let code = "auth.sign-in-again"
     let exit = ExitCode.denied
@@ -120,8 +120,8 @@ struct SessionEnded: Failure {
             case .personal where session?.expiry.map { $0 <= now } ?? false:
                 "the access token for \(server) has expired"
             case .personal where profile.kind == .kamiwaza:
-                "\(server) does not accept the access token any more; it may have been revoked"
-            case .personal: "\(server) does not accept the key any more"
+                "\(server) no longer accepts the access token; it may have been revoked"
+            case .personal: "\(server) no longer accepts the key"
             default: "the session at \(server) has ended and cannot be renewed"
             }
         message = "\(what); sign in again: martlet auth login \(profile.name)"

@@ -6,7 +6,7 @@ public import Registry
 public import Settings
 import StorageKit
 
-/// Credentials and trust: secrets in a vault, pinned certificates, servers with accounts, access tokens.
+/// Credentials and trust: secrets in a vault, pinned certificates, servers with their sign-ins, access tokens.
 public struct AuthFeature: Feature {
     public static let manifest = Manifest(
         id: "auth", summary: "Servers, sign-in, secrets and certificates", version: "0.1.0",
@@ -17,10 +17,10 @@ public struct AuthFeature: Feature {
         needs: [.one((any SettingsWriter).self)],
         settings: AuthSettings.declarations,
         groups: [
-            "auth.pat": "Personal access tokens, for places where nobody can sign in",
-            "auth.secret": "Keys and other secrets, kept encrypted on this machine",
-            "auth.server": "The servers that you use, by names of yours",
-            "auth.trust": "Certificates that you accepted for single servers",
+            "auth.pat": "Personal access tokens, for scripts and services",
+            "auth.secret": "Keys and other secrets, stored encrypted on this machine",
+            "auth.server": "The servers you use, under names you choose",
+            "auth.trust": "Certificates you accepted for individual servers",
         ],
         variables: [PassphraseSources.variable: "The passphrase of the vault"])
 
@@ -31,10 +31,10 @@ public struct AuthFeature: Feature {
     }
 
     public func register(in registry: inout RegistryBuilder) {
-        // Nobody is asked for a passphrase again because some setting has changed.
+        // Shared across settings changes, so that a change does not ask for the passphrase again.
         let unlocked = registry.shared("unlocked key") { UnlockedKey() }
         let services = AuthServices(settings: settings, surroundings: registry.surroundings, unlocked: unlocked)
-        // A renewal which is on its way is stored before the program ends.
+        // A renewal in progress is stored before the program ends.
         registry.closes(services.close)
         registry.provide((any SecretStore).self, services.secrets)
         registry.provide((any TrustStore).self, services.trust)
@@ -43,7 +43,7 @@ public struct AuthFeature: Feature {
         registry.provide(
             (any DataStore).self,
             DatabaseStore(
-                id: "auth.database", summary: "Pinned certificates and what is remembered of sign-ins",
+                id: "auth.database", summary: "Pinned certificates and sign-in preferences",
                 database: services.database))
         registry.provide((any DataStore).self, VaultData(vault: services.vault))
         registry.uses(
@@ -68,24 +68,26 @@ public struct AuthFeature: Feature {
     }
 }
 
-/// What `doctor` asks about Auth.
+/// The checks of `doctor` for Auth.
 enum AuthChecks {
     static func vault(_ services: AuthServices) -> HealthCheck {
-        HealthCheck("auth.vault", "the vault with the secrets") { host in
+        HealthCheck("auth.vault", "the vault that holds the secrets") { host in
             do {
                 let status = try services.vault.status()
-                // What every command that uses a secret would refuse is told here, too.
+                // Reports the same key file problems as any command that uses a secret.
                 try services.vault.checkKeyFile()
                 switch status.form {
-                case .none: return .ok("not there yet; the first secret makes it")
+                case .none: return .ok("does not exist yet; storing the first secret creates it")
                 case .keyFile: return .ok("\(status.path), opened by a key file")
                 case .passphrase: return .ok("\(status.path), protected by a passphrase")
                 }
             } catch let error as VaultError where error.kind == .keyFile {
-                return .failure(error.message, mend: "mend the key file as it is said, or restore both from one backup")
+                return .failure(
+                    error.message, mend: "fix the key file as described, or restore both from the same backup")
             } catch {
                 return .failure(
-                    AnyFailure(error).message, mend: "restore a copy with 'martlet data restore', or move the file away"
+                    AnyFailure(error).message,
+                    mend: "restore a backup with 'martlet data restore', or move the file away"
                 )
             }
         }

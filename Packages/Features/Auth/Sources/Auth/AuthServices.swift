@@ -9,7 +9,7 @@ import Settings
 import StorageKit
 import Synchronization
 
-/// What the parts of Auth share. Making it opens nothing; each thing is opened when it is first used.
+/// What the parts of Auth share. Creating it opens nothing; each part is opened on first use.
 final class AuthServices: Sendable {
     let surroundings: Surroundings
     let profiles: ServerProfiles
@@ -17,9 +17,9 @@ final class AuthServices: Sendable {
     let pins: PinStore
     let trust: PinnedTrust
     let vault: Vault
-    /// Where secrets are kept, with those of the environment before them.
+    /// The stored secrets, overlaid by those from the environment.
     let layered: LayeredSecretStore
-    /// The same, and every secret that passes is known to the redactor.
+    /// The same store; it also registers every secret that passes through it with the redactor.
     let secrets: RedactingSecretStore
     let preferences: Preferences
     private let settings: FeatureSettings
@@ -87,7 +87,7 @@ final class AuthServices: Sendable {
 
     // MARK: Servers
 
-    /// The client for everything that Auth asks of servers.
+    /// The HTTP client for all of Auth's requests to servers.
     var client: HTTPClient {
         state.withLock { state in
             if let client = state.client { return client }
@@ -103,15 +103,15 @@ final class AuthServices: Sendable {
         }
     }
 
-    /// The name under which this program is registered with the OpenID provider of a profile's server.
+    /// The client id of this program at the OpenID provider of a profile's server.
     func client(of profile: ServerProfile) -> String {
         settings.inProfile(profile.name)[AuthSettings.client]
     }
 
-    /// The API of a profile's platform, with the credential of the profile or without.
+    /// The API of a profile's platform. Requests carry the profile's credential when `signed` is true.
     func api(of profile: ServerProfile, signed: Bool = true) throws(AuthError) -> KamiwazaAPI {
         guard profile.kind == .kamiwaza else {
-            throw .notOffered("accounts; it is a \(profile.kind.name)", profile: profile.name)
+            throw .notOffered("accounts (kind: \(profile.kind.name))", profile: profile.name)
         }
         var api = KamiwazaAPI(profile.url, client: client)
         if signed {
@@ -120,7 +120,7 @@ final class AuthServices: Sendable {
         return api
     }
 
-    /// What gives requests to a profile's server a valid token.
+    /// Keeps the session for a profile's server valid.
     func keeper(for profile: ServerProfile) -> SessionKeeper {
         state.withLock { state in
             if let keeper = state.keepers[profile.name] { return keeper }
@@ -130,15 +130,15 @@ final class AuthServices: Sendable {
         }
     }
 
-    /// The key that stands in the environment for exactly this server.
+    /// The key in the environment that belongs to exactly this server.
     func environmentKey(for profile: ServerProfile) -> Secret? {
         guard let vendor = ModelVendor.named("kamiwaza"), profile.kind == .kamiwaza,
             let key = surroundings.environment[vendor.name.environmentVariable], !key.isEmpty
         else { return nil }
         guard let address = vendor.address(surroundings.environment) else {
             tellOnce(
-                "\(vendor.name.environmentVariable) is not used, because \(vendor.addressVariable) does not say for which "
-                    + "server it is; for this one set it to \(profile.url.text)")
+                "\(vendor.name.environmentVariable) is ignored because \(vendor.addressVariable) does not name its "
+                    + "server; to use it here, set \(vendor.addressVariable) to \(profile.url.text)")
             return nil
         }
         guard address.isSameOrigin(as: profile.url) else { return nil }
@@ -147,7 +147,7 @@ final class AuthServices: Sendable {
         return secret
     }
 
-    /// Says once that a personal access token is about to expire, while it can still be replaced.
+    /// Warns once when a personal access token is about to expire, while it can still be replaced.
     func warnOfExpiry(_ session: Session, _ profile: ServerProfile) {
         guard case .personal = session.kind, let expiry = session.expiry, let context = ActionContext.current else {
             return
@@ -166,7 +166,7 @@ final class AuthServices: Sendable {
         context.notice(text)
     }
 
-    /// Ends what is open. A renewal that is on its way is stored first.
+    /// Closes everything that is open. A renewal in progress is stored first.
     func close() async {
         let (client, keepers) = state.withLock { state in
             defer { (state.client, state.keepers) = (nil, [:]) }
@@ -179,7 +179,7 @@ final class AuthServices: Sendable {
 }
 
 extension AuthServices {
-    /// The profile that somebody wants to sign in to; an address that no profile has becomes one.
+    /// The profile to sign in to. An address that no profile has is added as a new profile.
     func profile(forLogin server: String?, _ context: ActionContext) async throws -> ServerProfile {
         guard let server, !profiles.names.contains(server) else { return try profiles.chosen(server) }
         guard server.contains(".") || server.contains(":") || server.contains("/") else {
@@ -192,11 +192,11 @@ extension AuthServices {
         }
         let name = freeName(ServerProfile.name(for: address.url))
         let profile = try await add(name, server, nil, use: false, context)
-        context.notice("\(profile.url.server) was set up as '\(name)'")
+        context.notice("\(profile.url.server) was added as '\(name)'")
         return profile
     }
 
-    /// The name, or one like it where another server has it already.
+    /// The name, or a variant of it if another server already has that name.
     private func freeName(_ name: String) -> String {
         let taken = Set(profiles.names)
         var (free, number) = (name, 1)
@@ -207,29 +207,29 @@ extension AuthServices {
         return free
     }
 
-    /// The session that is stored for a server, whatever its state.
+    /// The stored session for a server, in any state.
     func session(of profile: ServerProfile) async throws -> Session? {
         try await StoredSession(profile: profile, services: self).load()
     }
 
-    /// Whether there is something to sign requests with.
+    /// Throws when there is no credential to sign requests with.
     func requireCredential(_ profile: ServerProfile) async throws {
         if environmentKey(for: profile) != nil { return }
         guard try await session(of: profile) != nil else { throw AuthError.noToken(profile.name) }
     }
 
-    /// Revokes and forgets: the token first, while there is still a credential for that.
+    /// Signs out. Revokes the token before removing the credentials, because revoking needs them.
     func signOut(_ profile: ServerProfile, _ context: ActionContext) async throws {
         if environmentKey(for: profile) != nil {
-            context.notice("KAMIWAZA_API_KEY is still in the environment and goes on being used")
+            context.notice("KAMIWAZA_API_KEY is still set in the environment and will still be used")
         }
         do {
             if let session = try await session(of: profile), profile.kind == .kamiwaza {
                 try await tellServer(of: profile, that: session, context)
             }
         } catch let error as SignInError where error.kind == .unreadable {
-            // It is of no use for revoking anything, and it is forgotten like any other.
-            context.notice("what was kept of the session could not be read, so nothing was revoked at the server")
+            // An unreadable session cannot be revoked, but it is removed like any other.
+            context.notice("the stored session could not be read, so nothing was revoked at the server")
         }
         try await forgetCredentials(of: profile)
     }
@@ -237,32 +237,33 @@ extension AuthServices {
     private func tellServer(of profile: ServerProfile, that session: Session, _ context: ActionContext) async throws {
         if case .personal(nil, _) = session.kind {
             context.notice(
-                "the access token names no id, so it was not revoked and stays valid at \(profile.url.server); revoke it "
+                "the access token has no id, so it was not revoked and stays valid at \(profile.url.server); revoke it "
                     + "there")
         }
         do {
-            // A session whose access token is over can still be renewed by whoever has a copy, so it is ended with a new one.
+            // Anyone with a copy of the refresh token can renew an expired session, so it is renewed here and then
+            // ended.
             let page = try await end(try await keeper(for: profile).session(), at: profile)
             if let page { context.notice("To sign your browser out as well, open:\n  \(PlainText.escape(page))") }
         } catch let error as SignInError where error.kind == .signInAgain {
-            // The server knows of no session any more, which is what was wanted.
+            // The server no longer has this session, which is the goal.
         } catch let error as any Failure {
-            // Nobody stays signed in here because a server cannot be reached, but what is left there has to be known.
+            // An unreachable server must not prevent signing out here, but the user must learn what is left there.
             context.notice(
-                "\(error.message)\nYou are signed out here, but the token may stay valid at \(profile.url.server) until it "
-                    + "expires; revoke it there")
+                "\(error.message)\nYou are signed out here, but the token may stay valid at \(profile.url.server) "
+                    + "until it expires; revoke it there")
         }
     }
 
     // MARK: What is left at a server
 
-    /// Opens where sessions are kept, before a server makes a token that nobody could keep.
+    /// Opens the session store before a server issues a token, so that no token is issued that cannot be stored.
     func openSecrets(for profile: ServerProfile) async throws {
         _ = try await layered.kept.secret(named: profile.sessionName)
     }
 
-    /// Keeps a new session and returns the one that it replaces. One that cannot be kept is ended at the server, since
-    /// nobody has it then.
+    /// Stores a new session and returns the one that it replaces. A session that cannot be stored is ended at the
+    /// server, because nobody could use it.
     func adopt(_ session: Session, for profile: ServerProfile, _ context: ActionContext) async throws -> Session? {
         do {
             return try await keeper(for: profile).adopt(session)
@@ -272,26 +273,27 @@ extension AuthServices {
         }
     }
 
-    /// Ends a session that this program got from the server and that nobody keeps any more; a failure is told. A token
-    /// that somebody brought is left alone: others may use it.
+    /// Ends a session that this program got from the server and that is no longer stored. A failure is reported as a
+    /// notice. A token that the user supplied is left alone, because other programs may use it.
     func discard(_ session: Session, of profile: ServerProfile, _ context: ActionContext) async {
         guard profile.kind == .kamiwaza, session.isMadeHere, !session.hasEnded else { return }
-        // Awaited here, but not cancelled with whoever signs in: what the server made does not go away by that.
+        // Awaited here, but not cancelled with the sign-in: cancelling would leave the session valid at the server.
         await Task {
             do {
                 _ = try await end(session, at: profile)
             } catch let error as KamiwazaError where error.kind == .sessionEnded {
-                // It is over already.
+                // It has already ended.
             } catch {
                 context.notice(
-                    "\(AnyFailure(error).message)\n\(session.words) that is not used any more may stay valid at "
+                    "\(AnyFailure(error).message)\n\(session.words) that is no longer used may stay valid at "
                         + "\(profile.url.server) until it expires; revoke it there")
             }
         }.value
     }
 
-    /// Ends a session at its server, and returns the page that ends the browser's, where there is one. A personal token is
-    /// revoked first, while there is still a credential for that. What fails is thrown after everything was tried.
+    /// Ends a session at its server. Returns the page that ends the browser's session, if there is one. A personal
+    /// token is revoked first, while there is still a credential for that. Errors are thrown after every step was
+    /// tried.
     private func end(_ session: Session, at profile: ServerProfile) async throws -> String? {
         var api = try api(of: profile, signed: false)
         var token = session.accessToken
@@ -304,7 +306,7 @@ extension AuthServices {
             do {
                 try await api.revokePersonalToken(id)
             } catch let error as KamiwazaError where error.kind == .notFound || error.kind == .signInAgain {
-                // Somebody has revoked it already.
+                // It has already been revoked.
             } catch {
                 failure = error
             }
@@ -314,7 +316,7 @@ extension AuthServices {
             if let failure { throw failure }
             return ended.browserURL
         } catch let error as KamiwazaError where error.kind == .signInAgain {
-            // The server knows of no session any more, which is what was wanted.
+            // The server no longer has this session, which is the goal.
             if let failure { throw failure }
             return nil
         } catch {
@@ -322,7 +324,7 @@ extension AuthServices {
         }
     }
 
-    /// How it stands with the credential for a server, without asking the server.
+    /// The state of the credential for a server, without a request to the server.
     func status(of profile: ServerProfile) async throws -> StatusRow {
         var row = StatusRow(profile, inUse: profiles.inUse == profile.name)
         if environmentKey(for: profile) != nil {
@@ -330,7 +332,7 @@ extension AuthServices {
             return row
         }
         guard let session = try await session(of: profile) else {
-            // Whether such a server wants a key, only the server knows.
+            // Only the server knows whether it needs a key.
             if profile.kind == .openai { row.state = .noKey }
             return row
         }
@@ -348,7 +350,7 @@ extension AuthServices {
 }
 
 extension Session {
-    /// Whether this program got it from the server, and not from a person who had it before.
+    /// Whether this program got it from the server, rather than from the user.
     fileprivate var isMadeHere: Bool {
         if case .personal(_, let name) = kind { name != nil } else { true }
     }

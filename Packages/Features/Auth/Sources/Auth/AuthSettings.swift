@@ -6,36 +6,37 @@ import Settings
 enum AuthSettings {
     /// Where secrets are kept.
     enum Keeper: String, Choice, Hashable {
-        /// In an encrypted file of Martlet's own.
+        /// In Martlet's encrypted vault file.
         case file
-        /// With the desktop's keyring.
+        /// In the desktop keyring.
         case desktop
     }
 
     static let vault = Setting(
-        "vault", "Where secrets are kept: an encrypted file, or the desktop's keyring", default: Keeper.file,
+        "vault", "Where secrets are stored: an encrypted file or the desktop keyring", default: Keeper.file,
         risk: .sends)
     static let keepUnlocked = Setting(
-        "keep-unlocked", "How long the vault stays open after its passphrase was given; 0s for one command",
+        "keep-unlocked", "How long the vault stays unlocked after its passphrase was entered; 0s for one command only",
         default: Duration.seconds(8 * 3600), risk: .widens)
     static let passphraseDescriptor = Setting<Int?>(
-        "passphrase-fd", "The descriptor from which the vault's passphrase is read", in: 0...Int(Int32.max),
+        "passphrase-fd", "The file descriptor to read the vault passphrase from", in: 0...Int(Int32.max),
         flag: "passphrase-fd")
     static let authorities = Setting<PathValue?>(
         "cacert",
-        "A PEM file with authorities that are trusted beside those of the system; below a profile, for its server alone",
+        "A PEM file with certificate authorities to trust in addition to the system's; in a profile, only for its server",
         default: nil, risk: .widens,
         flag: "cacert")
     static let certificate = Setting<PathValue?>(
         "certificate",
-        "A PEM file with a certificate of your own, shown to every server that asks for one; below a profile, to its server alone",
+        "A PEM file with your client certificate, sent to every server that asks for one; in a profile, only to its server",
         default: nil,
         risk: .sends)
     static let key = Setting<PathValue?>(
-        "certificate-key", "The PEM file with that certificate's key, when it is another file", default: nil,
+        "certificate-key", "The PEM file with the key of the client certificate, if it is a separate file",
+        default: nil,
         risk: .sends)
     static let client = Setting(
-        "client", "The name under which this program is registered with OpenID providers", default: "kamiwaza-platform",
+        "client", "The client id of this program at OpenID providers", default: "kamiwaza-platform",
         risk: .sends)
 
     static let declarations = [
@@ -43,15 +44,15 @@ enum AuthSettings {
         certificate.declaration, key.declaration, client.declaration,
     ]
 
-    /// The files that TLS is set up with.
+    /// The certificate and key files for TLS.
     static func credentials(_ settings: FeatureSettings, _ environment: [String: String]) -> TrustCredentials {
         var credentials = TrustCredentials()
-        // That of a profile is for the profile's server and no other, also while the profile is in use.
+        // Settings in a profile apply only to the profile's server, even while the profile is the default.
         let general = settings.inProfile("")
         if let file = general[authorities] {
             credentials.authorities = .systemAnd(file: file.text)
         } else if let file = environment["SSL_CERT_FILE"], !file.isEmpty {
-            // As everywhere else, this variable replaces the system's list; Debian's libcurl does not look at it.
+            // By convention this variable replaces the system's list. Debian's libcurl ignores it.
             credentials.authorities = .file(file)
         }
         credentials.identity = identity(general)
@@ -65,13 +66,13 @@ enum AuthSettings {
                 if let own { credentials.identities[key] = own }
                 if let authority { credentials.serverAuthorities[key] = .systemAnd(file: authority) }
             } catch {
-                // Whoever wants to use a server with such an address is told.
+                // A command that uses this server reports the invalid address.
             }
         }
         return credentials
     }
 
-    /// The file with the authorities that count for a profile's server and no other.
+    /// The certificate authority file that applies only to a profile's server.
     static func authority(of profile: String, _ settings: FeatureSettings) -> String? {
         let own = settings.inProfile(profile)[authorities]?.text
         return own == settings.inProfile("")[authorities]?.text ? nil : own

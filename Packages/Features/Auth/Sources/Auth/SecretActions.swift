@@ -4,7 +4,7 @@ import FileKit
 import JSON
 import Registry
 
-/// The secrets themselves.
+/// The actions for secrets.
 struct SecretActions {
     let services: AuthServices
 
@@ -15,49 +15,51 @@ struct SecretActions {
     var all: [Action] { [list, get, set, remove, passphrase, lock, importing] }
 
     private var list: Action {
-        Action("auth.secret.list", "List the names of the secrets, and where each comes from", .reads) { context in
+        Action("auth.secret.list", "List the secret names and where each comes from", .reads) { context in
             context.rows(
                 try await services.layered.listing().map(SecretRow.init),
-                orSay: "no secret is stored yet; 'martlet auth secret set NAME' asks for one")
+                orSay: "no secret is stored; add one with 'martlet auth secret set NAME'")
         }
         .asDefault()
     }
 
     private var get: Action {
         Action(
-            "auth.secret.get", "Print a secret", .reads, .argument("name", "Its name", as: SecretName.self)
+            "auth.secret.get", "Print a secret", .reads, .argument("name", "Name of the secret", as: SecretName.self)
         ) { context, name in
             guard let secret = try await services.secrets.secret(named: name) else {
                 throw AuthError.secretNotFound(name.text, known: try await services.secrets.names().map(\.text))
             }
             return secret.withText { $0 }
         }
-        .example("martlet auth secret get openai | wc -c", "Without seeing it")
+        .example("martlet auth secret get openai | wc -c", "Count its bytes without showing it")
     }
 
     private var set: Action {
         Action(
-            "auth.secret.set", "Keep a secret", .writes,
-            .argument("name", "Its name, such as openai", as: SecretName.self),
+            "auth.secret.set", "Store a secret", .writes,
+            .argument("name", "Name of the secret, such as openai", as: SecretName.self),
             .secret("value", "The secret") as Parameter<Secret>
         ) { context, name, value in
             try await services.secrets.store(value, named: name)
-            let place = services.layered.kept is Vault ? "the encrypted vault" : "the desktop's keyring"
-            context.notice("the secret \(PlainText.escape(name.text)) is kept in \(place)")
+            let place = services.layered.kept is Vault ? "the encrypted vault" : "the desktop keyring"
+            context.notice("the secret \(PlainText.escape(name.text)) is stored in \(place)")
             return Nothing()
         }
         .byName()
         .details(
-            "On a terminal it asks, without showing what is typed. A secret is never taken from a word of the command line, "
-                + "which every user of the machine can see."
+            "On a terminal it asks for the secret without showing what you type. A secret is never read from a command "
+                + "line argument, because every user of the machine can see those."
         )
-        .example("martlet auth secret set openai", "Asks for it")
-        .example("pass show openai | martlet auth secret set openai --value-stdin", "From another program")
+        .example("martlet auth secret set openai", "Ask for the secret")
+        .example(
+            "pass show openai | martlet auth secret set openai --value-stdin", "Read the secret from another program")
     }
 
     private var remove: Action {
         Action(
-            "auth.secret.remove", "Forget a secret", .destroys, .argument("name", "Its name", as: SecretName.self)
+            "auth.secret.remove", "Delete a secret", .destroys,
+            .argument("name", "Name of the secret", as: SecretName.self)
         ) { context, name in
             try await requireKept(name)
             try await services.secrets.remove(named: name)
@@ -67,11 +69,11 @@ struct SecretActions {
         .losing { arguments, _ in
             let name = SecretName(arguments["name"]?.string ?? "")
             try await requireKept(name)
-            return "Forget the secret \(PlainText.escape(name.text))"
+            return "Delete the secret \(PlainText.escape(name.text))"
         }
     }
 
-    /// Only what is kept here can be removed; variables of the environment cannot.
+    /// Only stored secrets can be removed; environment variables cannot.
     private func requireKept(_ name: SecretName) async throws {
         guard try await services.layered.kept.secret(named: name) != nil else {
             throw AuthError.secretNotFound(name.text, known: try await services.layered.kept.names().map(\.text))
@@ -80,8 +82,8 @@ struct SecretActions {
 
     private var passphrase: Action {
         Action(
-            "auth.secret.passphrase", "Give the vault another passphrase, or none", .writes,
-            .flag("none", "A key file instead of a passphrase"),
+            "auth.secret.passphrase", "Change or remove the passphrase of the vault", .writes,
+            .flag("none", "Use a key file instead of a passphrase"),
             .secret("new", "The new passphrase") as Parameter<Secret?>
         ) { context, none, new in
             if none {
@@ -94,19 +96,19 @@ struct SecretActions {
             return Nothing()
         }
         .byName()
-        .question("auth.passphrase", "The passphrase of the vault, for every command that opens it")
-        .question("auth.new-passphrase", "A new passphrase; empty for a key file")
-        .question("auth.new-passphrase-again", "The same passphrase again")
+        .question("auth.passphrase", "The passphrase of the vault; any command that opens the vault may ask")
+        .question("auth.new-passphrase", "A new passphrase; leave it empty to use a key file")
+        .question("auth.new-passphrase-again", "The new passphrase again")
     }
 
     private var lock: Action {
-        Action("auth.secret.lock", "Forget the key of the vault, so that its passphrase is asked for again", .writes) {
+        Action("auth.secret.lock", "Lock the vault, so that the next use asks for its passphrase", .writes) {
             context in
             try services.vault.lock()
             switch try services.vault.status().form {
-            case .passphrase: context.notice("the vault is locked; its next use asks for the passphrase")
-            case .keyFile: context.notice("the vault has a key file and no passphrase, so it opens as before")
-            case .none: context.notice("there is no vault yet; the first secret makes it")
+            case .passphrase: context.notice("the vault is locked; the next use asks for its passphrase")
+            case .keyFile: context.notice("the vault has a key file and no passphrase, so it cannot be locked")
+            case .none: context.notice("there is no vault yet; storing the first secret creates it")
             }
             return Nothing()
         }
@@ -114,8 +116,8 @@ struct SecretActions {
 
     private var importing: Action {
         Action(
-            "auth.secret.import", "Keep the secrets of a file: lines KEY=value, or a JSON object", .writes,
-            .argument("file", "The file, or - for standard input", as: ReadPath.self)
+            "auth.secret.import", "Import secrets from a file of KEY=value lines or a JSON object", .writes,
+            .argument("file", "File to import, or - for standard input", as: ReadPath.self)
         ) { context, file in
             let text =
                 file.isStandardInput && context.caller.isPerson
@@ -124,7 +126,7 @@ struct SecretActions {
             guard found.problems.isEmpty else {
                 let lines = found.problems.map { "\(file.shown):\($0.line): \($0.message)" }
                 throw AuthError.nothingToImport(
-                    (lines + ["  nothing was imported; mend the file and import it again"]).joined(separator: "\n"))
+                    (lines + ["  nothing was imported; correct the file and import it again"]).joined(separator: "\n"))
             }
             for (name, secret) in found.secrets {
                 try context.caller.grant.check(.secret(name))
@@ -134,16 +136,16 @@ struct SecretActions {
             return found.secrets.map { ImportedRow(name: $0.name.text) }
         }
         .byName()
-        .example("martlet auth secret import .env", "OPENAI_API_KEY becomes the secret openai")
+        .example("martlet auth secret import .env", "Import OPENAI_API_KEY as the secret openai")
     }
 
     private static let largestImport = 16 << 20
 
-    /// Everything that comes in, which may be a pipe, as no file that is read by its name can be.
+    /// Reads standard input to its end. It may be a pipe, unlike files that are read by name.
     private static func standardInput() throws -> [UInt8] {
         let input = FileDescriptor(owning: 0, path: "standard input")
         var bytes: [UInt8] = []
-        // One byte too many is refused by whoever reads the text.
+        // Input over the limit is rejected by the parser.
         while bytes.count <= largestImport {
             let more = try input.read(upTo: 1 << 16)
             if more.isEmpty { break }
@@ -154,7 +156,7 @@ struct SecretActions {
 }
 
 extension AuthServices {
-    /// Keeps several secrets, in one step where the store can.
+    /// Stores several secrets, in one step if the store supports that.
     func keep(_ found: [(name: SecretName, secret: Secret)]) async throws {
         if layered.kept is Vault { return try await vault.storeAll(found) }
         for (name, secret) in found { try await secrets.store(secret, named: name) }
@@ -170,15 +172,15 @@ struct SecretRow: Record {
     }
 
     static let fields: [Field<SecretRow>] = [
-        Field("name", "Its name", .name) { $0.listing.name.text },
-        Field("source", "Where it comes from when it is used") { $0.listing.source.name },
-        Field("changed", "When it was last kept, where that is known") { $0.listing.changed },
-        Field("overrides_stored", "Whether one is stored, too, that is not used") { $0.listing.isShadowing },
+        Field("name", "Name of the secret", .name) { $0.listing.name.text },
+        Field("source", "Where the secret comes from") { $0.listing.source.name },
+        Field("changed", "When it was last stored, if known") { $0.listing.changed },
+        Field("overrides_stored", "Whether it hides a stored secret of the same name") { $0.listing.isShadowing },
     ]
 }
 
 struct ImportedRow: Record {
     let name: String
 
-    static let fields: [Field<ImportedRow>] = [Field("name", "The secret that is kept now", .name) { $0.name }]
+    static let fields: [Field<ImportedRow>] = [Field("name", "Name of the stored secret", .name) { $0.name }]
 }

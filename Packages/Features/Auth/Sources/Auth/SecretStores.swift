@@ -2,8 +2,8 @@ import AuthVault
 import Capabilities
 import Synchronization
 
-/// Tells the redactor every secret that passes, so that none of them comes back in an error or a trace. Code that runs for
-/// no caller gets none.
+/// Registers every secret that passes through it with the redactor, so that no secret appears in an error or a trace.
+/// Code that runs without a caller gets no secrets.
 final class RedactingSecretStore: SecretStore {
     private let base: any SecretStore
     private let redactor: Redactor
@@ -34,7 +34,7 @@ final class RedactingSecretStore: SecretStore {
     }
 }
 
-/// The desktop's keyring, which is looked for when the first secret is wanted.
+/// The desktop keyring, connected when the first secret is needed.
 final class DesktopSecrets: KeptSecrets {
     private let environment: [String: String]
     private let found = Mutex<SecretServiceStore?>(nil)
@@ -61,11 +61,11 @@ final class DesktopSecrets: KeptSecrets {
     func entries() async throws -> [SecretEntry] { try await store().entries() }
 }
 
-/// The settings want the desktop's keyring, and there is none.
+/// The settings select the desktop keyring, but it is not available.
 struct DesktopMissing: Failure {
     let code = "auth.desktop-missing"
     let exit = ExitCode.denied
     let message =
-        "the desktop's keyring is not here: it needs a desktop session with D-Bus and the library libsecret-1; log in to "
-        + "one, or keep secrets in a file: martlet config set auth.vault file"
+        "the desktop keyring is not available: it needs a desktop session with D-Bus and the library libsecret-1; log "
+        + "in to a desktop session, or use the encrypted file: martlet config set auth.vault file"
 }

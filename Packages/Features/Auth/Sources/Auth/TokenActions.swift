@@ -5,7 +5,7 @@ import JSON
 import KamiwazaKit
 import Registry
 
-/// Personal access tokens, which stand for a person where nobody can sign in.
+/// The actions for personal access tokens, which sign in scripts and services.
 struct TokenActions {
     let services: AuthServices
 
@@ -16,7 +16,7 @@ struct TokenActions {
     var all: [Action] { [list, create, revoke, rotate] }
 
     private static let server: Parameter<String?> = .option(
-        "server", "The server, when it is not the one in use", as: String?.self, completion: ServerActions.completion)
+        "server", "Server name; if omitted, the default server", as: String?.self, completion: ServerActions.completion)
 
     private func api(_ server: String?) async throws -> (ServerProfile, KamiwazaAPI) {
         let profile = try services.profiles.chosen(server)
@@ -26,13 +26,13 @@ struct TokenActions {
     }
 
     private var list: Action {
-        Action("auth.pat.list", "List your personal access tokens at a server", .reads, Self.server) {
+        Action("auth.pat.list", "List your personal access tokens", .reads, Self.server) {
             context, server in
             let (profile, api) = try await api(server)
             let own = try await services.session(of: profile)?.tokenID
             return context.rows(
                 try await api.personalTokens().map { TokenRow($0, isOwn: $0.id == own, now: context.host.now()) },
-                orSay: "you have no personal access token there; 'martlet auth pat create NAME' makes one")
+                orSay: "you have no personal access token; create one with 'martlet auth pat create NAME'")
         }
         .asDefault()
         .sending()
@@ -40,9 +40,9 @@ struct TokenActions {
 
     private var create: Action {
         Action(
-            "auth.pat.create", "Make a personal access token; it is shown only now", .writes,
-            .argument("name", "What it is for", as: String.self),
-            .option("days", "How long it is valid", in: 1...3650, default: 90), Self.server
+            "auth.pat.create", "Create a personal access token and show it once", .writes,
+            .argument("name", "Name of the token, such as its purpose", as: String.self),
+            .option("days", "Days until it expires", in: 1...3650, default: 90), Self.server
         ) { context, name, days, server in
             guard !name.allSatisfy(\.isWhitespace) else { throw AuthError.emptyTokenName }
             let (_, api) = try await api(server)
@@ -52,13 +52,15 @@ struct TokenActions {
         }
         .byName()
         .sending()
-        .example("martlet auth pat create ci --days 30 --json", "For a script; the member 'token' is what it needs")
+        .example(
+            "martlet auth pat create ci --days 30 --json", "Create a token for a script, which reads the member 'token'"
+        )
     }
 
     private var revoke: Action {
         Action(
-            "auth.pat.revoke", "Make a personal access token invalid", .destroys,
-            .argument("id", "Its id, as the list shows it", as: String.self), Self.server
+            "auth.pat.revoke", "Revoke a personal access token", .destroys,
+            .argument("id", "Id of the token, from 'martlet auth pat list'", as: String.self), Self.server
         ) { context, id, server in
             let (profile, api) = try await api(server)
             let isOwn = try await services.session(of: profile)?.tokenID == id
@@ -68,7 +70,7 @@ struct TokenActions {
             }
             if isOwn {
                 try await services.forgetCredentials(of: profile)
-                context.notice("that was this machine's token, so you are signed out of \(profile.name)")
+                context.notice("this was this machine's token, so you are now signed out of \(profile.name)")
             }
             return Nothing()
         }
@@ -82,33 +84,36 @@ struct TokenActions {
                 throw AuthError.tokenNotFound(id, profile: profile.name)
             }
             let name = token.name.map { " \(PlainText.escape($0))" } ?? ""
-            return "Make the access token\(name) (\(PlainText.escape(id))) at \(profile.url.server) invalid"
+            return "Revoke the access token\(name) (\(PlainText.escape(id))) at \(profile.url.server)"
         }
     }
 
     private var rotate: Action {
         Action(
-            "auth.pat.rotate", "Replace this machine's access token by a new one", .writes,
-            .argument("server", "The server", as: String?.self, completion: ServerActions.completion)
+            "auth.pat.rotate", "Replace this machine's access token with a new one", .writes,
+            .argument(
+                "server", "Server name; if omitted, the default server", as: String?.self,
+                completion: ServerActions.completion
+            )
         ) { context, server in
             let (profile, api) = try await api(server)
             guard let old = try await services.session(of: profile), case .personal(let id, _) = old.kind else {
                 throw AuthError.notOffered(
-                    "anything to rotate: you are signed in without an access token of your own", profile: profile.name)
+                    "a token to rotate: you are not signed in with an access token", profile: profile.name)
             }
             let flow = SignInFlow(services: services, profile: profile, context: context)
             let new = try await flow.remembered(old)
-            // Stored before the old one goes, so that a crash in between leaves two tokens and not none.
+            // Stored before the old one is revoked: a crash in between leaves two valid tokens instead of none.
             _ = try await services.adopt(new, for: profile, context)
             if let id {
                 do { try await api.revokePersonalToken(id) } catch let error as KamiwazaError
                     where error.kind == .notFound
                 {
-                    // Somebody has revoked it already.
+                    // It has already been revoked.
                 }
             } else {
                 context.notice(
-                    "the old token names no id, so it was not revoked: find it with 'martlet auth pat list' and revoke it"
+                    "the old token has no id, so it was not revoked; find it with 'martlet auth pat list' and revoke it"
                 )
             }
             return SignedIn(profile, new)
@@ -119,7 +124,7 @@ struct TokenActions {
 }
 
 extension Session {
-    /// What a personal access token is revoked by.
+    /// The id that revokes a personal access token.
     var tokenID: String? {
         if case .personal(let id, _) = kind { id } else { nil }
     }
@@ -145,16 +150,16 @@ struct TokenRow: Record {
     }
 
     static let fields: [Field<TokenRow>] = [
-        Field("id", "What it is revoked by", .name) { $0.facts.id },
-        Field("name", "What it is for") { $0.facts.name },
+        Field("id", "Id of the token", .name) { $0.facts.id },
+        Field("name", "Name of the token") { $0.facts.name },
         Field("state", "active, expiring, expired or revoked", .state) { $0.state },
-        Field("created", "When it was made") { $0.facts.created },
-        Field("expires", "When it ends, where it does") { $0.facts.expires },
-        Field("this_machine", "Whether it is the one that is kept here") { $0.isOwn },
+        Field("created", "When it was created") { $0.facts.created },
+        Field("expires", "When it expires, if it does") { $0.facts.expires },
+        Field("this_machine", "Whether this machine uses it") { $0.isOwn },
     ]
 }
 
-/// A token that was just made: the only time that it is shown.
+/// A new token. It is shown only this once.
 struct MadeToken: Record {
     let id: String
     let name: String?
@@ -170,8 +175,8 @@ struct MadeToken: Record {
 
     static let fields: [Field<MadeToken>] = [
         Field("token", "The token, which cannot be shown again", .name) { $0.token },
-        Field("id", "What it is revoked by") { $0.id },
-        Field("name", "What it is for") { $0.name },
-        Field("expires", "When it ends, where it does") { $0.expires },
+        Field("id", "Id of the token") { $0.id },
+        Field("name", "Name of the token") { $0.name },
+        Field("expires", "When it expires, if it does") { $0.expires },
     ]
 }

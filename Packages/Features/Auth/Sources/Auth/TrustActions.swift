@@ -6,7 +6,7 @@ import HTTPCore
 import Registry
 import Synchronization
 
-/// The certificates that were accepted for single servers.
+/// The actions for certificates accepted for individual servers.
 struct TrustActions {
     let services: AuthServices
 
@@ -17,7 +17,7 @@ struct TrustActions {
     var all: [Action] { [list, show, add, remove, verify] }
 
     private static let host: Parameter<HostValue> = .argument(
-        "host", "A host, host:port or https address", as: HostValue.self)
+        "host", "Host, host:port or https address", as: HostValue.self)
 
     private static func server(_ typed: HostValue) throws -> (url: HTTPURL, address: ServerAddress) {
         let url = try HTTPURL(typed.text, assuming: .https)
@@ -26,16 +26,16 @@ struct TrustActions {
     }
 
     private var list: Action {
-        Action("auth.trust.list", "List the certificates that were accepted", .reads) { context in
+        Action("auth.trust.list", "List the accepted certificates", .reads) { context in
             context.rows(
                 try await services.pins.all().map { PinRow($0) },
-                orSay: "no certificate was accepted by hand; those that the system vouches for need no entry")
+                orSay: "no certificate has been accepted; certificates that the system trusts are not listed")
         }
         .asDefault()
     }
 
     private var show: Action {
-        Action("auth.trust.show", "Show the certificate that was accepted for a server", .reads, Self.host) {
+        Action("auth.trust.show", "Show the certificate accepted for a server", .reads, Self.host) {
             context, host in
             PinDetail(try await pin(try Self.server(host).address))
         }
@@ -51,8 +51,10 @@ struct TrustActions {
 
     private var add: Action {
         Action(
-            "auth.trust.add", "Trust the certificate that a server shows now", .writes, Self.host,
-            .option("fingerprint", "Only this one: its SHA-256, from whoever runs the server", as: String?.self)
+            "auth.trust.add", "Trust the current certificate of a server", .writes, Self.host,
+            .option(
+                "fingerprint", "Trust only the certificate with this SHA-256, from the server operator",
+                as: String?.self)
         ) { context, host, fingerprint in
             let (url, server) = try Self.server(host)
             let expected = try fingerprint.map { text in
@@ -66,7 +68,7 @@ struct TrustActions {
                 }
                 try await services.trust.trust(certificate, how: .fingerprint)
             } else if certificate.defects.isEmpty {
-                context.notice("this system trusts \(server) already, so there is nothing to accept")
+                context.notice("the system already trusts \(server), so there is nothing to accept")
             } else {
                 try await services.trust.settle(certificate)
             }
@@ -75,14 +77,14 @@ struct TrustActions {
         .byName()
         .sending()
         .details(
-            "Without a fingerprint the certificate is shown and asked about. Scripts name the fingerprint, and nothing is "
-                + "trusted when the server shows another one."
+            "Without --fingerprint it shows the certificate and asks. In a script, give --fingerprint; if the server "
+                + "has another certificate, it is not trusted."
         )
-        .example("martlet auth trust add lab.local:8443", "Shows the certificate and asks")
+        .example("martlet auth trust add lab.local:8443", "Show the certificate and ask")
     }
 
     private var remove: Action {
-        Action("auth.trust.remove", "Trust a server's certificate no longer", .writes, Self.host) { context, host in
+        Action("auth.trust.remove", "Stop trusting the certificate of a server", .writes, Self.host) { context, host in
             let server = try Self.server(host).address
             let pin = try await pin(server)
             _ = try await services.pins.remove(server)
@@ -92,23 +94,23 @@ struct TrustActions {
     }
 
     private var verify: Action {
-        Action("auth.trust.verify", "Look whether a server's certificate is trusted", .reads, Self.host) {
+        Action("auth.trust.verify", "Check whether the certificate of a server is trusted", .reads, Self.host) {
             context, host in
             let certificate = try await services.certificate(of: try Self.server(host).url)
             let verdict = try services.trust.verdict(on: certificate)
             if !verdict.isAccepted {
                 let command = TrustError.command(certificate, context.host.name)
-                context.notice("when you know that this is your server, trust it with:\n    \(command)")
+                context.notice("if you know that this is your server, trust it with:\n    \(command)")
             }
             return VerifiedServer(certificate, verdict)
         }
-        .details("Ends with 3 when it is not. The server sees a handshake and no request.")
+        .details("The exit code is 3 if it is not trusted. The server gets a TLS handshake but no request.")
         .sending()
     }
 }
 
 extension AuthServices {
-    /// What a server shows. The handshake ends there, so the server sees no request.
+    /// The certificate of a server. The connection ends after the TLS handshake, so no request is sent.
     func certificate(of url: HTTPURL) async throws -> PresentedCertificate {
         let shown = Shown()
         var configuration = HTTPClient.Configuration()
@@ -116,7 +118,7 @@ extension AuthServices {
         (configuration.trust.settle, configuration.trust.tell, configuration.trust.generation) = (nil, nil, nil)
         configuration.trust.judge = { certificate in
             shown.set(certificate)
-            return .refused("it was only looked at")
+            return .refused("this was only a check")
         }
         configuration.proxies = ProxySettings(environment: surroundings.environment)
         let client = HTTPClient(configuration)
@@ -152,16 +154,16 @@ struct PinRow: Record {
     }
 
     static let fields: [Field<PinRow>] = [
-        Field("server", "The server that it is accepted for", .name) { $0.pin.server.description },
-        Field("subject", "Whom it names") { PlainText.escape($0.pin.certificate.subject) },
-        Field("expires", "When it ends") { $0.pin.certificate.notAfter },
+        Field("server", "Server it is accepted for", .name) { $0.pin.server.description },
+        Field("subject", "Subject of the certificate") { PlainText.escape($0.pin.certificate.subject) },
+        Field("expires", "When it expires") { $0.pin.certificate.notAfter },
         Field("accepted", "When it was accepted") { $0.pin.acceptedAt },
-        Field("how", "By a question (asked) or a command that named it (fingerprint)") { $0.pin.how },
-        Field("fingerprint", "Its SHA-256") { Fingerprint.text($0.pin.certificate.fingerprint) },
+        Field("how", "asked (answered a question) or fingerprint (named in a command)") { $0.pin.how },
+        Field("fingerprint", "SHA-256 of the certificate") { Fingerprint.text($0.pin.certificate.fingerprint) },
     ]
 }
 
-/// An accepted certificate with everything that is kept of it.
+/// An accepted certificate in full.
 struct PinDetail: Record {
     let pin: Pin
 
@@ -170,23 +172,23 @@ struct PinDetail: Record {
     }
 
     static let fields: [Field<PinDetail>] = [
-        Field("server", "The server that it is accepted for", .name) { $0.pin.server.description },
+        Field("server", "Server it is accepted for", .name) { $0.pin.server.description },
         Field("accepted", "When it was accepted") { $0.pin.acceptedAt },
-        Field("how", "By a question (asked) or a command that named it (fingerprint)") { $0.pin.how },
-        Field("subject", "Whom it names") { PlainText.escape($0.pin.certificate.subject) },
-        Field("issuer", "Who signed it") { PlainText.escape($0.pin.certificate.issuer) },
-        Field("names", "The hosts that it is for") { $0.pin.certificate.names.map { PlainText.escape($0) } },
-        Field("not_before", "When it begins") { $0.pin.certificate.notBefore },
-        Field("expires", "When it ends") { $0.pin.certificate.notAfter },
-        Field("fingerprint", "Its SHA-256") { Fingerprint.text($0.pin.certificate.fingerprint) },
-        Field("key_fingerprint", "The SHA-256 of its key") { Fingerprint.text($0.pin.certificate.keyFingerprint) },
-        Field("certificate", "The certificate itself as Base64 of its DER", .detail) {
+        Field("how", "asked (answered a question) or fingerprint (named in a command)") { $0.pin.how },
+        Field("subject", "Subject of the certificate") { PlainText.escape($0.pin.certificate.subject) },
+        Field("issuer", "Issuer of the certificate") { PlainText.escape($0.pin.certificate.issuer) },
+        Field("names", "Host names in the certificate") { $0.pin.certificate.names.map { PlainText.escape($0) } },
+        Field("not_before", "When it becomes valid") { $0.pin.certificate.notBefore },
+        Field("expires", "When it expires") { $0.pin.certificate.notAfter },
+        Field("fingerprint", "SHA-256 of the certificate") { Fingerprint.text($0.pin.certificate.fingerprint) },
+        Field("key_fingerprint", "SHA-256 of its public key") { Fingerprint.text($0.pin.certificate.keyFingerprint) },
+        Field("certificate", "The certificate in DER, as Base64", .detail) {
             Base64.encode($0.pin.certificate.encoded)
         },
     ]
 }
 
-/// What a server shows, and whether it is trusted.
+/// The certificate of a server, and whether it is trusted.
 struct VerifiedServer: Record {
     let certificate: PresentedCertificate
     let verdict: Verdict
@@ -204,16 +206,16 @@ struct VerifiedServer: Record {
     }
 
     static let fields: [Field<VerifiedServer>] = [
-        Field("server", "The server", .name) { $0.certificate.server.description },
+        Field("server", "Server", .name) { $0.certificate.server.description },
         Field("state", "trusted or refused", .state) { $0.verdict.isAccepted ? "trusted" : "refused" },
-        Field("by", "system, pinned, changed or unknown") { $0.verdict.word },
+        Field("by", "Why: system, pinned, changed or unknown") { $0.verdict.word },
         Field("defects", "What is wrong with the certificate") { $0.certificate.defects.map(\.description) },
-        Field("subject", "Whom it names") { PlainText.escape($0.certificate.subject) },
-        Field("issuer", "Who signed it") { PlainText.escape($0.certificate.issuer) },
-        Field("names", "The hosts that it is for") { $0.certificate.names.map { PlainText.escape($0) } },
-        Field("not_before", "When it begins") { $0.certificate.notBefore },
-        Field("expires", "When it ends") { $0.certificate.notAfter },
-        Field("fingerprint", "Its SHA-256") { Fingerprint.text($0.certificate.fingerprint) },
-        Field("trusted_fingerprint", "The SHA-256 that was accepted before, when it has changed") { $0.trusted },
+        Field("subject", "Subject of the certificate") { PlainText.escape($0.certificate.subject) },
+        Field("issuer", "Issuer of the certificate") { PlainText.escape($0.certificate.issuer) },
+        Field("names", "Host names in the certificate") { $0.certificate.names.map { PlainText.escape($0) } },
+        Field("not_before", "When it becomes valid") { $0.certificate.notBefore },
+        Field("expires", "When it expires") { $0.certificate.notAfter },
+        Field("fingerprint", "SHA-256 of the certificate") { Fingerprint.text($0.certificate.fingerprint) },
+        Field("trusted_fingerprint", "The previously accepted SHA-256, if the certificate changed") { $0.trusted },
     ]
 }

@@ -2,24 +2,25 @@ import FileKit
 public import HTTPClient
 import ProcessKit
 
-/// Opens addresses in the person's browser, where there is one that the person would see.
+/// Opens addresses in the user's browser, if there is one that the user can see.
 ///
-/// The address is part of the browser's command line, which other users of the machine can read: it may hold no token.
+/// The address is part of the browser's command line, which other users of the machine can read, so it must not contain
+/// a token.
 public struct Browser: Sendable {
     private let environment: [String: String]
 
-    /// - Parameter environment: the variables of this process; they say which browser there is.
+    /// - Parameter environment: the variables of this process, which select the browser.
     public init(environment: [String: String]) {
         self.environment = environment
     }
 
-    /// Whether there is anything to try.
+    /// Whether there is a browser command to try.
     public var isAvailable: Bool {
         !BrowserCommand.candidates(for: "", environment: environment).isEmpty
     }
 
-    /// Starts the browser and does not wait for it. False when none could be started, which is no error: whoever calls
-    /// this shows the address anyway.
+    /// Starts the browser without waiting for it. Returns false when no browser could be started. That is not an error,
+    /// because the caller shows the address anyway.
     public func open(_ url: HTTPURL) async -> Bool {
         for candidate in BrowserCommand.candidates(for: url.text, environment: environment) {
             if let program = path(of: candidate.program), await start(program, candidate.arguments) { return true }
@@ -27,22 +28,22 @@ public struct Browser: Sendable {
         return false
     }
 
-    /// In a session of its own, because a browser stays when this program ends.
+    /// Starts the browser in its own session, because it outlives this program.
     private func start(_ program: String, _ arguments: [String]) async -> Bool {
         var command = Command(
             "setsid", ["--fork", program] + arguments, environment: .inheriting(environment))
         (command.input, command.output, command.errors) = (.null, .null, .null)
-        // What `setsid` has forked leaves its group some time after `setsid` has ended.
+        // The process that `setsid` forks leaves its group shortly after `setsid` has ended.
         command.leavesOthers = true
         do {
             return try await Launcher().withChild(command) { try await $0.exitStatus() == .exited(0) }
         } catch {
-            // The caller shows the address, so that a person can go on without a browser of this machine.
+            // The caller shows the address, so that the user can open it in another browser.
             return false
         }
     }
 
-    /// The program, which `setsid` would look for only when nobody hears of a failure any more.
+    /// The path of the program. `setsid` itself would search for it too late to report a failure.
     private func path(of program: String) -> String? {
         if program.hasPrefix("/") { return Self.isProgram(program) ? program : nil }
         guard !program.contains("/") else { return nil }
@@ -51,23 +52,22 @@ public struct Browser: Sendable {
     }
 
     private static func isProgram(_ path: String) -> Bool {
-        // What cannot be looked at cannot be run either.
         guard let info = try? Files.info(path) else { return false }
         return info.kind == .regular && info.mode & 0o111 != 0
     }
 }
 
-/// The words that start a browser, found without a shell.
+/// The command line that starts a browser, found without a shell.
 struct BrowserCommand: Sendable, Hashable {
     let program: String
     let arguments: [String]
 
-    /// The commands to try in order; none where nobody would see a browser.
+    /// The commands to try, in order. Empty when the user could not see a browser.
     static func candidates(for url: String, environment: [String: String]) -> [BrowserCommand] {
         let named = environment["BROWSER"] ?? ""
         var commands = named.split(separator: ":").compactMap { BrowserCommand($0, url: url) }
         let hasDisplay = ["DISPLAY", "WAYLAND_DISPLAY"].contains { environment[$0]?.isEmpty == false }
-        // The display of a session over ssh is another machine's, whose browser would not find this one's port.
+        // The display of an ssh session is on another machine, whose browser cannot reach a port of this one.
         let isRemote = ["SSH_CONNECTION", "SSH_TTY"].contains { environment[$0]?.isEmpty == false }
         if hasDisplay && !isRemote { commands.append(BrowserCommand(program: "xdg-open", arguments: [url])) }
         return commands
@@ -78,7 +78,7 @@ struct BrowserCommand: Sendable, Hashable {
         self.arguments = arguments
     }
 
-    /// One part of `BROWSER`: words in which `%s` stands for the address and `%%` for a percent sign.
+    /// One part of `BROWSER`: a command in which `%s` stands for the address and `%%` for a percent sign.
     private init?(_ text: Substring, url: String) {
         var words = text.split(separator: " ").map { Self.filled(String($0), url) }
         guard !words.isEmpty else { return nil }

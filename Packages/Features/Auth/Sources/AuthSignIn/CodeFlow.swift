@@ -10,12 +10,12 @@ public struct CodeFlow: Sendable {
     public var configuration: OpenIDConfiguration
     public var clientID: String
     public var scopes = ["openid", "email", "profile", CodeFlow.offline]
-    /// What the server understands beyond the standard, such as `kc_idp_hint` for a provider.
+    /// Additional parameters for the server, such as `kc_idp_hint` for a provider.
     public var extra: [(name: String, value: String)] = []
-    /// How long somebody may take to sign in.
+    /// How long the user may take to sign in.
     public var limit: Duration = .seconds(300)
     public var clock: any Clock<Duration> & Sendable = ContinuousClock()
-    /// Tells the person why they are sent to the server a second time.
+    /// Tells the user why they are sent to the server a second time.
     public var notice: @Sendable (String) -> Void = { _ in }
     let client: HTTPClient
     let now: @Sendable () -> Timestamp
@@ -30,11 +30,11 @@ public struct CodeFlow: Sendable {
         self.now = now
     }
 
-    /// Waits for somebody to sign in at the address that `show` is given, and returns the tokens.
+    /// Waits for the user to sign in at the address that is passed to `show`, and returns the tokens.
     ///
-    /// A server that refuses `offline_access`, which Keycloak does only after somebody has signed in, is asked again
-    /// without; `show` is called a second time then. Throws `SignInError`; cancelling ends it at once and closes the
-    /// receiver.
+    /// When the server refuses `offline_access`, the flow runs again without it and calls `show` a second time.
+    /// Keycloak refuses it only after the user has signed in. Throws `SignInError`. Cancelling ends the flow at once
+    /// and closes the receiver.
     public func run(_ show: @Sendable (HTTPURL) async throws -> Void) async throws -> TokenAnswer {
         do {
             return try await run(scopes, show)
@@ -45,14 +45,14 @@ public struct CodeFlow: Sendable {
     }
 
     static let offline = "offline_access"
-    static let withoutOffline = "the server gives no offline tokens, so the sign-in is asked for once more without them"
+    static let withoutOffline = "the server does not issue offline tokens, so please sign in once more without them"
 
     private func run(
         _ scopes: [String], _ show: @Sendable (HTTPURL) async throws -> Void
     ) async throws -> TokenAnswer {
         guard let authorization = configuration.authorizationEndpoint, let token = configuration.tokenEndpoint,
             configuration.offersAuthorizationCode
-        else { throw SignInError(.badAnswer, "the server does not offer to sign in with a browser") }
+        else { throw SignInError(.badAnswer, "the server does not support signing in with a browser") }
         let pkce = try PKCE()
         let nonce = Secret(Base64URL.encode(try Random.bytes(16)))
         var receiving = LoopbackReceiver.Configuration(now: now)
@@ -64,8 +64,9 @@ public struct CodeFlow: Sendable {
                 state: receiver.state, nonce: nonce, pkce: pkce, extra: extra)
             try await show(request.url)
             guard case .code(let code) = try await receiver.answer() else {
-                // Tokens in a redirect were not asked for, and nothing proves that they are this person's.
-                throw SignInError(.badAnswer, "the server answered the sign-in with tokens instead of a code")
+                // The flow did not ask for tokens in a redirect, and nothing proves that they belong to this user.
+                throw SignInError(
+                    .badAnswer, "unexpected response from the server: it sent tokens instead of a sign-in code")
             }
             let endpoint = TokenEndpoint(token, clientID: clientID, client: client, now: now)
             let answer = try await endpoint.exchange(code: code, redirectURI: receiver.redirectURI, pkce: pkce)
@@ -78,11 +79,11 @@ public struct CodeFlow: Sendable {
     }
 }
 
-/// The address to which a person's browser is sent to sign in (RFC 6749, section 4.1.1).
+/// The address to which the user's browser is sent to sign in (RFC 6749, section 4.1.1).
 public struct AuthorizationRequest: Sendable {
     public let url: HTTPURL
 
-    /// - Parameter extra: what a server understands beyond the standard, such as `kc_idp_hint` or `login_hint`.
+    /// - Parameter extra: additional parameters for the server, such as `kc_idp_hint` or `login_hint`.
     public init(
         at endpoint: HTTPURL, clientID: String, redirectURI: HTTPURL, scopes: [String], state: Secret, nonce: Secret?,
         pkce: PKCE, extra: [(name: String, value: String)] = []
@@ -94,17 +95,17 @@ public struct AuthorizationRequest: Sendable {
         if !scopes.isEmpty { fields.append("scope", scopes.joined(separator: " ")) }
         state.withText { fields.append("state", $0) }
         nonce?.withText { fields.append("nonce", $0) }
-        // What is sent twice must be refused by a server, so nothing can take the place of the parameters above.
+        // Servers must reject duplicate parameters, so `extra` cannot replace any of the parameters above.
         for (name, value) in extra where fields.all(name).isEmpty { fields.append(name, value) }
         url = try HTTPURL("\(endpoint.text)\(endpoint.query == nil ? "?" : "&")\(fields.text)")
     }
 }
 
-/// The proof that whoever brings a code is the one who asked for it (RFC 7636, method S256).
+/// Proves that a code is exchanged by the program that requested it (RFC 7636, method S256).
 public struct PKCE: Sendable {
-    /// Stays here until the code is exchanged.
+    /// Kept secret until the code is exchanged.
     public let verifier: Secret
-    /// Goes with the request, and says nothing about the verifier.
+    /// Sent with the request. It does not reveal the verifier.
     public let challenge: String
 
     /// A new proof of 256 random bits.

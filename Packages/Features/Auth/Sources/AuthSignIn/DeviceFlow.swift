@@ -8,14 +8,14 @@ import JSON
 ///     let tokens = try await flow.run { code in show(code.verificationURI, code.userCode) }
 public struct DeviceFlow: Sendable {
     public var scopes = ["openid", "email", "profile", CodeFlow.offline]
-    /// Tells the person why they are given a second code.
+    /// Tells the user why they get a second code.
     public var notice: @Sendable (String) -> Void = { _ in }
     public var clock: any Clock<Duration> & Sendable = ContinuousClock()
     private let address: HTTPURL
     private let tokens: TokenEndpoint
     private let client: HTTPClient
 
-    /// Nil where the server does not offer this.
+    /// Nil when the server does not support this flow.
     public init?(
         _ configuration: OpenIDConfiguration, clientID: String, client: HTTPClient,
         now: @escaping @Sendable () -> Timestamp
@@ -28,10 +28,10 @@ public struct DeviceFlow: Sendable {
         tokens = TokenEndpoint(token, clientID: clientID, client: client, now: now)
     }
 
-    /// Waits for somebody to sign in with the code that `show` is given, and returns the tokens.
+    /// Waits for the user to sign in with the code that is passed to `show`, and returns the tokens.
     ///
-    /// A server that refuses `offline_access` is asked again without; `show` is called again where it had refused only
-    /// after the sign-in. Throws `SignInError`; cancelling ends it at once.
+    /// When the server refuses `offline_access`, the flow runs again without it. `show` is called again if the server
+    /// refused only after the sign-in. Throws `SignInError`. Cancelling ends the flow at once.
     public func run(_ show: @Sendable (DeviceCode) async throws -> Void) async throws -> TokenAnswer {
         do {
             return try await once(show)
@@ -49,7 +49,7 @@ public struct DeviceFlow: Sendable {
         return try await wait(for: code)
     }
 
-    /// Asks for a code to show.
+    /// Requests a code to show to the user.
     public func begin() async throws -> DeviceCode {
         var fields: FormFields = ["client_id": tokens.clientID]
         if !scopes.isEmpty { fields.append("scope", scopes.joined(separator: " ")) }
@@ -58,7 +58,7 @@ public struct DeviceFlow: Sendable {
         return try DeviceCode(try response.jsonObject())
     }
 
-    /// Asks, as often as the server allows, until somebody has signed in with the code, or its time is over.
+    /// Polls as often as the server allows, until the user has signed in with the code or the code has expired.
     ///
     /// Throws `SignInError`; cancelling ends it at once.
     public func wait(for code: DeviceCode) async throws -> TokenAnswer {
@@ -75,26 +75,26 @@ public struct DeviceFlow: Sendable {
                 case ("authorization_pending", _): break
                 // RFC 8628, section 3.5: "the interval MUST be increased by 5 seconds".
                 case ("slow_down", _): interval += .seconds(5)
-                // The same section wants it doubled when the server is not reached.
+                // The same section asks to double it when the server is not reachable.
                 case (_, .unreachable): interval = interval * 2
                 default: throw error
                 }
             }
         }
         throw SignInError(
-            .unanswered, "nobody signed in with the code within \(code.lifetime.words); start the sign-in again")
+            .unanswered, "the code was not used within \(code.lifetime.words); start the sign-in again")
     }
 }
 
-/// What a person needs to sign in on another device (RFC 8628, section 3.2).
+/// The code and addresses for signing in on another device (RFC 8628, section 3.2).
 public struct DeviceCode: Sendable {
-    /// What is typed there, such as `WDJB-MJHT`.
+    /// The code to enter, such as `WDJB-MJHT`.
     public let userCode: String
-    /// Where it is typed.
+    /// The address to enter it at.
     public let verificationURI: HTTPURL
-    /// The same address with the code in it, to be opened or scanned.
+    /// The address that already contains the code, to open or to scan.
     public let completeURI: HTTPURL?
-    /// How long there is.
+    /// How long the code is valid.
     public let lifetime: Duration
     let interval: Duration
     let deviceCode: Secret
@@ -102,15 +102,18 @@ public struct DeviceCode: Sendable {
     init(_ json: JSON) throws(SignInError) {
         guard let device = json["device_code"]?.string, !device.isEmpty,
             let user = ForeignWords.line(json["user_code"]?.string), user.count <= 64,
-            // Google, older than the standard, writes `url`.
+            // Google uses the older name `verification_url`.
             let address = json["verification_uri"]?.string ?? json["verification_url"]?.string,
             let uri = try? HTTPURL(address)
-        else { throw SignInError(.badAnswer, "the server's answer lacks the code or the address to sign in with") }
+        else {
+            throw SignInError(
+                .badAnswer, "unexpected response from the server: it lacks the code or the address to sign in with")
+        }
         deviceCode = Secret(device)
         userCode = user
         verificationURI = uri
         let complete = json["verification_uri_complete"]?.string
-        // Only a convenience, so one that is no address is left out.
+        // This address is optional, so an invalid one is ignored.
         completeURI = complete.flatMap { try? HTTPURL($0) }.flatMap { $0.isSameOrigin(as: uri) ? $0 : nil }
         lifetime = .seconds(Self.seconds(json["expires_in"], atLeast: 1, atMost: 3600, else: 600))
         interval = .seconds(Self.seconds(json["interval"], atLeast: 1, atMost: 300, else: 5))

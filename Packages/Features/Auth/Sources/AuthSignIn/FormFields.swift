@@ -2,7 +2,7 @@ import HTTPClient
 import HTTPCore
 import JSON
 
-/// Names and values as a query or the body of a form has them (`application/x-www-form-urlencoded`).
+/// The names and values of a query or a form body (`application/x-www-form-urlencoded`).
 struct FormFields: Sendable, ExpressibleByDictionaryLiteral {
     private(set) var fields: [(name: String, value: String)] = []
 
@@ -12,7 +12,7 @@ struct FormFields: Sendable, ExpressibleByDictionaryLiteral {
         fields = elements.map { (name: $0.0, value: $0.1) }
     }
 
-    /// Reads a query or a body; nil when an escape is malformed or the bytes are no UTF-8.
+    /// Parses a query or a body. Nil when an escape is malformed or the bytes are not valid UTF-8.
     init?(parsing text: some StringProtocol) {
         for part in text.split(separator: "&") {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -27,23 +27,24 @@ struct FormFields: Sendable, ExpressibleByDictionaryLiteral {
         fields.append((name, value))
     }
 
-    /// All values of a name, in their order.
+    /// All values of a name, in order.
     func all(_ name: String) -> [String] {
         fields.filter { $0.name == name }.map(\.value)
     }
 
-    /// The value of a name that is not empty.
+    /// The first non-empty value of a name.
     subscript(name: String) -> String? {
         fields.first { $0.name == name && !$0.value.isEmpty }?.value
     }
 
-    /// The names that are given more than once.
+    /// The names that occur more than once.
     var repeated: Set<String> {
         var seen: Set<String> = []
         return Set(fields.map(\.name).filter { !seen.insert($0).inserted })
     }
 
-    /// The form with everything escaped that is no letter, digit or one of `-._~`, so that it fits queries and bodies.
+    /// The encoded form. Every character except letters, digits and `-._~` is escaped, so the form fits both queries
+    /// and bodies.
     var text: String {
         fields.map { "\(Self.encode($0.name))=\(Self.encode($0.value))" }.joined(separator: "&")
     }
@@ -91,7 +92,7 @@ struct FormFields: Sendable, ExpressibleByDictionaryLiteral {
 }
 
 extension HTTPClient {
-    /// Posts a form once. A redirect is an answer here, since what is posted is meant for this server only.
+    /// Posts a form once. Redirects are not followed, because the form is only for this server.
     func post(_ fields: FormFields, to url: HTTPURL) async throws -> HTTPResponse {
         var request = HTTPRequest(
             .post, url,
@@ -101,7 +102,7 @@ extension HTTPClient {
         return try await answer(to: request)
     }
 
-    /// Sends a request without trying again, and tells failures of the network in words of this package.
+    /// Sends a request without retries, and converts network failures to `SignInError`.
     func answer(to request: HTTPRequest) async throws -> HTTPResponse {
         var request = request
         request.retry = .none
@@ -110,7 +111,7 @@ extension HTTPClient {
         do {
             return try await send(request)
         } catch let error as HTTPError where error.kind != .certificate {
-            // A certificate is for whoever manages trust, who looks for just that error.
+            // Certificate errors pass through, because the code that manages trust handles exactly that error.
             let isAnswer = [.tooLarge, .headTooLarge, .badAnswer].contains(error.kind)
             throw SignInError(isAnswer ? .badAnswer : .unreachable, error.message, cause: error)
         }
@@ -120,10 +121,10 @@ extension HTTPClient {
 extension HTTPResponse {
     /// The body as a JSON object.
     func jsonObject() throws(SignInError) -> JSON {
-        // The parser's words may quote the body, and there may be a token in that.
+        // The parser's error is dropped, because it may quote a token from the body.
         guard let json = try? JSON(parsing: body, reading: .stream), json.object != nil else {
             throw SignInError(
-                .badAnswer, "\(url.server) answered \(status) with something else than a JSON object; check the address"
+                .badAnswer, "\(url.server) answered \(status) without a JSON object; check the address"
             )
         }
         return json

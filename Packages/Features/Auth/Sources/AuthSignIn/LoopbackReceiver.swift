@@ -5,37 +5,37 @@ import HTTPCore
 import HTTPServer
 import Synchronization
 
-/// Waits on a port of this machine for the redirect with which a browser comes back from signing in (RFC 8252).
+/// Waits on a local port for the redirect of the browser after signing in (RFC 8252).
 ///
 ///     try await LoopbackReceiver.run(.init(now: now)) { receiver in
 ///         await browser.open(address(receiver.redirectURI, receiver.state))
 ///         return try await receiver.answer()
 ///     }
 ///
-/// One redirect counts: the first with the right state. Everything else that comes to the port gets a page and changes
-/// nothing, since every program and every web page of this machine can send something there.
+/// Only the first redirect with the right state counts. Any other request gets a page and changes nothing, because
+/// every program and web page on this machine can send requests to the port.
 public final class LoopbackReceiver: Sendable {
-    /// Where the server is to send the browser.
+    /// The address to which the server redirects the browser.
     public let redirectURI: HTTPURL
-    /// What the server has to send along, so that nobody else's answer is taken for it.
+    /// The state that the server must return, so that no other response is mistaken for its response.
     public let state: Secret
     private let configuration: Configuration
     private let reader: RedirectReader
     private let outcome = SharedWork<RedirectAnswer>()
     private let isOver = Mutex(false)
 
-    /// What is waited for.
+    /// What to wait for, and how long.
     public struct Configuration: Sendable {
-        /// The issuer that was asked; an answer that names another is refused.
+        /// The requested issuer. A response that names another issuer is rejected.
         public var issuer: String?
-        /// Whether the issuer promised to name itself in its answer (RFC 9207).
+        /// Whether the issuer announced that it names itself in its response (RFC 9207).
         public var needsIssuer = false
         /// Listens at `::1` instead of `127.0.0.1`.
         public var usesIPv6 = false
-        /// How long somebody may take to sign in.
+        /// How long the user may take to sign in.
         public var limit: Duration = .seconds(300)
         public var clock: any Clock<Duration> & Sendable = ContinuousClock()
-        /// The time of day, from which the expiry of tokens in a redirect is counted.
+        /// The current time, from which the expiry of tokens in a redirect is computed.
         public var now: @Sendable () -> Timestamp
 
         public init(now: @escaping @Sendable () -> Timestamp) {
@@ -53,19 +53,21 @@ public final class LoopbackReceiver: Sendable {
             state: state, issuer: configuration.issuer, needsIssuer: configuration.needsIssuer)
     }
 
-    /// The address with the state in it, for servers that know no parameter for it and keep an address as it is.
+    /// The address with the state in it, for servers that have no parameter for the state and keep the address
+    /// unchanged.
     public var redirectURIWithState: HTTPURL {
         get throws { try state.withText { try HTTPURL("\(redirectURI.text)?state=\($0)") } }
     }
 
-    /// Waits for the redirect. Throws `SignInError` when the server refuses, or when nobody has signed in in time.
+    /// Waits for the redirect. Throws `SignInError` when the server refuses, or when the user does not sign in in time.
     public func answer() async throws -> RedirectAnswer {
         try await withThrowingTaskGroup(of: RedirectAnswer.self) { [configuration, outcome] group in
             group.addTask { try await outcome.value() }
             group.addTask {
                 try await configuration.clock.sleep(for: configuration.limit)
                 throw SignInError(
-                    .unanswered, "nobody signed in within \(configuration.limit.words); start the sign-in again")
+                    .unanswered,
+                    "the sign-in was not completed within \(configuration.limit.words); start the sign-in again")
             }
             defer { group.cancelAll() }
             guard let answer = try await group.next() else { throw CancellationError() }
@@ -74,17 +76,17 @@ public final class LoopbackReceiver: Sendable {
     }
 }
 
-// MARK: What comes to the port
+// MARK: Requests to the port
 
 extension LoopbackReceiver {
     func receive(_ request: ServerRequest, query: FormFields?) -> HTTPAnswer {
         guard isMeant(request), let query else { return Page.stranger.html }
-        // Something looks at the link before the person does: that must not use it up.
+        // Another program may request the link before the user does. That must not use it up.
         guard request.method == .get else { return Page.stranger.html }
         return page(for: reader.judge(query, received: configuration.now()), whenNothing: .fragment).html
     }
 
-    /// What the page found in the fragment of its address.
+    /// Receives the fragment of the address, which the page sends.
     func receive(_ request: ServerRequest, body: RequestBody) async throws -> HTTPAnswer {
         let type = request.headers["Content-Type"]?.prefix { $0 != ";" }.trimmingSpaces.lowercased()
         guard isMeant(request), type == "application/x-www-form-urlencoded",
@@ -93,7 +95,7 @@ extension LoopbackReceiver {
         return page(for: reader.judge(fields, received: configuration.now()), whenNothing: .stranger).words
     }
 
-    /// Whether it was sent to this very address. A name that leads to this machine is not enough.
+    /// Whether the request was sent to exactly this address. Other host names that lead to this machine are rejected.
     private func isMeant(_ request: ServerRequest) -> Bool {
         request.head.host?.lowercased() == redirectURI.server
     }
@@ -118,13 +120,16 @@ extension LoopbackReceiver {
 
     static func routes(_ find: @escaping @Sendable () -> LoopbackReceiver?) throws(ServerError) -> Routes {
         try Routes([
-            Route(.get, path, "receiveRedirect", "The end of a sign-in in the browser") {
+            Route(.get, path, "receiveRedirect", "Receive the redirect at the end of a sign-in") {
                 (request: ServerRequest) async throws -> HTTPAnswer in
                 guard let receiver = find() else { throw RequestProblem.unavailable("not ready", retryAfter: 1) }
                 return receiver.receive(request, query: FormFields(parsing: request.head.query ?? ""))
-                // A browser comes here from another site: the one that signs people in.
+                // The browser comes from another site: the sign-in page.
             }.open(),
-            Route(.post, path, "receiveFragment", "What the browser alone can see", .upload("The fragment")) {
+            Route(
+                .post, path, "receiveFragment", "Receive the address fragment that only the browser can see",
+                .upload("The fragment")
+            ) {
                 (request: ServerRequest, body: RequestBody) async throws -> HTTPAnswer in
                 guard let receiver = find() else { throw RequestProblem.unavailable("not ready", retryAfter: 1) }
                 return try await receiver.receive(request, body: body)
@@ -134,18 +139,18 @@ extension LoopbackReceiver {
 }
 
 extension LoopbackReceiver {
-    /// Lends a receiver for the length of `body`, and closes its port after it, however it ends.
+    /// Provides a receiver while `body` runs, and closes its port afterwards in every case.
     public static func run<Result: Sendable>(
         _ configuration: Configuration, _ body: (LoopbackReceiver) async throws -> Result
     ) async throws -> Result {
         let place = Place()
         var serving = ServerConfiguration()
         serving.addresses = [configuration.usesIPv6 ? .loopback6() : .loopback()]
-        // Tokens in an address are longer than most of what stands there.
+        // Addresses with tokens are long.
         serving.limits.headSize = 64 << 10
         serving.limits.body = 64 << 10
         serving.limits.connections = 64
-        // For the page to get to the browser.
+        // Time for the page to reach the browser.
         serving.limits.drain = .seconds(1)
         serving.now = configuration.now
         let server = HTTPServer(try routes { place.receiver }, serving)
@@ -156,7 +161,7 @@ extension LoopbackReceiver {
                     try await server.run { addresses in
                         started.finish(Swift.Result { try place.open(configuration, addresses) })
                     }
-                    // Before it listens, being cancelled ends it without a word.
+                    // When it is cancelled before it listens, `run` returns without an error.
                     throw CancellationError()
                 } catch {
                     started.finish(.failure(error))
@@ -167,7 +172,7 @@ extension LoopbackReceiver {
         }
     }
 
-    /// The receiver, once the server has told it where it listens.
+    /// Holds the receiver once the server reports its address.
     private final class Place: Sendable {
         private let held = Mutex<LoopbackReceiver?>(nil)
 
@@ -175,7 +180,7 @@ extension LoopbackReceiver {
 
         func open(_ configuration: Configuration, _ addresses: [BoundAddress]) throws -> LoopbackReceiver {
             guard let address = addresses.first else {
-                throw SignInError(.badAnswer, "no port of this machine was free for the end of the sign-in; try again")
+                throw SignInError(.badAnswer, "no local port was available for the sign-in; try again")
             }
             let receiver = try LoopbackReceiver(configuration, at: address)
             held.withLock { $0 = receiver }
@@ -184,31 +189,31 @@ extension LoopbackReceiver {
     }
 }
 
-/// What a browser brought back from signing in.
+/// The response that the browser brings back from signing in.
 public enum RedirectAnswer: Sendable {
-    /// To be exchanged at the token endpoint.
+    /// A code to exchange at the token endpoint.
     case code(Secret)
-    /// Tokens themselves, from servers that know no codes.
+    /// Tokens, from servers without codes.
     case tokens(TokenAnswer)
 }
 
-/// Judges what a browser brings, without any connection: a value, so that every case can be tried.
+/// Judges the fields that a browser brings. It is a value without a connection, so that every case can be tested.
 struct RedirectReader: Sendable {
-    /// What only the server that was asked can know.
+    /// The state that only the requested server knows.
     let state: Secret
-    /// The issuer that was asked, where it has one.
+    /// The requested issuer, if there is one.
     let issuer: String?
-    /// Whether the issuer promised to name itself (RFC 9207).
+    /// Whether the issuer announced that it names itself (RFC 9207).
     let needsIssuer: Bool
 
     enum Verdict: Sendable {
-        /// The redirect that was waited for.
+        /// The expected redirect.
         case answer(RedirectAnswer)
-        /// The server's refusal, which ends the sign-in too.
+        /// The server's refusal, which also ends the sign-in.
         case refusal(SignInError)
-        /// Not from the server that was asked. Anybody who can reach this port may send such a thing, so it ends nothing.
+        /// Not from the requested server. Any program on this machine may send it, so it ends nothing.
         case stranger
-        /// Nothing at all, as when the answer is in the fragment, which browsers keep to themselves.
+        /// No fields, for example when the response is in the fragment, which browsers do not send.
         case nothing
     }
 
@@ -216,7 +221,7 @@ struct RedirectReader: Sendable {
         let states = fields.all("state")
         let answers = ["code", "error", "access_token"].filter { !fields.all($0).isEmpty }
         if answers.isEmpty { return .nothing }
-        // Of several states each has to be right: the one in the redirect address and the one that a server adds.
+        // Every state must be right: the one in the redirect address and the one that the server adds.
         guard !states.isEmpty, states.allSatisfy({ Secret($0).equals(state) }) else { return .stranger }
         // RFC 6749, section 3.1: parameters "MUST NOT be included more than once".
         guard fields.repeated.subtracting(["state"]).isEmpty, answers.count == 1 else { return .stranger }
@@ -224,13 +229,14 @@ struct RedirectReader: Sendable {
         if let code = fields["error"] { return .refusal(refusal(code, fields["error_description"])) }
         if let code = fields["code"] { return .answer(.code(Secret(code))) }
         if let tokens = TokenAnswer(fields, received: received) { return .answer(.tokens(tokens)) }
-        return .refusal(SignInError(.badAnswer, "the server sent the browser back without a usable answer"))
+        return .refusal(
+            SignInError(.badAnswer, "unexpected response from the server: the redirect has no valid tokens"))
     }
 
     private func issuerProblem(_ named: String?) -> SignInError? {
         guard let issuer, needsIssuer || named != nil, named != issuer else { return nil }
         return SignInError(
-            .issuer, "the answer in the browser comes from another server than the one asked; do not sign in there")
+            .issuer, "the response in the browser comes from a different server than requested; do not sign in there")
     }
 
     private func refusal(_ code: String, _ description: String?) -> SignInError {
@@ -241,7 +247,7 @@ struct RedirectReader: Sendable {
     }
 }
 
-/// The small pages that the browser shows. They load nothing, can be framed by nobody and are kept by nobody.
+/// The small pages that the browser shows. They load nothing, cannot be framed and are not cached.
 struct Page: Sendable {
     private let text: String
     private let script: String?
@@ -253,15 +259,15 @@ struct Page: Sendable {
 
     static let done = Page("You are signed in. You can close this window.", script: cleaning)
     static let declined = Page(
-        "You are not signed in; the terminal says why. You can close this window.", script: cleaning)
+        "You are not signed in; the terminal shows the reason. You can close this window.", script: cleaning)
     static let stranger = Page(
-        "This is not the answer that was waited for. Start the sign-in again from the terminal.",
+        "This is not the expected response. Start the sign-in again from the terminal.",
         status: .badRequest)
-    static let over = Page("This sign-in is over already. You can close this window.", status: HTTPStatus(410))
-    /// Sends what only the browser can see to this receiver, as a form.
-    static let fragment = Page("The answer of the server is empty; start the sign-in again.", script: forwarding)
+    static let over = Page("This sign-in has already ended. You can close this window.", status: HTTPStatus(410))
+    /// Sends the fragment, which only the browser can see, to this receiver as a form.
+    static let fragment = Page("The server's response is empty; start the sign-in again.", script: forwarding)
 
-    /// Takes codes and tokens out of the address, so that the history of the browser does not keep them.
+    /// Removes codes and tokens from the address, so that the browser history does not keep them.
     private static let cleaning = "history.replaceState(null,'',location.pathname)"
 
     private static let forwarding = """
@@ -272,7 +278,7 @@ struct Page: Sendable {
         .then(answer=>answer.text()).then(text=>{document.body.textContent=text})}
         """
 
-    /// The page for a browser.
+    /// The page as HTML for the browser.
     var html: HTTPAnswer {
         let program = script.map { "<script>\($0)</script>" } ?? ""
         let document = """
@@ -282,7 +288,7 @@ struct Page: Sendable {
         return guarded(.bytes(Array(document.utf8), type: "text/html; charset=utf-8", status: status))
     }
 
-    /// Only the words, for the script that has posted what it saw.
+    /// Only the text, for the script that posted the fragment.
     var words: HTTPAnswer { guarded(.text(text, status: status)) }
 
     private func guarded(_ answer: HTTPAnswer) -> HTTPAnswer {

@@ -3,9 +3,9 @@ import HTTPClient
 import HTTPCore
 public import JSON
 
-/// Why somebody is not signed in: what happened and what to do next. It never holds a token, a code or a password.
+/// Why a sign-in or a session failed. It never contains a token, a code or a password.
 public struct SignInError: Failure {
-    /// The stable reason, to be compared with `==`.
+    /// The stable reason, to compare with `==`.
     public let kind: Kind
     public let message: String
     public let cause: (any Error)?
@@ -19,9 +19,9 @@ public struct SignInError: Failure {
         self.cause = cause
     }
 
-    /// The server does not accept the credential, and will not when it is sent again.
+    /// The server does not accept the credential, and will not accept it later.
     ///
-    /// Thrown from `SessionSource.renew` it ends the session for good.
+    /// When `SessionSource.renew` throws it, the session ends for good.
     public static func refused(_ message: String, reason: String? = nil, cause: (any Error)? = nil) -> SignInError {
         SignInError(.refused, message, reason: reason, cause: cause)
     }
@@ -51,23 +51,23 @@ public struct SignInError: Failure {
             self.description = description
         }
 
-        /// The server said no: to the person, the code, the token or the client.
+        /// The server rejected the user, the code, the token or the client.
         public static let refused = Kind("auth.refused")
         /// The session has ended and cannot be renewed.
         public static let signInAgain = Kind("auth.sign-in-again")
         /// There is no session.
         public static let signedOut = Kind("auth.signed-out")
-        /// The answer comes from, or speaks for, another server than the one that was asked.
+        /// The response comes from, or is about, a different server than requested.
         public static let issuer = Kind("auth.issuer")
-        /// The identity token is not about this sign-in: another program, another sign-in, or over.
+        /// The identity token is for another program or another sign-in, or has expired.
         public static let identity = Kind("auth.identity")
-        /// The server was not reached, or could not answer just now.
+        /// The server was not reachable, or could not answer now.
         public static let unreachable = Kind("auth.unreachable")
-        /// Nobody signed in within the time.
+        /// The sign-in was not completed in time.
         public static let unanswered = Kind("auth.unanswered")
-        /// The server's answer is not what the protocol says.
+        /// The server's response does not follow the protocol.
         public static let badAnswer = Kind("auth.bad-answer")
-        /// What was stored of a session cannot be read.
+        /// The stored session cannot be read.
         public static let unreadable = Kind("auth.session-unreadable")
         /// The keeper of the session was closed.
         public static let closed = Kind("auth.closed")
@@ -79,14 +79,14 @@ extension SignInError {
         SignInError(.signInAgain, "the session has ended and cannot be renewed; sign in again", cause: cause)
     }
 
-    /// Whether the server would sign the person in, but not for longer than its own session. Keycloak says `not_allowed`
-    /// for a user or client without offline tokens.
+    /// Whether the server allows the sign-in, but only for its own session lifetime. Keycloak reports `not_allowed` for
+    /// a user or client without offline tokens.
     var refusesOfflineAccess: Bool {
         reason == "invalid_scope" || reason == "not_allowed" || message.lowercased().contains("offline")
     }
 
     static var signedOut: SignInError {
-        SignInError(.signedOut, "nobody is signed in to this server; sign in first")
+        SignInError(.signedOut, "not signed in to this server; sign in first")
     }
 }
 
@@ -99,7 +99,7 @@ struct Refusal {
     private let server: String
 
     init(_ response: HTTPResponse, hiding secrets: [Secret]) {
-        // A refusal that is no JSON is told by its status.
+        // Without JSON, the status describes the refusal.
         let json = try? response.jsonObject()
         code = ForeignWords.line(json?["error"]?.string, hiding: secrets)
         words = ForeignWords.line(json?["error_description"]?.string, hiding: secrets)
@@ -107,7 +107,7 @@ struct Refusal {
         server = response.url.server
     }
 
-    /// The refusal as an error about what was asked for: "the sign-in", "to renew the session".
+    /// The refusal as an error about the purpose: "the sign-in", "to renew the session".
     func error(_ purpose: String) -> SignInError {
         if status.code == 429 || status.code >= 500 {
             return SignInError(
@@ -115,7 +115,7 @@ struct Refusal {
         }
         let message = "\(server) refused \(purpose): \(Self.sentence(code) ?? "it answered \(status)")"
         let whole = words.map { "\(message) (\($0))" } ?? message
-        // A mistake in the request says nothing about the token that was in it.
+        // An error in the request does not mean that its token is invalid.
         let isFinal = code == "invalid_grant" || status.code == 401 || status.code == 403 || Self.denials.contains(code)
         return isFinal ? .refused(whole, reason: code) : SignInError(.badAnswer, whole, reason: code)
     }
@@ -129,27 +129,27 @@ struct Refusal {
     static func sentence(_ code: String?) -> String? {
         guard let code else { return nil }
         return switch code {
-        case "invalid_grant": "the code or token is not valid any more; sign in again"
-        case "invalid_client": "it does not know this program under the client id that is set"
-        case "unauthorized_client": "it does not allow this program to sign people in this way"
+        case "invalid_grant": "the code or token is no longer valid; sign in again"
+        case "invalid_client": "it does not know the configured client id"
+        case "unauthorized_client": "it does not allow this program to sign in this way"
         case "access_denied": "the sign-in was declined"
-        case "expired_token": "the time for the sign-in is over; start it again"
-        case "not_allowed": "it does not allow this user or program what was asked for"
-        case "invalid_scope": "it does not know, or does not grant, what was asked for"
-        case "unsupported_grant_type", "unsupported_response_type": "it does not offer this way of signing in"
+        case "expired_token": "the sign-in timed out; start it again"
+        case "not_allowed": "it does not allow the request for this user or program"
+        case "invalid_scope": "it does not know or grant the requested scope"
+        case "unsupported_grant_type", "unsupported_response_type": "it does not support this way of signing in"
         case "invalid_request": "it does not understand the request"
-        case "login_required", "interaction_required", "consent_required": "it needs somebody to answer in the browser"
-        case "server_error": "something went wrong inside of it"
+        case "login_required", "interaction_required", "consent_required": "it needs an answer in the browser"
+        case "server_error": "it had an internal error"
         case "temporarily_unavailable": "it is busy; try again later"
-        default: "it says \(code)"
+        default: "it reports \(code)"
         }
     }
 }
 
-/// What a server says in words, made fit to stand in an error of ours.
+/// Text from a server, made safe for error messages.
 enum ForeignWords {
-    /// One line without controls, cut at 300 characters. A server may repeat what it was sent, so `secrets` are taken
-    /// out of it; nil when nothing is left.
+    /// One line without control characters, cut at 300 characters. `secrets` are removed, because a server may repeat
+    /// what it received. Nil when nothing is left.
     static func line(_ text: String?, hiding secrets: [Secret] = []) -> String? {
         guard var text else { return nil }
         for secret in secrets {
@@ -161,7 +161,7 @@ enum ForeignWords {
     }
 
     private static func replacing(_ secret: String, in text: String) -> String {
-        // By bytes, since a combining character behind a secret would make it another text for `String`.
+        // Compared by bytes, because a combining character after a secret would make it a different `String`.
         let wanted = Array(secret.utf8)
         let bytes = Array(text.utf8)
         var result: [UInt8] = []

@@ -3,7 +3,7 @@ public import HTTPClient
 import HTTPCore
 import JSON
 
-/// The address at which a server gives tokens for codes and for older tokens (RFC 6749).
+/// The endpoint that exchanges codes and refresh tokens for tokens (RFC 6749).
 public struct TokenEndpoint: Sendable {
     let url: HTTPURL
     let clientID: String
@@ -11,8 +11,8 @@ public struct TokenEndpoint: Sendable {
     let now: @Sendable () -> Timestamp
 
     /// - Parameters:
-    ///   - clientID: by what name this program is known to the server. It has no secret: it could not keep one.
-    ///   - now: the time of day, from which expiries are counted.
+    ///   - clientID: the client id of this program. There is no client secret, because this program could not keep one.
+    ///   - now: the current time, from which expiries are computed.
     public init(
         _ url: HTTPURL, clientID: String, client: HTTPClient, now: @escaping @Sendable () -> Timestamp
     ) {
@@ -22,7 +22,7 @@ public struct TokenEndpoint: Sendable {
         self.now = now
     }
 
-    /// The tokens for a code that came in a redirect.
+    /// Exchanges a code from a redirect for tokens.
     public func exchange(code: Secret, redirectURI: HTTPURL, pkce: PKCE) async throws -> TokenAnswer {
         var fields: FormFields = ["grant_type": "authorization_code", "redirect_uri": redirectURI.text]
         code.withText { fields.append("code", $0) }
@@ -30,7 +30,8 @@ public struct TokenEndpoint: Sendable {
         return try await tokens(fields, hiding: [code, pkce.verifier], for: "the sign-in")
     }
 
-    /// Newer tokens for a refresh token. `SignInError.refused` means that it will never be taken again.
+    /// Exchanges a refresh token for newer tokens. `SignInError.refused` means that the server will never accept it
+    /// again.
     public func renew(_ refreshToken: Secret) async throws -> TokenAnswer {
         var fields: FormFields = ["grant_type": "refresh_token"]
         refreshToken.withText { fields.append("refresh_token", $0) }
@@ -48,19 +49,19 @@ public struct TokenEndpoint: Sendable {
     }
 }
 
-/// What a server hands out after signing in or renewing.
+/// The tokens from a server after signing in or renewing.
 public struct TokenAnswer: Sendable {
     public let accessToken: Secret
     public let refreshToken: Secret?
-    /// Counted from `received`; nil where the server does not say, or says nonsense.
+    /// Computed from `received`. Nil when the server reports none or an invalid one.
     public let expiry: Timestamp?
     public let received: Timestamp
-    /// Says who signed in; see `IDToken`.
+    /// Identifies the signed-in user; see `IDToken`.
     public let idToken: Secret?
-    /// What the token is good for, where that differs from what was asked.
+    /// The granted scope, if it differs from the requested one.
     public let scope: String?
 
-    /// From what another kind of sign-in gave.
+    /// The tokens from another kind of sign-in.
     public init(
         accessToken: Secret, refreshToken: Secret?, expiresIn: Double?, received: Timestamp, idToken: Secret? = nil,
         scope: String? = nil
@@ -71,23 +72,23 @@ public struct TokenAnswer: Sendable {
         self.idToken = idToken
         self.scope = scope
         expiry = expiresIn.flatMap { seconds in
-            // Ten years are as good as for ever, and more would not fit.
+            // A lifetime over ten years counts as unlimited, because it might overflow.
             guard seconds > 0, seconds < 315_360_000 else { return nil }
             return Timestamp(microseconds: received.microseconds + Int64(seconds * 1_000_000))
         }
     }
 
-    /// Reads the answer of a token endpoint (RFC 6749, section 5.1).
+    /// Reads the response of a token endpoint (RFC 6749, section 5.1).
     init(_ json: JSON, received: Timestamp) throws(SignInError) {
         guard let token = json["access_token"]?.string, !token.isEmpty else {
-            throw SignInError(.badAnswer, "the server answered the sign-in without an access token")
+            throw SignInError(.badAnswer, "unexpected response from the server: it has no access token")
         }
         guard json["token_type"]?.string?.lowercased() == "bearer" else {
-            throw SignInError(.badAnswer, "the server answered with a kind of token that is not Bearer")
+            throw SignInError(.badAnswer, "unexpected response from the server: its token type is not Bearer")
         }
         self.init(
             accessToken: Secret(token), refreshToken: Self.secret(json["refresh_token"]?.string),
-            // Some servers write the number as text.
+            // Some servers send the number as text.
             expiresIn: json["expires_in"]?.double ?? json["expires_in"]?.string.flatMap { Double($0) },
             received: received, idToken: Self.secret(json["id_token"]?.string), scope: json["scope"]?.string)
     }

@@ -2,7 +2,7 @@ public import Capabilities
 import JSON
 public import StorageKit
 
-/// A certificate that a person has accepted for one server.
+/// A certificate that the user has accepted for one server.
 public struct Pin: Sendable, Hashable {
     public var server: ServerAddress
     public var certificate: PinnedCertificate
@@ -16,18 +16,18 @@ public struct Pin: Sendable, Hashable {
         self.how = how
     }
 
-    /// How the person said yes.
+    /// How the user accepted it.
     public enum Acceptance: String, Choice, Hashable {
-        /// Answered a question after having seen the certificate.
+        /// By answering a question about the certificate.
         case asked
-        /// Named the fingerprint in a command.
+        /// By naming the fingerprint in a command.
         case fingerprint
     }
 }
 
-/// The host and port that a pin belongs to.
+/// The host and port of a pin.
 public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
-    /// In lower case, an IPv6 address without brackets.
+    /// In lower case. An IPv6 address has no brackets.
     public let host: String
     public let port: Int
 
@@ -39,9 +39,9 @@ public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
-/// What of a certificate is kept, so that a later one can be compared with it.
+/// The stored facts of a certificate, to compare a later one with.
 public struct PinnedCertificate: Sendable, Hashable {
-    /// SHA-256 of the whole certificate, which is what decides.
+    /// SHA-256 of the whole certificate. It decides whether a certificate matches.
     public var fingerprint: [UInt8]
     public var keyFingerprint: [UInt8]
     /// The certificate itself, as DER.
@@ -75,11 +75,11 @@ public struct PinnedCertificate: Sendable, Hashable {
 }
 
 extension PresentedCertificate {
-    /// The server that showed it.
+    /// The server that presented it.
     public var server: ServerAddress { ServerAddress(host: host.lowercased(), port: port) }
 }
 
-/// The pins of this person, in Auth's database.
+/// The user's pins, in Auth's database.
 public final class PinStore: Sendable {
     private let database: Database
 
@@ -104,7 +104,7 @@ public final class PinStore: Sendable {
             """)
     ]
 
-    /// Every pin, by host and port.
+    /// All pins, sorted by host and port.
     public func all() async throws -> [Pin] {
         try await database.read { connection in
             try connection.all(
@@ -116,7 +116,7 @@ public final class PinStore: Sendable {
         }
     }
 
-    /// The pin of a server. It blocks the calling thread for the time of one lookup.
+    /// The pin of a server. This blocks the calling thread for one lookup.
     public func pin(of server: ServerAddress) throws -> Pin? {
         try database.readNow { connection in
             try connection.first(
@@ -128,12 +128,12 @@ public final class PinStore: Sendable {
         }
     }
 
-    /// How often trust was taken away. It blocks the calling thread for the time of one lookup.
+    /// How often trust was withdrawn. This blocks the calling thread for one lookup.
     public func withdrawals() throws -> Int {
         try database.readNow { try $0.first("SELECT count FROM withdrawals") { try $0[0] } ?? 0 }
     }
 
-    /// Keeps a pin; the one that the server had before is gone.
+    /// Stores a pin. It replaces the server's former pin.
     public func keep(_ pin: Pin) async throws {
         let names = JSON.array(pin.certificate.names.map(JSON.string)).text()
         try await database.write { connection in
@@ -148,7 +148,7 @@ public final class PinStore: Sendable {
         }
     }
 
-    /// Forgets the pin of a server; false when it had none.
+    /// Removes the pin of a server. False when it had none.
     public func remove(_ server: ServerAddress) async throws -> Bool {
         try await database.write { connection in
             let removed = try connection.run(

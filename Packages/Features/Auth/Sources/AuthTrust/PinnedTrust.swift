@@ -2,7 +2,7 @@ public import Capabilities
 import Registry
 import Synchronization
 
-/// Trusts what the system trusts, and beyond that what a person has accepted for exactly that server.
+/// Trusts the certificates that the system trusts, and those that the user has accepted for exactly that server.
 public final class PinnedTrust: TrustStore {
     public let credentials: TrustCredentials
     private let pins: PinStore
@@ -11,7 +11,7 @@ public final class PinnedTrust: TrustStore {
     private let noticed = Mutex(Noticed())
 
     private struct Noticed {
-        /// What the count of withdrawals was when the first pin was used; nil while none was.
+        /// The number of withdrawals when the first pin was used. Nil before that.
         var withdrawals: Int?
         var toTell: [String] = []
         var told: Set<ServerAddress> = []
@@ -25,7 +25,7 @@ public final class PinnedTrust: TrustStore {
         self.now = now
     }
 
-    /// The verdict on a certificate. The pins are looked at only where the system does not vouch for it.
+    /// The verdict on a certificate. The pins are read only when the system does not trust it.
     public func verdict(on certificate: PresentedCertificate) throws -> Verdict {
         if certificate.defects.isEmpty { return .trustedBySystem }
         return Verdict(certificate, pin: try pins.pin(of: certificate.server))
@@ -34,7 +34,7 @@ public final class PinnedTrust: TrustStore {
     public func judge(_ certificate: PresentedCertificate) -> TrustJudgement {
         if certificate.defects.isEmpty { return .accepted }
         do {
-            // Before the pin, so that a withdrawal between the two is counted as one after it.
+            // Read before the pin, so that a withdrawal in between counts as one after it.
             let withdrawals = try pins.withdrawals()
             switch try verdict(on: certificate) {
             case .trustedBySystem: return .accepted
@@ -54,7 +54,7 @@ public final class PinnedTrust: TrustStore {
             if noticed.withdrawals == nil { noticed.withdrawals = withdrawals }
             guard !warnings.isEmpty, noticed.told.insert(certificate.server).inserted else { return }
             noticed.toTell.append(
-                "the certificate of \(certificate.server) is trusted, although "
+                "the certificate of \(certificate.server) is trusted although "
                     + warnings.map(\.description).joined(separator: ", and "))
         }
     }
@@ -70,13 +70,13 @@ public final class PinnedTrust: TrustStore {
 
     public var generation: Int {
         guard let first = noticed.withLock({ $0.withdrawals }) else { return 0 }
-        // A database that cannot be read any more takes back what it said before.
+        // When the database becomes unreadable, connections made under its pins are no longer trusted.
         guard let now = try? pins.withdrawals() else { return -1 }
         return now - first
     }
 
     public func settle(_ certificate: PresentedCertificate) async throws {
-        // Requests that run side by side meet the same certificate, and the person is asked once.
+        // Concurrent requests get the same certificate, but the user is asked only once.
         try await asking.inTurn(certificate.server) { [self] in
             let verdict = try verdict(on: certificate)
             guard !verdict.isAccepted else { return }
@@ -93,7 +93,7 @@ public final class PinnedTrust: TrustStore {
         }
     }
 
-    /// Pins a certificate for the server that showed it.
+    /// Pins a certificate for the server that presented it.
     public func trust(_ certificate: PresentedCertificate, how: Pin.Acceptance) async throws {
         try await pins.keep(
             Pin(
@@ -101,7 +101,7 @@ public final class PinnedTrust: TrustStore {
     }
 }
 
-/// Lets one at a time ask about a server; the others wait for the answer.
+/// Lets one task at a time ask about a server. The others wait for the answer.
 actor AskingTurns {
     private struct Turn {
         let number: Int
@@ -111,8 +111,8 @@ actor AskingTurns {
     private var last: [ServerAddress: Turn] = [:]
     private var count = 0
 
-    /// Runs the question when those before it have ended. When the person said no to one, that is the answer for all who
-    /// waited. Whoever is cancelled while another asks returns at once.
+    /// Runs the question after the earlier ones. If the user said no to one, all waiting tasks get that answer. A task
+    /// that is cancelled while another asks returns at once.
     func inTurn(
         _ server: ServerAddress, _ body: @escaping @Sendable () async throws -> Void
     ) async throws {
@@ -120,13 +120,13 @@ actor AskingTurns {
         count += 1
         let number = count
         let (end, ended) = AsyncThrowingStream<Void, any Error>.makeStream()
-        // It ends with the questions before it and its own, also when nobody waits for it any more: those behind it
-        // must not ask before.
+        // The task ends only after the earlier questions and its own, even when the caller was cancelled, so that later
+        // questions keep their turn.
         let task = Task {
             defer { if last[server]?.number == number { last[server] = nil } }
             do {
                 do { try await before?.value } catch is CancellationError {
-                    // Whoever asked before gave up, which says nothing about this one.
+                    // The earlier caller was cancelled, which does not answer this question.
                 }
                 try Task.checkCancellation()
                 try await body()

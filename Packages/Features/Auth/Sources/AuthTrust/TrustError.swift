@@ -1,13 +1,13 @@
 public import Capabilities
 public import JSON
 
-/// Why a server's certificate, or something about trust, was refused.
+/// Why a certificate or a command about trust was rejected.
 public enum TrustError: Failure {
-    /// Nobody was there to be asked about a certificate.
+    /// The certificate is not trusted, and there was no terminal to ask.
     case untrusted(PresentedCertificate, Verdict, program: String)
-    /// The person said no.
+    /// The user declined.
     case declined(PresentedCertificate, Verdict)
-    /// The server shows another certificate than the one whose fingerprint was named.
+    /// The server's certificate does not have the given fingerprint.
     case otherFingerprint(PresentedCertificate, expected: [UInt8])
     case malformedFingerprint(String)
     case noPin(ServerAddress, known: [ServerAddress])
@@ -38,22 +38,22 @@ public enum TrustError: Failure {
         switch self {
         case .untrusted(let certificate, let verdict, let program):
             (Explanation(certificate: certificate, verdict: verdict).lines + [
-                "  nobody is there to ask; when you know that this is your server, trust it with:",
+                "  there is no terminal to ask; if you know that this is your server, trust it with:",
                 "    \(Self.command(certificate, program))",
             ]).joined(separator: "\n")
         case .declined(let certificate, _):
-            "the certificate of \(certificate.server) was not trusted, so nothing was sent there"
+            "you did not trust the certificate of \(certificate.server), so nothing was sent to it"
         case .otherFingerprint(let certificate, let expected):
-            "\(certificate.server) shows the certificate \(Fingerprint.text(certificate.fingerprint)) and not "
-                + "\(Fingerprint.text(expected)), so it was not trusted; ask whoever runs the server which is right"
+            "\(certificate.server) has the certificate \(Fingerprint.text(certificate.fingerprint)), not "
+                + "\(Fingerprint.text(expected)), so it was not trusted; ask the server operator which is right"
         case .malformedFingerprint(let text):
-            "'\(PlainText.escape(String(text.prefix(100))))' is no SHA-256 fingerprint; that is 64 hexadecimal digits, "
+            "'\(PlainText.escape(String(text.prefix(100))))' is not a SHA-256 fingerprint; use 64 hexadecimal digits, "
                 + "with or without colons"
         case .noPin(let server, let known):
             "no certificate is pinned for \(server); "
                 + (known.isEmpty
                     ? "none is pinned for any server" : "pinned: \(known.map(\.description).joined(separator: ", "))")
-        case .noCertificate(let server): "\(server) shows no certificate: it does not speak TLS there"
+        case .noCertificate(let server): "\(server) has no certificate: it does not use TLS"
         case .file(let words): words
         }
     }
@@ -72,9 +72,9 @@ public enum TrustError: Failure {
         return details
     }
 
-    /// What to type so that this certificate, and no other, is trusted.
+    /// The command that trusts exactly this certificate.
     public static func command(_ certificate: PresentedCertificate, _ program: String) -> String {
-        // Shells take brackets for a pattern, and some refuse one that fits no file.
+        // Shells treat brackets as a pattern, and some reject one that matches no file.
         let server = "\(certificate.server)"
         let word = server.contains("[") ? "'\(server)'" : server
         return "\(program) auth trust add \(word) --fingerprint \(Fingerprint.text(certificate.fingerprint))"

@@ -1,15 +1,15 @@
 public import Capabilities
 import Cryptography
 
-/// What a certificate is worth, after the system and the pins were asked.
+/// The verdict on a certificate, from the system's trust and the pins.
 public enum Verdict: Sendable, Hashable {
-    /// The system vouches for it; an old pin does not matter.
+    /// The system trusts it; an old pin does not matter.
     case trustedBySystem
-    /// It is the one that a person accepted. What is still wrong with it is told, not refused.
+    /// It is the certificate that the user accepted. Remaining defects are reported as warnings.
     case pinned(warnings: [CertificateDefect])
-    /// A person accepted another one for this server.
+    /// The user accepted a different certificate for this server.
     case changed(from: Pin)
-    /// Nobody has accepted it.
+    /// The user has not accepted it.
     case unknown
 
     public init(_ certificate: PresentedCertificate, pin: Pin?) {
@@ -24,7 +24,7 @@ public enum Verdict: Sendable, Hashable {
         }
     }
 
-    /// Whether a connection goes on.
+    /// Whether the connection may continue.
     public var isAccepted: Bool {
         switch self {
         case .trustedBySystem, .pinned: true
@@ -32,7 +32,7 @@ public enum Verdict: Sendable, Hashable {
         }
     }
 
-    /// One word for programs.
+    /// A single word for programs.
     public var word: String {
         switch self {
         case .trustedBySystem: "system"
@@ -44,7 +44,7 @@ public enum Verdict: Sendable, Hashable {
 }
 
 extension CertificateDefect {
-    /// A pin stands for the chain, which is what it was made for; a name or a date is another matter.
+    /// A pin replaces the trust chain, but not the checks of name and date.
     fileprivate var mattersBesidePin: Bool {
         switch self {
         case .wrongName, .expired, .notYetValid, .revoked: true
@@ -53,32 +53,32 @@ extension CertificateDefect {
     }
 }
 
-/// Tells a person what is wrong with a certificate, and everything by which to recognise it.
+/// Explains the defects of a certificate to the user, with the facts to recognise it.
 struct Explanation {
     let certificate: PresentedCertificate
     let verdict: Verdict
 
-    /// One line: what happened.
+    /// What happened, in one line.
     var headline: String {
         switch verdict {
         case .changed:
-            "the certificate of \(certificate.server) has CHANGED: it was renewed, or somebody stands between you and the "
-                + "server"
+            "the certificate of \(certificate.server) has CHANGED: it was renewed, or someone is intercepting the "
+                + "connection"
         case .unknown, .trustedBySystem, .pinned:
             "the certificate of \(certificate.server) is not trusted: "
                 + certificate.defects.map(\.description).joined(separator: ", and ")
         }
     }
 
-    /// The whole explanation, a fact on each line.
+    /// The whole explanation, one fact per line.
     var lines: [String] {
         var lines = [headline]
         if case .changed(let pin) = verdict {
-            lines += ["  what is wrong with the new one:"] + certificate.defects.map { "    \(defect($0))" }
+            lines += ["  problems of the new certificate:"] + certificate.defects.map { "    \(defect($0))" }
             lines += ["  trusted since \(day(pin.acceptedAt)):"] + facts(pin.certificate)
-            lines += ["  shown now:"] + facts(PinnedCertificate(certificate))
+            lines += ["  presented now:"] + facts(PinnedCertificate(certificate))
             if pin.certificate.keyFingerprint == certificate.keyFingerprint {
-                lines.append("  both have the same key, as a renewed certificate often has")
+                lines.append("  both have the same key, which is common after a renewal")
             }
         } else {
             if certificate.defects.count > 1 { lines += certificate.defects.map { "  \(defect($0))" } }
@@ -91,10 +91,10 @@ struct Explanation {
         switch defect {
         case .wrongName:
             certificate.names.isEmpty
-                ? "it names no host at all"
+                ? "it contains no host name"
                 : "it was issued for \(names(certificate.names)), not for \(certificate.host)"
         case .expired: "it expired on \(day(certificate.notAfter))"
-        case .notYetValid: "it is valid from \(day(certificate.notBefore)) on only; is this machine's clock right?"
+        case .notYetValid: "it is not valid before \(day(certificate.notBefore)); check this machine's clock"
         default: defect.description
         }
     }
@@ -105,7 +105,7 @@ struct Explanation {
             "    issuer   \(PlainText.escape(certificate.issuer))",
             "    names    \(certificate.names.isEmpty ? "none" : names(certificate.names))",
             "    valid    \(day(certificate.notBefore)) to \(day(certificate.notAfter))",
-            // In two halves, as the whole does not fit on a line of most terminals.
+            // In two halves, because the whole does not fit on one line of most terminals.
             "    SHA-256  \(Fingerprint.text(Array(certificate.fingerprint.prefix(16)))):",
             "             \(Fingerprint.text(Array(certificate.fingerprint.dropFirst(16))))",
         ]
@@ -119,14 +119,14 @@ struct Explanation {
     private func day(_ time: Timestamp) -> String { String(time.iso8601.prefix(10)) }
 }
 
-/// A fingerprint as people read, copy and type it.
+/// A fingerprint as users read, copy and type it.
 public enum Fingerprint {
-    /// `AB:CD:…`, as browsers and the openssl program show it.
+    /// `AB:CD:…`, the format of browsers and the openssl program.
     public static func text(_ bytes: [UInt8]) -> String {
         Hexadecimal.encode(bytes, separator: ":", uppercase: true)
     }
 
-    /// Reads 32 bytes in hexadecimal, with or without colons, blanks and a leading `sha256:`; nil for anything else.
+    /// Parses 32 bytes in hexadecimal, with optional colons, blanks and a leading `sha256:`. Nil for anything else.
     public static func bytes(_ text: String) -> [UInt8]? {
         var rest = text.lowercased()[...]
         for prefix in ["sha256 fingerprint=", "sha-256:", "sha256:", "sha256="] where rest.hasPrefix(prefix) {

@@ -1,17 +1,17 @@
 public import Capabilities
 
-/// A store that secrets can be written to, and that tells when each was changed.
+/// A store for secrets that also reports when each was changed.
 public protocol KeptSecrets: SecretStore {
-    /// What kind of place it is.
+    /// The kind of store.
     var source: SecretSource { get }
-    /// All that is kept, sorted by name, without the secrets.
+    /// All entries, sorted by name, without the secrets.
     func entries() async throws -> [SecretEntry]
 }
 
-/// The name of a secret that is kept.
+/// The name of a stored secret.
 public struct SecretEntry: Sendable, Hashable {
     public let name: SecretName
-    /// When it was last stored, where that is known.
+    /// When it was last stored, if known.
     public let changed: Timestamp?
 }
 
@@ -23,10 +23,10 @@ public enum SecretSource: Sendable, Hashable {
     case systemd
     /// The encrypted file.
     case vault
-    /// The desktop's keyring.
+    /// The desktop keyring.
     case desktop
 
-    /// As a list shows it.
+    /// The name in lists.
     public var name: String {
         switch self {
         case .environment: "environment"

@@ -1,11 +1,11 @@
 public import Capabilities
 import FileKit
 
-/// Secrets from the environment first, then from systemd, then from where they are kept.
+/// Looks up secrets in the environment first, then in systemd's credentials, then in the store.
 ///
-/// The first two are never written, and where they have a secret, the store below is not even unlocked.
+/// The first two are never written. When they have a secret, the store is not even unlocked.
 public final class LayeredSecretStore: SecretStore {
-    /// Where secrets are kept.
+    /// The store that secrets are written to.
     public let kept: any KeptSecrets
     private let environment: EnvironmentSecretStore
     private let credentials: CredentialsDirectory?
@@ -26,15 +26,15 @@ public final class LayeredSecretStore: SecretStore {
         return try await kept.secret(named: name)
     }
 
-    /// Keeps the secret below; the person is told when another will be used nevertheless.
+    /// Stores the secret. The user gets a notice if another source overrides it.
     public func store(_ secret: Secret, named name: SecretName) async throws {
         try await kept.store(secret, named: name)
         if let source = try await given(name)?.source {
-            await notice("'\(name)' was stored, but \(source.words) is used as long as it is there")
+            await notice("'\(name)' was stored, but \(source.words) overrides it")
         }
     }
 
-    /// Forgets the kept secret; the person is told when there is one above that stays.
+    /// Removes the stored secret. The user gets a notice if another source still has one.
     public func remove(named name: SecretName) async throws {
         try await kept.remove(named: name)
         if let source = try await given(name)?.source {
@@ -46,13 +46,13 @@ public final class LayeredSecretStore: SecretStore {
         try await listing().map(\.name)
     }
 
-    /// Where the secret of that name comes from, or nil when there is none.
+    /// The source of a secret, or nil when there is none.
     public func source(of name: SecretName) async throws -> SecretSource? {
         if let source = try await given(name)?.source { return source }
         return try await kept.names().contains(name) ? kept.source : nil
     }
 
-    /// All secrets with where they come from, sorted by name.
+    /// All secrets with their sources, sorted by name.
     public func listing() async throws -> [SecretListing] {
         var listing: [SecretListing] = []
         var seen: Set<SecretName> = []
@@ -63,7 +63,8 @@ public final class LayeredSecretStore: SecretStore {
                 SecretListing(
                     name: entry.name, source: above ?? kept.source, changed: entry.changed, isShadowing: above != nil))
         }
-        // A variable's name does not tell a hyphen from a dot, so it is one of those already listed if it can be.
+        // Several secret names can share one variable name, because hyphens and dots look the same there. A variable
+        // for a name that is already listed is not listed again.
         let variables = Set(seen.map(\.environmentVariable))
         let further = await environment.names().filter { !variables.contains($0.environmentVariable) }
         for name in further + (try credentials?.names() ?? []) where seen.insert(name).inserted {
@@ -85,17 +86,17 @@ extension SecretSource {
     fileprivate var words: String {
         switch self {
         case .environment(let variable): "the one in the environment (\(variable))"
-        case .systemd: "the one that systemd gives"
-        case .vault, .desktop: "the kept one"
+        case .systemd: "the one from systemd"
+        case .vault, .desktop: "the stored one"
         }
     }
 }
 
-/// The credentials that systemd gives to a service as files, one for each name. Nothing is ever written there.
+/// The credentials that systemd passes to a service as files, one per name. They are read-only.
 struct CredentialsDirectory: Sendable {
     let path: String
 
-    /// Nil where the program was not started as such a service.
+    /// Nil when systemd did not start the program with credentials.
     init?(environment: [String: String]) {
         guard let path = environment["CREDENTIALS_DIRECTORY"], path.hasPrefix("/") else { return nil }
         self.path = path
@@ -107,11 +108,12 @@ struct CredentialsDirectory: Sendable {
         do {
             var bytes = try Files.read(file, limit: SecretRules.largestSecret + 1)
             defer { bytes.wipe() }
-            // Files made by hand end in a line break, which is no part of a key.
+            // Files edited by hand end in a line break, which is not part of a key.
             let text = String(
                 validating: bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...], as: UTF8.self)
             guard let text else {
-                throw VaultError(.size, "the credential \(file) is not text in UTF-8; mend the service's credentials")
+                throw VaultError(
+                    .size, "the credential \(file) is not valid UTF-8 text; correct the service's credentials")
             }
             return text.isEmpty ? nil : Secret(text)
         } catch let error as FileError where error.kind == .notFound {
@@ -127,13 +129,13 @@ struct CredentialsDirectory: Sendable {
     }
 }
 
-/// One line of the list of secrets; never the secret itself.
+/// An entry in the list of secrets, without the secret itself.
 public struct SecretListing: Sendable, Hashable {
     public let name: SecretName
-    /// Where the secret comes from when it is used.
+    /// The source that is used for the secret.
     public let source: SecretSource
-    /// When the kept one was last stored, where that is known.
+    /// When the stored secret was last changed, if known.
     public let changed: Timestamp?
-    /// Whether one is kept that the source hides.
+    /// Whether the source hides a stored secret.
     public let isShadowing: Bool
 }

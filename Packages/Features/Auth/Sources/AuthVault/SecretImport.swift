@@ -1,29 +1,29 @@
 public import Capabilities
 import JSON
 
-/// The secrets of a text that was written elsewhere: lines `KEY=value` as in `.env` files, or a JSON object.
+/// Parses secrets from `KEY=value` lines, as in `.env` files, or from a JSON object.
 ///
 ///     OPENAI_API_KEY=sk-…        becomes the secret openai
 ///     {"kamiwaza.pat": "…"}      keeps its name
 ///
-/// Nothing of the text but its line numbers and good names gets into a problem, for a misplaced secret could be in it.
+/// A problem contains only line numbers and valid names from the text, because the rest may be a misplaced secret.
 public struct SecretImport: Sendable {
-    /// What was found, in the order of the text.
+    /// The secrets, in the order of the text.
     public private(set) var secrets: [(name: SecretName, secret: Secret)] = []
-    /// What could not be understood; where there is any, it is better to store nothing.
+    /// The problems found. If there are any, nothing should be stored.
     public private(set) var problems: [Problem] = []
 
     private var lines: [SecretName: Int] = [:]
 
-    /// Something wrong with a line.
+    /// A problem in a line.
     public struct Problem: Sendable, Hashable {
         /// Counted from 1.
         public let line: Int
-        /// What is wrong, without the line.
+        /// The description, without the line number.
         public let message: String
     }
 
-    /// Reads either form; which one it is shows the first character.
+    /// Parses either format. The first character decides which one.
     public init(parsing text: [UInt8]) {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let body = text.starts(with: mark) ? text.dropFirst(mark.count) : text[...]
@@ -37,13 +37,13 @@ public struct SecretImport: Sendable {
 
     mutating func add(_ key: String, _ value: String, line: Int) {
         guard let name = Self.name(for: key) else {
-            return complain("the name can have 1 to 128 letters, digits, '.', '_' and '-'", line: line)
+            return complain("a name must have 1 to 128 letters, digits, '.', '_' and '-'", line: line)
         }
         guard !value.isEmpty else { return complain("'\(name)' has no value", line: line) }
         guard value.utf8.count <= SecretRules.largestSecret else {
             return complain("the value of '\(name)' is larger than 64 KiB", line: line)
         }
-        if let first = lines[name] { return complain("'\(name)' was given in line \(first) already", line: line) }
+        if let first = lines[name] { return complain("'\(name)' is already set in line \(first)", line: line) }
         lines[name] = line
         secrets.append((name, Secret(value)))
     }
@@ -52,7 +52,7 @@ public struct SecretImport: Sendable {
         problems.append(Problem(line: line, message: message))
     }
 
-    /// `OPENAI_API_KEY` is the variable of `openai`; other names are only written small.
+    /// `OPENAI_API_KEY` becomes `openai`; other names are only changed to lower case.
     private static func name(for key: String) -> SecretName? {
         let suffix = "_API_KEY"
         let isVariable = key.hasSuffix(suffix) && key.utf8.count > suffix.utf8.count
@@ -70,23 +70,24 @@ extension SecretImport {
                 if let value = value.string {
                     add(key, value, line: line)
                 } else {
-                    complain("a secret has to be text, not \(value.kindName)", line: line)
+                    complain("a secret must be text, not \(value.kindName)", line: line)
                 }
             }
         } catch {
-            // The reader's own words may quote what stands there.
-            complain("this is not an object in JSON (column \(error.column))", line: error.line)
+            // The parser's error is dropped, because it may quote the text.
+            complain("this is not a JSON object (column \(error.column))", line: error.line)
         }
     }
 }
 
 extension SecretImport {
-    /// Reads `KEY=value`, `export KEY='value'` and `KEY="va\nlue"`; empty lines and those that begin with `#` are left out.
+    /// Parses `KEY=value`, `export KEY='value'` and `KEY="va\nlue"`. Empty lines and lines that start with `#` are
+    /// skipped.
     mutating func readLines(_ text: ArraySlice<UInt8>) {
         for (index, bytes) in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
             let line = index + 1
             guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
-                complain("this is not text in UTF-8", line: line)
+                complain("this is not valid UTF-8 text", line: line)
                 continue
             }
             var rest = Self.trimmed(text.unicodeScalars[...])
@@ -101,7 +102,7 @@ extension SecretImport {
             if let value {
                 add(String(Self.trimmed(rest[..<equals])), value, line: line)
             } else {
-                complain("the quotes do not end where the value does", line: line)
+                complain("the closing quote is missing or not at the end of the value", line: line)
             }
         }
     }
@@ -118,7 +119,7 @@ extension SecretImport {
         scalar == " " || scalar == "\t" || scalar == "\r"
     }
 
-    /// Without its quotes and escapes, or without the remark after it; nil when the quotes are wrong.
+    /// The value without quotes and escapes, or without the comment after it. Nil when the quotes are wrong.
     private static func value(_ text: Text) -> String? {
         guard let quote = text.first, quote == "'" || quote == "\"" else { return String(withoutRemark(text)) }
         var value = String.UnicodeScalarView()
@@ -147,7 +148,7 @@ extension SecretImport {
         }
     }
 
-    /// A remark needs a space before it, because keys may hold a `#`.
+    /// A comment needs a space before it, because keys may contain `#`.
     private static func withoutRemark(_ text: Text) -> Text {
         var before: Unicode.Scalar?
         for index in text.indices {

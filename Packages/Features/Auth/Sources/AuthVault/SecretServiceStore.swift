@@ -2,18 +2,18 @@ import CAuthVault
 public import Capabilities
 import LoopKit
 
-/// Secrets in the desktop's keyring, through the Secret Service and libsecret, which is loaded only here.
+/// Secrets in the desktop keyring, through the Secret Service and libsecret, which is loaded only here.
 ///
-/// A locked keyring is never taken for an empty one, and what was stored is read back before it counts as stored.
+/// A locked keyring is never treated as empty. A stored secret is read back before it counts as stored.
 public final class SecretServiceStore: KeptSecrets {
     private let patience: Duration
 
-    /// Nil where there is no session bus or no libsecret; throws `VaultError.Kind.desktop` where both are and the
+    /// Nil when there is no session bus or no libsecret. Throws `VaultError.Kind.desktop` when both exist but the
     /// service does not answer.
     ///
     /// - Parameters:
-    ///   - environment: the variables of the program; libsecret itself reads those of the process.
-    ///   - patience: how long one call may take, with the dialogue that asks the person to unlock the keyring.
+    ///   - environment: the variables of the program. libsecret itself reads those of the process.
+    ///   - patience: how long one call may take, including the dialogue that asks the user to unlock the keyring.
     public static func connect(
         environment: [String: String], patience: Duration = .seconds(60)
     ) async throws -> SecretServiceStore? {
@@ -38,12 +38,12 @@ public final class SecretServiceStore: KeptSecrets {
         try SecretRules.check(name)
         try SecretRules.check(secret, for: name)
         guard secret.withText({ !$0.utf8.contains(0) }) else {
-            throw VaultError(.desktop, "the desktop's keyring cannot keep '\(name)': the secret holds a zero byte")
+            throw VaultError(.desktop, "the desktop keyring cannot store '\(name)': the secret contains a zero byte")
         }
         try await perform { call in
             try call.store(secret.withText { $0 }, named: name.text, label: "Martlet: \(name)")
             guard let kept = try Self.find(name, call), kept.equals(secret) else {
-                throw VaultError.desktop("it did not keep '\(name)'")
+                throw VaultError.desktop("it did not store '\(name)'")
             }
         }
     }
@@ -51,7 +51,7 @@ public final class SecretServiceStore: KeptSecrets {
     public func remove(named name: SecretName) async throws {
         try SecretRules.check(name)
         try await perform { call in
-            // Only what is unlocked can be removed, and libsecret passes over the rest in silence.
+            // Only unlocked items can be removed, and libsecret silently skips the others.
             guard try Self.find(name, call) != nil else { return }
             try call.clear(name.text)
             guard try call.search(name.text, unlocking: false).isEmpty else { throw VaultError.stillLocked }
@@ -74,7 +74,7 @@ public final class SecretServiceStore: KeptSecrets {
         return nil
     }
 
-    /// Runs a call on a thread of its own, and ends it when the task is cancelled or the time is over.
+    /// Runs a call on its own thread. The call ends when the task is cancelled or the time is over.
     private func perform<T: Sendable>(_ body: @escaping @Sendable (DesktopCall) throws -> T) async throws -> T {
         guard let call = DesktopCall() else { throw VaultError.desktop("libsecret cannot be loaded") }
         let patience = patience
@@ -105,22 +105,26 @@ extension VaultError {
     static func desktop(_ reason: String) -> VaultError {
         VaultError(
             .desktop,
-            "the desktop's keyring failed: \(PlainText.escape(reason)); use the encrypted file instead, or try again")
+            "the desktop keyring failed: \(PlainText.escape(reason)); try again, or use the encrypted file: martlet "
+                + "config set auth.vault file")
     }
 
     fileprivate static var stillLocked: VaultError {
         VaultError(
-            .locked, "the desktop's keyring is locked; unlock it and try again, or use the encrypted file instead")
+            .locked,
+            "the desktop keyring is locked; unlock it and try again, or use the encrypted file: martlet "
+                + "config set auth.vault file")
     }
 }
 
 /// One call of libsecret, which another thread may cancel.
 @safe
 final class DesktopCall: Sendable {
-    // Made in init and freed in deinit. Only one thread calls through it, but for `cancel`, which GLib allows anywhere.
+    // Created in init and freed in deinit. Only one thread uses it, except for `cancel`, which GLib allows on any
+    // thread.
     nonisolated(unsafe) private let handle: OpaquePointer
 
-    /// Nil when libsecret is not there.
+    /// Nil when libsecret is not available.
     init?() {
         guard let desktop = unsafe authvault_desktop_load(), let call = unsafe authvault_call_new(desktop) else {
             return nil
@@ -142,13 +146,13 @@ final class DesktopCall: Sendable {
         try check(unsafe authvault_clear(handle, name))
     }
 
-    /// An item of the keyring; without a secret when it is locked or was not asked for.
+    /// An item of the keyring. The secret is nil when the item is locked or the secret was not requested.
     struct Item: Sendable {
         let name: String
         let secret: String?
     }
 
-    /// The items of a name, or all. Unlocking may show a dialogue to the person.
+    /// The items of a name, or all items. Unlocking may show a dialogue to the user.
     func search(_ name: String? = nil, unlocking: Bool) throws(VaultError) -> [Item] {
         var items: [Item] = []
         let found = unsafe withUnsafeMutablePointer(to: &items) { items in

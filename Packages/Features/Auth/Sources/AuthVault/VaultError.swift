@@ -1,10 +1,10 @@
 public import Capabilities
 
-/// Why secrets could not be read, kept or unlocked. No secret and no part of one is ever in it.
+/// Why secrets could not be read, stored or unlocked. It never contains any part of a secret.
 public struct VaultError: Failure, Hashable {
-    /// The stable reason, to be compared with `==`.
+    /// The stable reason, to compare with `==`.
     public let kind: Kind
-    /// A sentence for a person: what happened and what to do next.
+    /// What happened and what to do next.
     public let message: String
 
     public var code: String { kind.description }
@@ -32,35 +32,35 @@ public struct VaultError: Failure, Hashable {
             description = "auth.vault.\(name)"
         }
 
-        /// The file is something else.
+        /// The file is not a vault.
         public static let notVault = Kind("not-a-vault")
-        /// A newer program wrote the file.
+        /// A newer program version wrote the file.
         public static let newer = Kind("newer")
         /// The end of the file is missing.
         public static let cut = Kind("cut")
-        /// The file is not as it was written, most likely by accident.
+        /// The file was changed, most likely by accident.
         public static let damaged = Kind("damaged")
-        /// Somebody changed the sealed part.
+        /// The sealed part was changed by someone without the key.
         public static let changed = Kind("changed")
-        /// The file asks for more work or memory than is safe.
+        /// The file demands more work or memory than is safe.
         public static let parameters = Kind("parameters")
-        /// The passphrase is not the vault's.
+        /// The passphrase is wrong.
         public static let wrongPassphrase = Kind("wrong-passphrase")
-        /// A passphrase is needed and nobody is there to give it.
+        /// A passphrase is needed, but there is no terminal to ask for it.
         public static let unanswered = Kind("unanswered")
-        /// A passphrase could not be taken from where it was to come from, or was not repeated.
+        /// A passphrase could not be read from its source, or was not repeated correctly.
         public static let passphrase = Kind("passphrase")
-        /// The key file is missing, open to others or not the vault's.
+        /// The key file is missing, accessible to others, or does not belong to the vault.
         public static let keyFile = Kind("key-file")
-        /// A name that no secret can have.
+        /// The name is not valid for a secret.
         public static let name = Kind("name")
-        /// A secret too large or empty, or too many of them.
+        /// The secret is empty or too large, or there are too many secrets.
         public static let size = Kind("size")
-        /// Another program does not let go of the vault.
+        /// Another program keeps the vault locked.
         public static let busy = Kind("busy")
-        /// The desktop's keyring stayed locked.
+        /// The desktop keyring stayed locked.
         public static let locked = Kind("locked")
-        /// The desktop's keyring failed.
+        /// The desktop keyring failed.
         public static let desktop = Kind("desktop")
     }
 }

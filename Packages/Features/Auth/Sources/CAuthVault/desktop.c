@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-// The few declarations of libsecret 0.19 and later and of GLib 2 that are used here, so that no development package is
-// needed to build; the types are those of their public, stable interface.
+// The few declarations of libsecret (0.19 or later) and GLib 2 that are used here, so that building needs no
+// development package. The types are those of the public, stable interface.
 
 typedef struct { uint32_t domain; int code; char *message; } GError;
 typedef struct GList { void *data; struct GList *next; struct GList *prev; } GList;
@@ -148,7 +148,7 @@ static void visit_item(
     struct authvault_desktop *desktop = call->desktop;
     GHashTable *table = desktop->secret_retrievable_get_attributes(item);
     const char *name = table ? desktop->g_hash_table_lookup(table, "name") : NULL;
-    GError *ignored = NULL; // An item that stays locked has no secret, and that is what the caller is told.
+    GError *ignored = NULL; // An item that stays locked is reported without a secret.
     void *value = name && unlock
         ? desktop->secret_retrievable_retrieve_secret_sync(item, call->cancellable, &ignored) : NULL;
     if (name)

@@ -5,18 +5,18 @@ import Testing
 
 @testable import Auth
 
-@Suite("Auth as a feature")
+@Suite("Auth feature")
 struct AuthFeatureTests {
-    /// What is a name of the person's for a server that they have set up.
+    /// Parameters that are the user's names for configured servers.
     private static let names = Dictionary(
         uniqueKeysWithValues: [
             "auth.server.use.name", "auth.server.remove.name", "auth.server.show.name", "auth.server.check.name",
             "auth.logout.server", "auth.status.server", "auth.whoami.server", "auth.pat.list.server",
             "auth.pat.create.server", "auth.pat.revoke.server", "auth.pat.remember.server", "auth.pat.forget.server",
             "auth.server.set.name", "auth.pat.rotate.server",
-        ].map { ($0, "a server that is set up") } + [("auth.trust.add.fingerprint", "what its certificate has to be")])
+        ].map { ($0, "a configured server") } + [("auth.trust.add.fingerprint", "the expected certificate")])
 
-    @Test("keeps the rules of every feature") func conforms() async {
+    @Test("The feature follows the rules for all features") func conforms() async {
         await #expect(processExitsWith: .success) {
             let violations = try await TemporaryDirectory.run { folder in
                 try await FeatureConformance.violations(

@@ -5,9 +5,9 @@ import Testing
 
 @testable import AuthVault
 
-@Suite("Changing the key", .timeLimit(.minutes(5)))
+@Suite("Changing the vault key", .timeLimit(.minutes(5)))
 struct ChangeKeyTests {
-    @Test("from a key file to a passphrase, to another and back, every secret stays")
+    @Test("All secrets survive changes between a key file and passphrases")
     func around() async throws {
         try await Bench.run { bench in
             let vault = bench.vault
@@ -32,7 +32,7 @@ struct ChangeKeyTests {
         }
     }
 
-    @Test("the old passphrase opens nothing any more, and who had it is asked for the new one")
+    @Test("The old passphrase no longer opens the vault, and a running program asks for the new one")
     func old() async throws {
         try await Bench.run(answers: ["old", "old"]) { bench in
             try await bench.vault.store(Secret("kept"), named: "a")
@@ -46,7 +46,7 @@ struct ChangeKeyTests {
         }
     }
 
-    @Test("the person is asked for the current passphrase and for the new one twice")
+    @Test("The user is asked once for the current passphrase and twice for the new one")
     func asks() async throws {
         try await Bench.run(answers: ["old", "old"]) { bench in
             try await bench.vault.store(Secret("kept"), named: "a")
@@ -60,7 +60,7 @@ struct ChangeKeyTests {
         }
     }
 
-    @Test("where nobody can answer, or the new passphrase is empty, the old key stays")
+    @Test("Without a terminal, or with an empty new passphrase, the old key stays")
     func refused() async throws {
         try await Bench.run { bench in
             try await bench.vault.store(Secret("kept"), named: "a")
@@ -71,7 +71,7 @@ struct ChangeKeyTests {
         }
     }
 
-    @Test("a vault can be made with its key before it has a secret")
+    @Test("A vault can be created with its key before it has a secret")
     func first() async throws {
         try await Bench.run { bench in
             try await bench.vault.changeKey(to: .passphrase(Secret("pass")))
@@ -81,7 +81,7 @@ struct ChangeKeyTests {
     }
 
     @Test(
-        "a key that another program changes while the person is asked for the old one is found",
+        "A key change by another program during the question is noticed",
         arguments: [true, false])
     func changedWhileAsked(isReading: Bool) async throws {
         try await Bench.run(answers: ["old", "old"]) { bench in
@@ -97,7 +97,7 @@ struct ChangeKeyTests {
         }
     }
 
-    @Test("while one changes the key ten times, another that writes loses nothing")
+    @Test("Ten key changes lose no write of another task")
     func meanwhile() async throws {
         try await Bench.run { bench in
             try await bench.vault.store(Secret("kept"), named: "a")

@@ -8,9 +8,9 @@ import Testing
 
 @testable import AuthVault
 
-@Suite("Vault and crashes", .serialized, .alone, .timeLimit(.minutes(5)))
+@Suite("Vault crashes", .serialized, .alone, .timeLimit(.minutes(5)))
 struct CrashTests {
-    @Test("killed at a hundred random moments while secrets are written, it opens and holds the last confirmed value")
+    @Test("Killed during writes at a hundred random moments, the vault opens with the last confirmed value")
     func killed() async throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
@@ -38,7 +38,7 @@ struct CrashTests {
         }
     }
 
-    @Test("killed while the key changes, it opens with the old or the new one and holds everything")
+    @Test("Killed during a key change, the vault opens with the old or the new key and all secrets")
     func killedWhileChanging() async throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
@@ -61,7 +61,7 @@ struct CrashTests {
         }
     }
 
-    @Test("programs that write at once lose nothing", arguments: [2, 8])
+    @Test("Concurrent writes of several programs lose nothing", arguments: [2, 8])
     func atOnce(programs: Int) async throws {
         try await withFolder { folder in
             await withTaskGroup(of: Void.self) { group in
@@ -87,7 +87,7 @@ struct CrashTests {
         }
     }
 
-    @Test("where the disk is full nothing is lost, and the error says so")
+    @Test("A full disk loses nothing, and the error names it")
     func full() async throws {
         try await withFolder { folder in
             let bench = try Bench(in: folder)

@@ -19,7 +19,9 @@ struct KeyFileTests {
         await #expect(throws: VaultError.self) { _ = try await bench.vault.secret(named: "openai") }
     }
 
-    @Test("one that others may use is refused with the command that mends it", arguments: [0o644, 0o640, 0o620, 0o601])
+    @Test(
+        "A key file that others can access is rejected with the command to fix it",
+        arguments: [0o644, 0o640, 0o620, 0o601])
     func modes(mode: UInt32) async throws {
         try await withKeyFile { bench in
             try #require(unsafe chmod(bench.keyFile, mode) == 0)
@@ -31,7 +33,7 @@ struct KeyFileTests {
         }
     }
 
-    @Test("one of another user is refused", .enabled(if: geteuid() == 0, "only root can give a file away"))
+    @Test("A key file of another user is rejected", .enabled(if: geteuid() == 0, "only root can give a file away"))
     func owner() async throws {
         try await withKeyFile { bench in
             try #require(unsafe chown(bench.keyFile, 65534, 65534) == 0)
@@ -41,7 +43,7 @@ struct KeyFileTests {
         }
     }
 
-    @Test("one that is missing is named and not made anew")
+    @Test("A missing key file is reported and not created again")
     func missing() async throws {
         try await withKeyFile { bench in
             try Files.remove(bench.keyFile)
@@ -51,7 +53,7 @@ struct KeyFileTests {
         }
     }
 
-    @Test("one of another vault or of another size is refused", arguments: [31, 32, 33, 0])
+    @Test("A key file of another vault or of another size is rejected", arguments: [31, 32, 33, 0])
     func other(size: Int) async throws {
         try await withKeyFile { bench in
             try Files.writeAtomically([UInt8](repeating: 1, count: size), to: bench.keyFile)
@@ -59,7 +61,7 @@ struct KeyFileTests {
         }
     }
 
-    @Test("a FIFO or folder in its place is refused at once", arguments: [true, false])
+    @Test("A FIFO or folder in its place is rejected at once", arguments: [true, false])
     func notRegular(isFolder: Bool) async throws {
         try await withKeyFile { bench in
             try Files.remove(bench.keyFile)
@@ -69,7 +71,7 @@ struct KeyFileTests {
         }
     }
 
-    @Test("one that is there already opens the new vault, for it may belong to one that was moved away")
+    @Test("An existing key file opens the new vault, because it may belong to a vault that was moved away")
     func kept() async throws {
         try await withKeyFile { bench in
             let key = try Files.read(bench.keyFile, limit: 99)
@@ -79,7 +81,7 @@ struct KeyFileTests {
         }
     }
 
-    @Test("it goes when a passphrase takes its place, and a new one is made when it is wanted again")
+    @Test("The key file is removed when a passphrase replaces it, and created again when needed")
     func replaced() async throws {
         try await withKeyFile { bench in
             let key = try Files.read(bench.keyFile, limit: 99)
@@ -91,7 +93,7 @@ struct KeyFileTests {
         }
     }
 
-    @Test("two programs that make the vault at the same time make one key")
+    @Test("Two programs that create the vault at the same time create one key")
     func atOnce() async throws {
         for _ in 0..<20 {
             try await withFolder { folder in

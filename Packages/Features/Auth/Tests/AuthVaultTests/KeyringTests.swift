@@ -22,7 +22,7 @@ struct KeyringTests {
         return SecretBytes(copying: bytes.span)
     }
 
-    @Test("a key is kept for its vault and salt only, and forgotten on demand")
+    @Test("A key is stored only for its vault and salt, and removed on request")
     func roundTrip() async throws {
         try await withFolder { folder in
             let cache = KeyringCache(vaultPath: folder, salt: [1], keeping: .seconds(60))
@@ -39,7 +39,7 @@ struct KeyringTests {
         }
     }
 
-    @Test("the kernel lists it with a limit of time, for its user alone, and not what it is")
+    @Test("The kernel lists the key with a time limit for its user only, without its content")
     func listed() async throws {
         try await withFolder { folder in
             let cache = KeyringCache(vaultPath: folder, salt: [1], keeping: .seconds(7200))
@@ -55,7 +55,7 @@ struct KeyringTests {
         }
     }
 
-    @Test("a vault that was unlocked asks no more, in this program and in others, until it is locked")
+    @Test("An unlocked vault does not ask again, in this program and in others, until it is locked")
     func unlocked() async throws {
         try await withFolder { folder in
             let first = try Bench(in: folder, answers: ["pass", "pass"], keepUnlocked: .seconds(60))
@@ -76,7 +76,7 @@ struct KeyringTests {
         }
     }
 
-    @Test("a new passphrase makes what was kept useless, and is kept itself")
+    @Test("A new passphrase makes the stored key useless and stores the new one")
     func changed() async throws {
         try await withFolder { folder in
             let bench = try Bench(in: folder, answers: ["old", "old"], keepUnlocked: .seconds(60))
@@ -89,7 +89,7 @@ struct KeyringTests {
         }
     }
 
-    @Test("a wrong key that somebody put there is not used")
+    @Test("A wrong key in the keyring is not used")
     func planted() async throws {
         try await withFolder { folder in
             let maker = try Bench(in: folder, answers: ["pass", "pass"])
@@ -104,7 +104,7 @@ struct KeyringTests {
     }
 
     @Test(
-        "where the kernel keeps no more keys the vault works without",
+        "The vault works when the kernel stores no more keys",
         .enabled(if: geteuid() == 0, "it fills the keyring of the user nobody, which only root can become"))
     func quota() async throws {
         try await withFolder { folder in

@@ -26,7 +26,7 @@ struct LayeredSecretStoreTests {
         }
     }
 
-    @Test("the environment comes first, then systemd, then the vault")
+    @Test("The environment comes first, then systemd, then the vault")
     func order() async throws {
         let environment = ["OPENAI_API_KEY": "environment-openai"]
         let credentials = ["openai": "systemd-openai", "anthropic": "systemd-anthropic\n"]
@@ -44,7 +44,7 @@ struct LayeredSecretStoreTests {
         }
     }
 
-    @Test("the list tells where each comes from, and what it hides")
+    @Test("The list shows the source of each secret and what it hides")
     func listing() async throws {
         let environment = ["OPENAI_API_KEY": "x", "OPEN_ROUTER_API_KEY": "y", "ANTHROPIC_API_KEY": "", "_API_KEY": "z"]
         try await withLayers(environment, credentials: ["kept": "c", "Not A Name": "d"]) { store, _ in
@@ -62,7 +62,7 @@ struct LayeredSecretStoreTests {
         }
     }
 
-    @Test("a name with a dot is listed once, though its variable has a line there")
+    @Test("A name with a dot is listed once, although its variable is also listed")
     func once() async throws {
         try await withLayers(["MY_SERVER_API_KEY": "x"]) { store, bench in
             try await bench.vault.store(Secret("y"), named: "my.server")
@@ -71,7 +71,7 @@ struct LayeredSecretStoreTests {
         }
     }
 
-    @Test("what the environment hides is stored and removed nevertheless, and the person is told")
+    @Test("A secret hidden by the environment is still stored and removed, with a notice")
     func shadowed() async throws {
         try await withLayers(["OPENAI_API_KEY": "environment-openai"]) { store, bench in
             try await store.store(Secret("new"), named: "openai")
@@ -87,7 +87,7 @@ struct LayeredSecretStoreTests {
         }
     }
 
-    @Test("a secret from above does not unlock the vault")
+    @Test("A secret from the environment does not unlock the vault")
     func notUnlocked() async throws {
         try await withFolder { folder in
             let maker = try Bench(in: folder, environment: [PassphraseSources.variable: "pass"])
@@ -99,7 +99,7 @@ struct LayeredSecretStoreTests {
         }
     }
 
-    @Test("credentials that are no text, too large or not there do no harm")
+    @Test("Credentials that are invalid, too large or missing do no harm")
     func badCredentials() async throws {
         let large = String(repeating: "x", count: (64 << 10) + 2)
         try await withLayers(credentials: ["large": large, "empty": ""]) { store, bench in

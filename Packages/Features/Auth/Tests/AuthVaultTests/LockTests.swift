@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Named locks", .timeLimit(.minutes(5)))
 struct LockTests {
-    @Test("tasks and programs that refresh the same token do it one after the other")
+    @Test("Tasks and programs that refresh the same token take turns")
     func excludes() async throws {
         try await withFolder { folder in
             try Files.writeAtomically([], to: "\(folder)/refreshes")
@@ -32,7 +32,7 @@ struct LockTests {
         }
     }
 
-    @Test("other names, and secrets, are free meanwhile")
+    @Test("Other names and the secrets stay unlocked meanwhile")
     func independent() async throws {
         try await Bench.run { bench in
             try await bench.vault.withLock(named: "a") {
@@ -43,7 +43,7 @@ struct LockTests {
         }
     }
 
-    @Test("a wait for a name that is held ends at its limit")
+    @Test("Waiting for a locked name ends at its limit")
     func bounded() async throws {
         try await Bench.run { bench in
             try await bench.vault.withLock(named: "a") {
@@ -57,7 +57,7 @@ struct LockTests {
         }
     }
 
-    @Test("the name is free again after the work threw, and after a program died with it")
+    @Test("The lock is released after the work throws, and after its program dies")
     func released() async throws {
         try await Bench.run { bench in
             await #expect(throws: CancellationError.self) {
@@ -71,7 +71,7 @@ struct LockTests {
         }
     }
 
-    @Test("a write does not wait for ever for another program")
+    @Test("A write does not wait for ever for another program")
     func busyVault() async throws {
         try await withFolder { folder in
             let bench = try Bench(in: folder, patience: .milliseconds(10))

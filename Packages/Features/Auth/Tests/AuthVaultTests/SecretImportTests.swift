@@ -4,7 +4,7 @@ import Testing
 
 @testable import AuthVault
 
-@Suite("Importing secrets")
+@Suite("Secret import")
 struct SecretImportTests {
     private func read(_ text: String) -> SecretImport { SecretImport(parsing: Array(text.utf8)) }
 
@@ -13,7 +13,7 @@ struct SecretImportTests {
     }
 
     @Test(
-        "lines of a .env file",
+        "Lines of a .env file are parsed",
         arguments: [
             ("OPENAI_API_KEY=sk-1", ["openai=sk-1"]),
             ("# remark\n\nexport ANTHROPIC_API_KEY='a b'\r\n", ["anthropic=a b"]),
@@ -26,7 +26,7 @@ struct SecretImportTests {
         #expect(pairs(text) == expected)
     }
 
-    @Test("an object in JSON, with or without the names of variables")
+    @Test("A JSON object is parsed, with or without variable names")
     func json() {
         #expect(
             pairs(" \n{\"kamiwaza.pat\": \"a=b\", \"OPENAI_API_KEY\": \"sk-1\"}") == [
@@ -35,7 +35,7 @@ struct SecretImportTests {
     }
 
     @Test(
-        "what is wrong is told by its line and never quoted",
+        "Problems show the line and never quote the text",
         arguments: [
             ("A=1\nsk-leaked\nB=2", 2), ("A=1\n\nB='sk-leaked", 3), ("B=\"sk-leaked\" more", 1), ("A=", 1),
             ("sk-leaked and so on=1", 1), ("A=sk-leaked\nA_API_KEY=sk-leaked2\n", 2), ("A=\u{0}sk-leaked", 1),
@@ -50,7 +50,7 @@ struct SecretImportTests {
         #expect(!found.problems.contains { $0.message.contains("leaked") })
     }
 
-    @Test("values that are too large and bytes that are no text are problems")
+    @Test("Oversized values and invalid UTF-8 are problems")
     func limits() {
         let large = read("A=" + String(repeating: "x", count: (64 << 10) + 1))
         #expect(large.secrets.isEmpty && large.problems.count == 1)
@@ -58,7 +58,7 @@ struct SecretImportTests {
         #expect(SecretImport(parsing: [UInt8](repeating: 0x41, count: (16 << 20) + 1)).problems.count == 1)
     }
 
-    @Test("random texts neither crash it nor get past the rules")
+    @Test("Random texts neither crash the parser nor break its rules")
     func random() throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)

@@ -9,7 +9,7 @@ import Testing
     .enabled(if: DesktopKeyring.isAvailable, "gnome-keyring, libsecret-1-0 or dbus is not installed"),
     .timeLimit(.minutes(5)))
 struct SecretServiceStoreTests {
-    @Test("secrets are kept, found by another program, replaced and removed")
+    @Test("Secrets are stored, found by another program, replaced and removed")
     func roundTrip() async throws {
         try await DesktopKeyring.run { keyring in
             await #expect(processExitsWith: .exitCode(42)) { [address = keyring.address as String] in
@@ -33,7 +33,7 @@ struct SecretServiceStoreTests {
         }
     }
 
-    @Test("what it cannot keep is refused: bad names, zero bytes, too large")
+    @Test("Invalid names, zero bytes and oversized secrets are rejected")
     func refused() async throws {
         try await DesktopKeyring.run { keyring in
             await #expect(processExitsWith: .exitCode(42)) { [address = keyring.address as String] in
@@ -50,7 +50,7 @@ struct SecretServiceStoreTests {
         }
     }
 
-    @Test("a locked keyring that nobody unlocks is an error and not an empty one")
+    @Test("A locked keyring that stays locked is an error, not an empty keyring")
     func locked() async throws {
         try await DesktopKeyring.run { keyring in
             await #expect(processExitsWith: .exitCode(42)) { [address = keyring.address as String] in
@@ -77,7 +77,7 @@ struct SecretServiceStoreTests {
         }
     }
 
-    @Test("a keyring that does not answer is given up after the limit, and at once when the task is cancelled")
+    @Test("A keyring that does not respond fails after the limit, and at once when the task is cancelled")
     func silent() async throws {
         try await DesktopKeyring.run { keyring in
             await #expect(processExitsWith: .exitCode(42)) {
@@ -96,7 +96,7 @@ struct SecretServiceStoreTests {
         }
     }
 
-    @Test("a bus without a keyring is an error that says what to do")
+    @Test("A bus without a keyring gives an error with a remedy")
     func noService() async throws {
         try await DesktopKeyring.run(withKeyring: false) { keyring in
             await #expect(processExitsWith: .exitCode(42)) { [address = keyring.address as String] in
@@ -107,9 +107,9 @@ struct SecretServiceStoreTests {
     }
 }
 
-@Suite("Without a desktop")
+@Suite("Desktop keyring without a desktop")
 struct NoDesktopTests {
-    @Test("without a session bus there is no desktop keyring, and nothing is loaded")
+    @Test("Without a session bus there is no desktop keyring, and nothing is loaded")
     func noBus() async throws {
         #expect(try await SecretServiceStore.connect(environment: [:]) == nil)
         #expect(try await SecretServiceStore.connect(environment: ["DBUS_SESSION_BUS_ADDRESS": ""]) == nil)

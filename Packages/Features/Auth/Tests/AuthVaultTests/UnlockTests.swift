@@ -22,7 +22,7 @@ struct UnlockTests {
 
     // MARK: The first use
 
-    @Test("the first secret asks for a new passphrase, twice")
+    @Test("The first secret asks twice for a new passphrase")
     func new() async throws {
         try await Bench.run(answers: ["pass", "pass"]) { bench in
             try await bench.vault.store(Secret("x"), named: "a")
@@ -33,13 +33,13 @@ struct UnlockTests {
         }
     }
 
-    @Test("a new passphrase that is not repeated is asked for again, and after three times refused")
+    @Test("A new passphrase that is not repeated is asked for again, and rejected after three times")
     func notRepeated() async throws {
         try await Bench.run(answers: ["one", "two", "pass", "pass"]) { bench in
             try await bench.vault.store(Secret("x"), named: "a")
             #expect(bench.person.asked == [.new, .again, .different, .again])
             #expect(PassphraseQuestion.different.id == PassphraseQuestion.new.id)
-            #expect(PassphraseQuestion.different.prompt.hasPrefix("The two differ"))
+            #expect(PassphraseQuestion.different.prompt.hasPrefix("The passphrases differ"))
         }
         try await Bench.run(answers: ["a", "b", "c", "d", "e", "f", "g", "g"]) { bench in
             #expect(await reason { try await bench.vault.store(Secret("x"), named: "a") } == .passphrase)
@@ -48,7 +48,7 @@ struct UnlockTests {
     }
 
     @Test(
-        "an empty passphrase, or nobody there, makes a key file and says once what that is worth",
+        "An empty passphrase, or no terminal, creates a key file and explains it once",
         arguments: [[""], nil])
     func keyFile(answers: [String]?) async throws {
         try await Bench.run(answers: answers) { bench in
@@ -59,7 +59,8 @@ struct UnlockTests {
             let notice = try #require(bench.notices.all.first)
             #expect(bench.notices.all.count == 1)
             for part in [
-                bench.keyFile, bench.vault.path, "backups", "not somebody who can read your files", "secret passphrase",
+                bench.keyFile, bench.vault.path, "backups", "not protect against someone who can read your files",
+                "secret passphrase",
             ] {
                 #expect(notice.contains(part), "\(part)")
             }
@@ -69,7 +70,7 @@ struct UnlockTests {
         }
     }
 
-    @Test("a passphrase in the environment makes a vault with one, and opens it, without a question")
+    @Test("A passphrase in the environment protects and opens a vault without a question")
     func environment() async throws {
         try await withPassphrase(answers: [], environment: [PassphraseSources.variable: "right"]) { bench in
             let status = try bench.vault.status()
@@ -80,7 +81,7 @@ struct UnlockTests {
         }
     }
 
-    @Test("ten first secrets at once ask once and are all kept")
+    @Test("Ten concurrent first secrets ask once and are all stored")
     func firstAtOnce() async throws {
         try await Bench.run(answers: ["pass", "pass"]) { bench in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -96,7 +97,7 @@ struct UnlockTests {
 
     // MARK: Later uses
 
-    @Test("ten readers at once ask once")
+    @Test("Ten concurrent readers ask once")
     func once() async throws {
         try await withPassphrase(answers: ["right"]) { bench in
             try await withThrowingTaskGroup(of: String?.self) { group in
@@ -107,7 +108,7 @@ struct UnlockTests {
         }
     }
 
-    @Test("the third try counts, a fourth there is not")
+    @Test("There are exactly three attempts")
     func tries() async throws {
         try await withPassphrase(answers: ["a", "", "right"]) { bench in
             let secret = try await bench.vault.secret(named: "openai")
@@ -120,7 +121,7 @@ struct UnlockTests {
         }
     }
 
-    @Test("where nobody can answer the error says so, with a code of its own")
+    @Test("Without a terminal, the error says so with its own code")
     func unanswered() async throws {
         try await withPassphrase { bench in
             let error = await #expect(throws: VaultError.self) { try await bench.vault.secret(named: "openai") }
@@ -129,7 +130,7 @@ struct UnlockTests {
         }
     }
 
-    @Test("a wrong passphrase in the environment is an error and not asked about")
+    @Test("A wrong passphrase in the environment is an error without a question")
     func wrongInEnvironment() async throws {
         try await withPassphrase(answers: ["right"], environment: [PassphraseSources.variable: "wrong"]) { bench in
             let error = await #expect(throws: VaultError.self) { try await bench.vault.unlock() }
@@ -140,7 +141,7 @@ struct UnlockTests {
     }
 
     @Test(
-        "a passphrase comes as the first line of a descriptor, before the environment",
+        "The first line of a descriptor is the passphrase and precedes the environment",
         arguments: ["right\nmore", "right\r\n", "right"])
     func descriptor(text: String) async throws {
         try await withPassphrase { made in
@@ -153,7 +154,7 @@ struct UnlockTests {
     }
 
     @Test(
-        "a descriptor without a passphrase is an error that names it",
+        "A descriptor without a passphrase gives an error that names it",
         arguments: ["", "\nright\n", "\u{FF}", String(repeating: "x", count: 5000)])
     func emptyDescriptor(text: String) async throws {
         try await withPassphrase { made in
@@ -165,7 +166,7 @@ struct UnlockTests {
         }
     }
 
-    @Test("after locking the passphrase is needed again")
+    @Test("After locking, the passphrase is needed again")
     func locked() async throws {
         try await withPassphrase(answers: ["right", "right"]) { bench in
             try await bench.vault.unlock()
@@ -176,7 +177,7 @@ struct UnlockTests {
         }
     }
 
-    @Test("what the person's refusal throws reaches the caller, and the next one is asked again")
+    @Test("An error of the question reaches the caller, and the next call asks again")
     func cancelled() async throws {
         try await withPassphrase { made in
             let sources = PassphraseSources { _ in throw InteractionError.declined(id: "auth.passphrase") }
@@ -187,7 +188,7 @@ struct UnlockTests {
         }
     }
 
-    @Test("no error tells a secret or a passphrase")
+    @Test("No error contains a secret or a passphrase")
     func errorsTellNothing() async throws {
         let words = ["sk-kept", "right", "hunter2", "sk-new"]
         try await withPassphrase(answers: ["hunter2", "hunter2", "hunter2", "right"]) { bench in

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Vault data", .timeLimit(.minutes(5)))
 struct VaultDataTests {
-    @Test("a copy is private, and restored it brings the secrets back")
+    @Test("A copy is private, and restoring it restores the secrets")
     func backup() async throws {
         try await Bench.run { bench in
             let data = VaultData(vault: bench.vault)
@@ -22,7 +22,7 @@ struct VaultDataTests {
         }
     }
 
-    @Test("a copy with another passphrase is asked for, though the old key was known")
+    @Test("A restored copy with another passphrase asks for it, although the old key was known")
     func otherKey() async throws {
         try await Bench.run(answers: ["one", "one", "one"]) { bench in
             let data = VaultData(vault: bench.vault)
@@ -35,7 +35,7 @@ struct VaultDataTests {
         }
     }
 
-    @Test("what is no vault is not restored")
+    @Test("A file that is not a vault is not restored")
     func notRestored() async throws {
         try await Bench.run { bench in
             try await bench.vault.store(Secret("kept"), named: "a")
@@ -50,7 +50,7 @@ struct VaultDataTests {
         }
     }
 
-    @Test("a check finds damage, and asks nobody for a passphrase")
+    @Test("A check finds damage without asking for a passphrase")
     func check() async throws {
         try await withFolder { folder in
             let maker = try Bench(in: folder, environment: [PassphraseSources.variable: "pass"])

@@ -31,7 +31,7 @@ struct VaultFileTests {
         Array(bytes[..<82]) + Digest.sha256(Array(bytes[..<82])) + Array(bytes[VaultHeader.size...])
     }
 
-    @Test("what was sealed opens again, in both forms")
+    @Test("A sealed vault opens again, with a passphrase and with a key file")
     func roundTrip() throws {
         for form in [VaultHeader.Form.passphrase(try .cheap), .keyFile] {
             let (bytes, key) = try sealed(form)
@@ -43,7 +43,7 @@ struct VaultFileTests {
         }
     }
 
-    @Test("random names and texts come back as they were")
+    @Test("Random names and texts are read back unchanged")
     func properties() throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
@@ -71,7 +71,7 @@ struct VaultFileTests {
         }
     }
 
-    @Test("cut at any length it says that its end is missing")
+    @Test("A file cut at any length is reported as incomplete")
     func cut() async throws {
         let (bytes, key) = try sealed()
         for length in bytes.indices {
@@ -79,13 +79,13 @@ struct VaultFileTests {
         }
     }
 
-    @Test("longer than it says is damaged")
+    @Test("A file with extra bytes is damaged")
     func longer() async throws {
         let (bytes, key) = try sealed()
         #expect(await refusal(bytes + [0], key) == .damaged)
     }
 
-    @Test("no byte of the header can be changed by accident", arguments: [1, 0x80, 0xFF] as [UInt8])
+    @Test("An accidental change of any header byte is detected", arguments: [1, 0x80, 0xFF] as [UInt8])
     func headerDamage(mask: UInt8) async throws {
         let (bytes, key) = try sealed()
         for index in 0..<VaultHeader.size {
@@ -102,7 +102,7 @@ struct VaultFileTests {
         }
     }
 
-    @Test("no byte of the header can be changed on purpose", arguments: [1, 0x80, 0xFF] as [UInt8])
+    @Test("A deliberate change of any header byte is detected", arguments: [1, 0x80, 0xFF] as [UInt8])
     func headerForgery(mask: UInt8) async throws {
         let (bytes, key) = try sealed()
         for index in 10..<82 {
@@ -120,7 +120,7 @@ struct VaultFileTests {
         }
     }
 
-    @Test("no byte of the body can be changed")
+    @Test("A change of any body byte is detected")
     func body() async throws {
         let (bytes, key) = try sealed()
         for index in VaultHeader.size..<bytes.count {
@@ -130,7 +130,7 @@ struct VaultFileTests {
         }
     }
 
-    @Test("the body of one vault does not go with the header of another")
+    @Test("The body of one vault does not open with the header of another")
     func swapped() async throws {
         let (first, key) = try sealed(.passphrase(.cheap))
         let (second, _) = try sealed(.keyFile)
@@ -139,7 +139,7 @@ struct VaultFileTests {
     }
 
     @Test(
-        "work outside of what is safe is refused before it is begun",
+        "Unsafe work parameters are rejected before any work",
         arguments: [
             [1, 20, 32, 16], [1, 21, 1, 1], [1, 255, 255, 255], [1, 0, 1, 1], [1, 4, 0, 1], [1, 4, 1, 0],
             [1, 19, 8, 1],
@@ -151,7 +151,7 @@ struct VaultFileTests {
         #expect(await refusal(mended(bytes), key) == .parameters)
     }
 
-    @Test("equal secrets give different files, in which none can be read")
+    @Test("Equal secrets give different files, and no secret is readable")
     func fresh() throws {
         let (first, second) = (try sealed().bytes, try sealed().bytes)
         #expect(first[..<VaultHeader.size] == second[..<VaultHeader.size])
@@ -159,7 +159,7 @@ struct VaultFileTests {
         #expect(!contains(first, secret) && !contains(first, "openai"))
     }
 
-    @Test("what is sealed but not understood is damaged, and not quoted")
+    @Test("Sealed content that cannot be parsed is damaged, and not quoted")
     func notJSON() async throws {
         for text in ["{\"secrets\": {\"a\": 5}}", "[]", "{\"secrets\": {\"a\": {\"value\": 7}}}", "sk-oops", ""] {
             let error = #expect(throws: VaultError.self) {
@@ -172,7 +172,7 @@ struct VaultFileTests {
 
     // Made once by a program in Python from the description of the header, with hashlib, hmac and its package
     // `cryptography`, so that neither the description nor the format changes unnoticed.
-    @Test("a file that another program made by the description opens")
+    @Test("A file written by another program from the format description opens")
     func madeElsewhere() throws {
         let bytes = try #require(Hexadecimal.decode(Fixtures.madeElsewhere))
         let file = try VaultFile(parsing: bytes, path: "/v")

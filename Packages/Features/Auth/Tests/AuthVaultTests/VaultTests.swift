@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Vault", .timeLimit(.minutes(5)))
 struct VaultTests {
-    @Test("a vault that is not there holds nothing, asks nothing and is not made by looking")
+    @Test("A missing vault is empty, asks nothing and is not created by reading")
     func absent() async throws {
         try await Bench.run(answers: []) { bench in
             #expect(try await bench.vault.secret(named: "openai") == nil)
@@ -22,7 +22,7 @@ struct VaultTests {
         }
     }
 
-    @Test("what one stores another reads, replaces and removes")
+    @Test("Secrets written by one vault are read, replaced and removed by another")
     func stores() async throws {
         try await Bench.run { bench in
             let later = Timestamp(microseconds: Timestamp.test.microseconds + 5_000_000)
@@ -42,7 +42,7 @@ struct VaultTests {
         }
     }
 
-    @Test("a decision sees what is there, and its result is what is there then")
+    @Test("A change sees the current secret and decides the new one")
     func update() async throws {
         try await Bench.run { bench in
             let vault = bench.vault
@@ -56,7 +56,7 @@ struct VaultTests {
         }
     }
 
-    @Test("a decision that throws changes nothing and is passed on")
+    @Test("A change that throws changes nothing and passes the error on")
     func updateThrows() async throws {
         try await Bench.run { bench in
             try await bench.vault.store(Secret("1"), named: "token")
@@ -69,7 +69,7 @@ struct VaultTests {
         }
     }
 
-    @Test("of several secrets all are stored or none")
+    @Test("Several secrets are stored together or not at all")
     func storeAll() async throws {
         try await Bench.run { bench in
             try await bench.vault.storeAll([("a", Secret("1")), ("b", Secret("2"))])
@@ -80,7 +80,7 @@ struct VaultTests {
     }
 
     @Test(
-        "a name that could be a path or a trick is refused",
+        "A name that could be a path is rejected",
         arguments: [
             "", ".", "..", "../x", "a/b", "A", "-a", ".a", "ä", "a b", "a\u{1B}[2J", "a\u{0}",
             String(repeating: "a", count: 129),
@@ -98,7 +98,7 @@ struct VaultTests {
         }
     }
 
-    @Test("limits of size are kept and named")
+    @Test("Size limits are enforced and reported")
     func sizes() async throws {
         try await Bench.run { bench in
             let vault = bench.vault
@@ -118,7 +118,7 @@ struct VaultTests {
         }
     }
 
-    @Test("no secret can be read in the files")
+    @Test("No secret is readable in the files")
     func sealed() async throws {
         try await Bench.run(answers: ["the-passphrase", "the-passphrase"]) { bench in
             try await bench.vault.store(Secret("sk-visible-nowhere"), named: "name-visible-nowhere")
@@ -130,7 +130,7 @@ struct VaultTests {
         }
     }
 
-    @Test("only the owner can use the files, whatever the umask")
+    @Test("Only the owner can access the files, whatever the umask")
     func modes() async throws {
         try await withFolder { folder in
             await #expect(processExitsWith: .exitCode(42)) { [folder = folder as String] in
@@ -146,7 +146,7 @@ struct VaultTests {
         }
     }
 
-    @Test("a vault that others could read becomes private at the next write")
+    @Test("A vault that others could read becomes private at the next write")
     func tightened() async throws {
         try await Bench.run { bench in
             try await bench.vault.store(Secret("x"), named: "a")
@@ -156,7 +156,7 @@ struct VaultTests {
         }
     }
 
-    @Test("a vault behind a symbolic link stays there")
+    @Test("A vault behind a symbolic link stays there")
     func link() async throws {
         try await Bench.run { bench in
             try Files.makeDirectories("\(bench.folder)/data")
@@ -171,7 +171,7 @@ struct VaultTests {
         }
     }
 
-    @Test("in a folder that is read-only secrets are read, and storing says why it cannot")
+    @Test("In a read-only folder secrets are readable, and storing reports why it fails")
     func readOnly() async throws {
         try await withFolder { folder in
             await #expect(processExitsWith: .exitCode(42)) { [folder = folder as String] in
@@ -195,7 +195,7 @@ struct VaultTests {
         }
     }
 
-    @Test("what is no good vault is never overwritten", arguments: ["cut", "other", "newer", "changed"])
+    @Test("A file that is not a valid vault is never overwritten", arguments: ["cut", "other", "newer", "changed"])
     func notOverwritten(how: String) async throws {
         try await Bench.run { bench in
             try await bench.vault.store(Secret("x"), named: "a")
@@ -215,7 +215,7 @@ struct VaultTests {
         }
     }
 
-    @Test("the example of the documentation works")
+    @Test("The example in the documentation works")
     func example() async throws {
         try await Bench.run { bench in
             let vault = bench.vault

@@ -29,7 +29,7 @@ public struct ChatFeature: Feature {
         self.settings = settings
     }
 
-    /// What is said goes to a server, and loading libcurl takes longer than all else until then.
+    /// These commands send a request. Loading libcurl takes longer than everything before it, so it starts early.
     public static func prepare(for words: [String]) {
         if words.first == "ask" || words.starts(with: ["chat", "send"]) { HTTPClient.prepare() }
     }
@@ -38,7 +38,7 @@ public struct ChatFeature: Feature {
         let services = ChatServices(
             settings: settings, surroundings: registry.surroundings, whole: registry.whole,
             drafts: registry.shared("drafts") { Holdings() })
-        // What was said is stored, and servers are told to stop, before the program ends.
+        // Before the program ends, messages are stored and servers are told to stop.
         registry.closes(services.close)
         registry.provide(
             (any DataStore).self,

@@ -13,20 +13,20 @@ import Synchronization
 import ToolKit
 import TurnLoop
 
-/// What the parts of Chat share. Making it opens nothing.
+/// The services that the parts of Chat share. Creating them opens nothing.
 final class ChatServices: Sendable {
     let settings: FeatureSettings
     let surroundings: Surroundings
     let history: History
     private let opened = Mutex<Opened?>(nil)
 
-    /// Where servers are looked for on this machine. A test has places of its own, or it would meet what runs there.
+    /// The servers to look for on this machine. Tests replace them, so that they do not find real servers.
     @TaskLocal static var localServers = LocalServer.usual
 
-    /// What the composition of these services offers.
+    /// The registry of this composition.
     private let whole: WholeRegistry
 
-    /// What the composition of these services offers; nil once it has ended.
+    /// The registry of this composition; nil once it has ended.
     var registry: Registry? { whole.registry }
 
     private struct Opened {
@@ -47,8 +47,8 @@ final class ChatServices: Sendable {
         }
     }
 
-    /// The providers, made when they are first needed with what this composition offers: whoever asks may have begun with
-    /// another one.
+    /// The providers. They are created on first use, with the registry of this composition. The caller may belong to
+    /// another composition.
     func directory() throws(ChatError) -> ProviderDirectory {
         guard let registry = whole.registry else {
             throw ChatError(.noProvider, "the program has ended", remedy: "start it again")
@@ -57,10 +57,10 @@ final class ChatServices: Sendable {
         return directory(registry, Tracer(sinks: sinks, now: surroundings.now, redactor: surroundings.redactor))
     }
 
-    /// Has those who answered remove what they keep here, as far as nothing that stays goes on with it.
+    /// Asks the providers to remove the sessions that they store here, unless a remaining conversation uses them.
     ///
-    /// - Parameter id: of which conversation; nil for all that were deleted.
-    /// - Returns: the names of those who keep something elsewhere.
+    /// - Parameter id: the conversation; nil for all deleted ones.
+    /// - Returns: the names of the providers that still have copies elsewhere.
     func forgetSessions(of id: ConversationID?, _ registry: Registry) async throws -> [String] {
         let providers = registry.all((any ModelProvider).self)
         var elsewhere: [String] = []
@@ -72,13 +72,13 @@ final class ChatServices: Sendable {
         return elsewhere
     }
 
-    /// Removes for good what was deleted, with the sessions of it that are kept here.
+    /// Permanently removes the deleted conversations, with their sessions that are stored here.
     func emptyBin() async throws -> Int {
         if let registry = whole.registry {
             let elsewhere = try await forgetSessions(of: nil, registry)
             if !elsewhere.isEmpty {
                 ActionContext.current?.notice(
-                    "what \(elsewhere.joined(separator: " and ")) has of deleted conversations stays there")
+                    "copies of deleted conversations remain at \(elsewhere.joined(separator: " and "))")
             }
         }
         return try await history.purge(deletedBefore: Timestamp(microseconds: .max))
@@ -93,7 +93,7 @@ final class ChatServices: Sendable {
                 clock: surroundings.clock, now: surroundings.now)
             setup.authenticator = registry.optional((any Authenticator).self)
             setup.secrets = registry.optional((any SecretStore).self)
-            // Our own would lead back here.
+            // Chat's own offered providers would lead back to this directory.
             setup.others = registry.all((any ModelProvider).self).filter { !($0 is OfferedProvider) }
             setup.tracer = tracer
             setup.servers = settings.servers.map(ChatServer.init)
@@ -105,8 +105,7 @@ final class ChatServices: Sendable {
             setup.sendsAttribution = settings[ChatSettings.attribution]
             setup.limits.buffer = settings[ChatSettings.buffer].bytes
             setup.lastModel = { [history] provider in
-                // A history that cannot be read keeps nobody from asking; what is wrong with it is told when the answer
-                // is to be stored.
+                // An unreadable history must not prevent a question. Its problem is reported when the answer is stored.
                 let newest = try? await history.list(HistoryFilter(provider: provider), limit: 1)
                 return newest?.items.first?.setup.model
             }
@@ -150,14 +149,14 @@ extension ChatServer {
 }
 
 extension ChatServices {
-    /// Everybody's tools, what Martlet itself can do without changing anything, and the files of the folder it runs in.
+    /// The tools of all features, Martlet's own read-only actions, and the files of the current folder.
     func tools(
         _ mode: ToolMode, _ policy: ApprovalPolicy, _ context: ActionContext
     ) throws -> [any ToolSource] {
         let folder = ToolFolder(context).path
         var sources = context.registry.all((any ToolSource).self) + [ActionTools(context: context)]
         if case .deny(let rule, let mend) = context.caller.grant.decide(.path(folder, .tree)) {
-            context.notice("the model has no tools for the files where it runs: \(rule); \(mend)")
+            context.notice("the model has no tools for the files of this folder: \(rule); \(mend)")
         } else {
             let denied = policy.deniedPaths(of: WorkspaceTools.name, WorkspaceTools.fileDescriptions)
             let workspace = Workspace(
@@ -168,7 +167,7 @@ extension ChatServices {
         return sources
     }
 
-    /// How commands of models are run.
+    /// How the commands of models run.
     var shell: ShellOptions {
         let places = surroundings.locations
         let home = Files.home(in: surroundings.environment)
@@ -176,11 +175,11 @@ extension ChatServices {
             environment: surroundings.environment,
             sandbox: settings[ChatSettings.sandbox].sandbox(
                 home: home, showing: settings[ChatSettings.sandboxReads].map(\.text),
-                // Keys, tokens and what was said lie there.
+                // These folders contain keys, tokens and conversations.
                 hiding: [places.config, places.data, places.state, places.cache]))
     }
 
-    /// Who has to agree: the settings say it, and rules that hold for this conversation.
+    /// The approval policy: the settings, with the rules of this conversation.
     func policy(_ mode: ToolMode, rules: [ApprovalRule], _ context: ActionContext) -> ApprovalPolicy {
         var policy = settings[ChatSettings.policy]
         policy.rules += rules
@@ -191,7 +190,7 @@ extension ChatServices {
         return policy
     }
 
-    /// A turn by the settings.
+    /// A turn loop configured by the settings.
     func loop(_ sources: [any ToolSource], _ policy: ApprovalPolicy, _ context: ActionContext) -> TurnLoop {
         var loop = TurnLoop(
             sources: sources, policy: policy, clock: surroundings.clock, now: surroundings.now,

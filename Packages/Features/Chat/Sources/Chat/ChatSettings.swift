@@ -5,82 +5,81 @@ import SandboxKit
 import Settings
 import TurnLoop
 
-/// The settings of Chat. A conversation keeps those that it began with.
+/// The settings of Chat. A conversation keeps the values with which it started.
 enum ChatSettings {
     static let model = Setting<String?>(
-        "model", "The model that is asked when none is named", default: nil, risk: .sends)
+        "model", "The default model", default: nil, risk: .sends)
     static let usualSystem = "You are a helpful assistant."
     static let system = Setting(
-        "system", "What the model is told before everything else", default: usualSystem, risk: .widens)
+        "system", "The default system prompt", default: usualSystem, risk: .widens)
     static let temperatures = 0.0...2.0
     static let tokens = 1...Int.max
     static let temperature = Setting<Double?>(
         "temperature",
-        "How freely the model chooses its words, from 0 to 2; 0.7 at a platform of your own, else the "
-            + "provider's choice", in: temperatures)
+        "Sampling temperature, from 0 to 2; by default 0.7 on your own platform, otherwise the provider's default",
+        in: temperatures)
     static let maxTokens = Setting<Int?>(
-        "max-tokens", "How long an answer may be, in tokens", in: tokens, risk: .widens)
-    static let streams = Setting("stream", "Whether answers are shown as they come", default: true)
+        "max-tokens", "Maximum length of an answer, in tokens", in: tokens, risk: .widens)
+    static let streams = Setting("stream", "Whether to show answers as they arrive", default: true)
     static let buffer = Setting(
-        "buffer", "How much of a stream is held for a reader that is slow, from 16KiB to 512KiB",
+        "buffer", "Size of the buffer between a stream and a slow reader, from 16KiB to 512KiB",
         in: ByteCount(16 << 10)...ByteCount(512 << 10), default: ByteCount(64 << 10))
     static let tools = Setting(
-        "tools", "Whether models may use tools that only read, without being asked for each conversation",
+        "tools", "Whether models may use read-only tools by default",
         default: false,
         risk: .widens)
     static let policy = Setting(
-        "approvals", "Rules for tools; those of all settings files count together", default: ApprovalPolicy(),
+        "approvals", "Rules for tools; the rules of all settings files are combined", default: ApprovalPolicy(),
         risk: .widens
     ).joiningLayers()
     static let mode = Setting<ToolMode?>(
-        "mode", "How far models go without being asked for each conversation: read-only, workspace, full", default: nil,
-        risk: .widens)
+        "mode", "The default tool mode: read-only, workspace or full", default: nil, risk: .widens)
     static let folders = Setting(
-        "folders", "Folders in which the mode holds without a question; they are moved to records of their own",
+        "folders", "Folders in which the mode is approved; these entries move to a record for each folder",
         default: [PathValue](), risk: .widens)
     static let sandbox = Setting(
         "sandbox",
-        "What commands are kept from: nothing; all but the system's programs and the folder; and the network",
+        "What commands cannot reach: nothing; all but system programs and the folder; that and the network",
         default: Confinement.isolated, risk: .widens)
     static let sandboxReads = Setting(
-        "sandbox-reads", "What else commands in the sandbox may read, such as tools that are installed in your home",
+        "sandbox-reads", "Other paths that sandboxed commands may read, such as tools in your home folder",
         default: [PathValue](), risk: .widens)
     static let keepsSecrets = Setting(
-        "keep-secrets", "Whether secrets that stand in a conversation are stored with it", default: false,
+        "keep-secrets", "Whether to store secrets that appear in a conversation", default: false,
         risk: .widens)
-    /// How tools are put to a model.
+    /// How tools are described to a model.
     enum ToolFormat: String, Choice, Hashable {
-        /// In the way of the provider.
+        /// In the format of the provider.
         case native
-        /// As text with tags in the prompt, for models that know no other.
+        /// As tagged text in the prompt, for models without tool support.
         case tagged
     }
 
     static let toolFormat = Setting(
-        "tool-format", "How tools are put to models: in the provider's way, or as text with tags",
+        "tool-format", "How tools are described to models: in the provider's format, or as text with tags",
         default: ToolFormat.native, risk: .widens)
-    /// What becomes of what does not fit into a model's context any more.
+    /// What happens to old turns that no longer fit into the context.
     enum Overflow: String, Choice, Hashable {
         /// The oldest turns are not sent.
         case leaveOut = "leave-out"
-        /// The model is asked for a summary of them, which is sent in their place.
+        /// The model summarises them, and the summary is sent instead.
         case summarise
     }
 
     static let context = Setting(
-        "context", "What happens to old turns that do not fit into the model's context any more",
+        "context", "What to do with old turns that no longer fit into the model's context",
         default: Overflow.leaveOut, risk: .widens)
     static let rounds = Setting(
-        "max-rounds", "How often a model is asked again after its tools have run", in: 1...Int.max, default: 50,
-        risk: .widens)
+        "max-rounds", "How many times a model may be asked again after its tools have run", in: 1...Int.max,
+        default: 50, risk: .widens)
     static let responses = Setting(
-        "openai-responses", "Whether OpenAI is asked by Responses and not by Chat Completions", default: false)
+        "openai-responses", "Whether to use OpenAI's Responses API instead of Chat Completions", default: false)
     static let attribution = Setting(
-        "attribution", "Whether OpenRouter is told which program asks", default: true)
+        "attribution", "Whether to tell OpenRouter the name of this program", default: true)
 
     static let localServers = Setting<[String]>(
         "local-servers",
-        "The servers of this machine that may be asked without being named: ollama, lmstudio, llama.cpp, vllm",
+        "Servers on this machine that may be used without being named: ollama, lmstudio, llama.cpp, vllm",
         default: [], risk: .sends)
 
     static let declarations = [
@@ -92,19 +91,20 @@ enum ChatSettings {
     ]
 }
 
-/// What a conversation asks its models with. It is stored with the conversation, so that later settings do not reach it.
+/// The options with which a conversation asks its models. They are stored with it, so that later changes of settings do
+/// not apply to it.
 struct ChatOptions: Sendable, Hashable {
     var model = ModelOptions()
-    /// How far the model goes with tools; nil where it is given none.
+    /// The tool mode; nil without tools.
     var mode: ToolMode?
-    /// The folder for which tools were chosen, which is the one that they read.
+    /// The folder for which tools were chosen. They read this folder.
     var toolFolder: ToolFolder.Known?
     /// Whether old turns that do not fit are summarised; otherwise they are left out.
     var summarises = false
 
     init() {}
 
-    /// What the settings say for a new conversation.
+    /// The options of a new conversation, from the settings.
     init(_ settings: FeatureSettings, isPlatform: Bool) {
         model.temperature = settings[ChatSettings.temperature] ?? (isPlatform ? 0.7 : nil)
         model.maxTokens = settings[ChatSettings.maxTokens]
@@ -112,8 +112,8 @@ struct ChatOptions: Sendable, Hashable {
         summarises = settings[ChatSettings.context] == .summarise
     }
 
-    /// What is stored, with another mode that was chosen for this folder. All else stays, also what only a later version
-    /// knows.
+    /// The stored options with another mode for this folder. Everything else stays, including members of later
+    /// versions.
     static func changed(_ stored: JSON, to mode: ToolMode?, in folder: ToolFolder.Known) -> JSON {
         var object = stored.object ?? [:]
         object["tools"] = mode.map(Self.stored)
@@ -125,7 +125,7 @@ struct ChatOptions: Sendable, Hashable {
 
     private static func stored(_ mode: ToolMode) -> JSON { mode == .readOnly ? true : mode.json }
 
-    /// As it is stored.
+    /// The stored form.
     var json: JSON {
         var object: JSONObject = [:]
         object["temperature"] = model.temperature.map { .double($0) }
@@ -135,7 +135,7 @@ struct ChatOptions: Sendable, Hashable {
         object["seed"] = model.seed.map { .int($0) }
         object["effort"] = model.effort?.json
         if let mode {
-            // An export leaves this out, whatever it says.
+            // Exports leave this member out.
             object["tools"] = Self.stored(mode)
             toolFolder?.store(in: &object)
         }
@@ -143,7 +143,7 @@ struct ChatOptions: Sendable, Hashable {
         return .object(object)
     }
 
-    /// What was stored; a member of a later version is passed over.
+    /// Reads the stored form. Members of later versions are ignored.
     init(json: JSON) {
         model.temperature = json["temperature"]?.double
         model.topP = json["top_p"]?.double

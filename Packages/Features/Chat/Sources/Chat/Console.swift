@@ -5,15 +5,15 @@ import JSON
 import Registry
 import TurnLoop
 
-/// A conversation on a terminal: what is typed is said, and lines that begin with a slash are commands.
+/// A conversation on a terminal. Typed lines are sent as messages. Lines that begin with a slash are commands.
 ///
-/// Each line is a `chat.send` of its own, so that it goes by the settings of the moment; what was said, decided and
-/// chosen before stays here.
+/// Each line is a separate `chat.send`, so that it uses the current settings. The messages, rules and choices so far
+/// stay in the console.
 actor Console {
-    /// The conversation to which a `chat.send` belongs, where that is one line of it.
+    /// The console to which the current `chat.send` belongs, if it is one line of a conversation.
     @TaskLocal static var open: Console?
 
-    /// Where the conversation as a whole goes on, from its first line to its last.
+    /// The context of the whole conversation, from its first line to its last.
     private let whole: ActionContext
     private let wish: ChatWish
     private var services: ChatServices
@@ -29,26 +29,26 @@ actor Console {
         chatting = Chatting(services: services, context: context, wish: wish)
     }
 
-    /// Talks until the person has had enough; gives the last turn.
+    /// Runs until the user ends the conversation. Returns the last turn.
     func run() async throws -> ChatResult {
         try await chatting.find()
         let who = try await answerer()
         var mode = ""
         if let chosen = try await modeNow() { mode = " (mode \(chosen.rawValue))" }
-        context.notice("\(who)\(mode). /help shows the commands, Ctrl-D ends.")
+        context.notice("\(who)\(mode). /help lists the commands, Ctrl-D quits.")
         said = try await recall()
         do {
             let last = try await talk()
             await tellHow()
             return last
         } catch {
-            // Ctrl-C at the prompt, most likely.
+            // Usually Ctrl-C at the prompt.
             await tellHow()
             throw error
         }
     }
 
-    /// Does what one line says; gives the turn, for one that is a turn.
+    /// Performs one line. Returns the turn, if the line is one.
     func take(_ line: String, _ services: ChatServices, _ context: ActionContext) async throws -> TurnReport? {
         (self.services, self.context) = (services, context)
         await chatting.use(services, context)
@@ -69,9 +69,9 @@ actor Console {
                 }
                 if let report = (done as? ChatResult)?.report { note(report, in: &result) }
             } catch is CancellationError where !Task.isCancelled {
-                // Only the answer was stopped.
+                // The user stopped only the answer.
             } catch let error where !(error is CancellationError) {
-                // A turn that failed is no reason to end the conversation.
+                // A failed turn does not end the conversation.
                 whole.notice(AnyFailure(error).message)
                 if let error = error as? InteractionError { note(error.exit, in: &result) }
             }
@@ -84,38 +84,38 @@ actor Console {
         if [.unanswered, .usage].contains(report.exit) { note(report.exit, in: &result) }
     }
 
-    /// Where nobody watches, a question that had no answer, or none that fits, is told at the end, whatever came after it.
+    /// Without a watcher, an unanswered question or a wrong answer sets the exit code at the end, whatever follows.
     private func note(_ exit: ExitCode, in result: inout ChatResult) {
         if !whole.interaction.canAsk { result.missed = result.missed ?? exit }
     }
 
-    /// Who answers. A server that cannot be reached now may be there when something is said.
+    /// The name of the model. A server that is unreachable now may be back when a message is sent.
     private func answerer() async throws -> String {
         do {
             return name(of: try await chatting.chosen())
         } catch let error as ChatError where error.mayRetry {
             context.notice(error.message)
-            return "nobody answers yet"
+            return "no model is available yet"
         }
     }
 
-    /// The mode. Nil when the model has no tools, or rules of its own for them, or while no model can be reached.
+    /// The mode. Nil if the model has no tools, if it has its own rules for them, or while no model can be reached.
     private func modeNow() async throws -> ToolMode? {
         do { return try await chatting.ownRuler() == nil ? chatting.mode() : nil } catch let error as ChatError
             where error.mayRetry
         { return nil }
     }
 
-    /// A server that chooses the model itself is named alone.
+    /// The provider and the model; only the provider if the server chooses the model.
     private func name(of choice: ModelChoice) -> String {
         PlainText.escape(choice.model.isEmpty ? choice.provider.name : "\(choice.provider.name), \(choice.model)")
     }
 
-    /// Shows where a conversation that is gone on with has come to; gives what the person said in it before.
+    /// Shows the last messages of a resumed conversation. Returns the earlier messages of the user.
     private func recall() async throws -> [String] {
         guard let conversation = await chatting.conversation else { return [] }
         let entries = try await services.history.entries(of: conversation.id)
-        context.notice("goes on with \(PlainText.escape(conversation.title)), \(entries.count) messages")
+        context.notice("continuing \(PlainText.escape(conversation.title)), \(entries.count) messages")
         let spoken = entries.filter { [.user, .assistant].contains($0.message.role) && !$0.message.text.isEmpty }
         if let question = spoken.last(where: { $0.message.role == .user }) {
             for entry in [question] + spoken.filter({ $0.id > question.id }) {
@@ -125,7 +125,7 @@ actor Console {
         return entries.filter { $0.message.role == .user }.map(\.message.text).filter { !$0.isEmpty }
     }
 
-    /// Enough of a text to remember the rest.
+    /// A part of a text, long enough to recognise it.
     private static func excerpt(_ text: String) -> String {
         let lines = text.split(whereSeparator: \.isNewline)
         let shown = lines.prefix(6).joined(separator: "\n  ")
@@ -133,31 +133,31 @@ actor Console {
         return PlainText.escapeLines(String(shown.prefix(600))) + (isCut ? " …" : "")
     }
 
-    /// How to go on with it another time.
+    /// Shows the command that continues the conversation.
     private func tellHow() async {
         guard let id = await chatting.conversation?.id else { return }
-        whole.notice("go on with it: martlet chat --conversation \(id.tag)")
+        whole.notice("to continue: martlet chat --conversation \(id.tag)")
     }
 
-    /// The commands, and the files of this folder that can go along.
+    /// The commands, and the files of this folder that can be attached.
     private var completions: [String] {
         ConsoleCommand.names + Attachments.names(in: whole.host).map { "/attach \($0)" }
     }
 
-    /// Says it, until the person stops the answer with Ctrl-C, which ends nothing else.
+    /// Sends a message. Ctrl-C stops only its answer.
     private func say(_ text: String) async throws -> TurnReport {
         let report = try await context.interruptible { [chatting] in try await chatting.say(text) }
         let shown = try await shown(report)
-        // The model has gone in the midst of the conversation: another one may answer in its place.
+        // The model is no longer available, so another one may answer.
         guard report.failure?.code == ChatError.Kind.modelGone.description,
-            try await pick("Which model shall answer instead?")
+            try await pick("Which model should answer instead?")
         else { return shown }
         let again = try await context.interruptible { [chatting] in try await chatting.sayAgain() }
         guard let again else { return shown }
         return try await self.shown(again)
     }
 
-    /// Lets the person choose among the models of who answers. False when there is nothing to choose.
+    /// Lets the user choose another model of the current provider. Returns false if there is nothing to choose.
     private func pick(_ prompt: String) async throws -> Bool {
         guard context.interaction.canAsk else { return false }
         let choice = try await chatting.chosen()
@@ -167,18 +167,18 @@ actor Console {
             models = try await choice.provider.models().map(\.id)
         } catch let error where !(error is CancellationError) {
             context.notice(
-                "\(provider) gives no list of models: \(AnyFailure(error).message)\n"
-                    + "/model NAME takes one by its name")
+                "cannot list the models of \(provider): \(AnyFailure(error).message)\n"
+                    + "/model NAME selects one by name")
             return false
         }
         let others = models.filter { $0 != choice.model }
         guard !others.isEmpty else {
-            context.notice("\(provider) lists no other model; /model NAME takes one by its name")
+            context.notice("\(provider) lists no other model; /model NAME selects one by name")
             return false
         }
         let names = others.prefix(20).map { PlainText.escape($0) }
-        let more = others.count > names.count ? "; /model NAME takes one of \(others.count - names.count) more" : ""
-        // One that is gone is nothing to stay with.
+        let more = others.count > names.count ? "; /model NAME selects one of \(others.count - names.count) more" : ""
+        // A model that is gone is not offered.
         let stay = models.contains(choice.model) ? "\(PlainText.escape(choice.model)), as now" : "None of them"
         let index = try await context.interaction.choice("chat.model", prompt + more, among: names + [stay])
         guard index < names.count else { return false }
@@ -189,7 +189,7 @@ actor Console {
     private func switchModel(to name: String) async throws {
         let choice = try await chatting.use(name)
         context.notice("\(self.name(of: choice)) answers from now on")
-        // A slip is told now, and not by the server when something was said. Lists need not be whole, so it may be none.
+        // A typing error is reported now and not only by the server. It is a notice, because lists may be incomplete.
         guard choice.description == nil, !choice.model.isEmpty else { return }
         do {
             let models = try await choice.provider.models().map(\.id)
@@ -198,7 +198,7 @@ actor Console {
                 "\(PlainText.escape(choice.provider.name)) does not list this model"
                     + Suggestion.text(for: choice.model, among: models))
         } catch let error where !(error is CancellationError) {
-            // What is not listed cannot be told from what is.
+            // Without a list, nothing can be said about the name.
         }
     }
 
@@ -211,12 +211,12 @@ actor Console {
         return report
     }
 
-    /// Another conversation after this one, in which what was allowed for longer holds too.
+    /// A new conversation in which the lasting rules of this one apply.
     private func following(_ wish: ChatWish) async -> Chatting {
         Chatting(services: services, context: context, wish: wish, rules: await chatting.lastingRules)
     }
 
-    /// Gives the turn, for a command that is one.
+    /// Performs a command. Returns the turn, if the command is one.
     private func perform(_ command: ConsoleCommand) async throws -> TurnReport? {
         switch command {
         case .quit: break
@@ -225,7 +225,7 @@ actor Console {
             var fresh = wish
             (fresh.conversation, fresh.goesOn) = (nil, false)
             chatting = await following(fresh)
-            context.notice("a new conversation begins")
+            context.notice("started a new conversation")
         case .resume(let prefix):
             var other = wish
             (other.conversation, other.goesOn) = (prefix, prefix == nil)
@@ -237,8 +237,8 @@ actor Console {
             if let name {
                 try await switchModel(to: name)
             } else {
-                context.notice("\(self.name(of: try await chatting.chosen())) answers now")
-                _ = try await pick("Which model shall answer from now on?")
+                context.notice("\(self.name(of: try await chatting.chosen())) is answering now")
+                _ = try await pick("Which model should answer from now on?")
             }
         case .tools:
             let name = try await chatting.mode() == nil ? ToolMode.readOnly.rawValue : "off"
@@ -248,21 +248,21 @@ actor Console {
             var fresh = wish
             (fresh.system, fresh.conversation, fresh.goesOn) = (text, nil, false)
             chatting = await following(fresh)
-            context.notice("a new conversation begins with this")
+            context.notice("started a new conversation with this system prompt")
         case .attach(let path):
             let part = try Attachments.file(ReadPath(path), context)
             await chatting.change { $0.attachments.append(part) }
-            context.notice("\(PlainText.escape(path)) goes with your next message")
+            context.notice("\(PlainText.escape(path)) will be sent with your next message")
         case .retry:
             if let report = try await chatting.sayAgain() { return try await shown(report) }
-            context.notice("nothing was said yet")
+            context.notice("there is no message to send again yet")
         case .save:
             if let id = await chatting.conversation?.id {
-                context.notice("it is kept as \(id.tag)")
+                context.notice("saved as \(id.tag)")
             } else {
-                context.notice("nothing is kept yet")
+                context.notice("nothing is saved yet")
             }
-        case .stop: context.notice("Ctrl-C stops an answer while it comes")
+        case .stop: context.notice("Ctrl-C stops an answer while it arrives")
         case .clear:
             try await context.emit(.clear)
             return try await perform(.new)
@@ -270,14 +270,14 @@ actor Console {
         return nil
     }
 
-    /// Sets how far the model goes, if that is named, and says how far that is.
+    /// Sets the mode, if a name is given, and returns the current one in words.
     private func mode(_ name: String?) async throws -> String {
         if let ruler = try await chatting.ownRuler() {
-            return "\(ruler) goes by tools and rules of its own; a mode is about the tools of this machine"
+            return "\(ruler) uses its own tools and rules; a mode only affects the tools of this machine"
         }
         guard let name else { return try await chatting.mode().words }
         guard name == "off" || ToolMode(rawValue: name) != nil else {
-            throw ConsoleCommandError(message: "the modes are off, read-only, workspace and full")
+            throw ConsoleCommandError(message: "unknown mode; use off, read-only, workspace or full")
         }
         return try await chatting.use(mode: ToolMode(rawValue: name)).words
     }
@@ -302,21 +302,21 @@ enum ConsoleCommand: Sendable, Hashable {
     ]
 
     static let overview = """
-        /new              begin another conversation
-        /resume [id]      go on with the newest one, or with the one named
-        /model [name]     show who answers, or let another model answer
-        /tools            let the model use tools, or not
-        /mode [name]      show or set how far it goes unasked: off, read-only, workspace, full
-        /system <text>    begin another conversation with this instruction
+        /new              start a new conversation
+        /resume [id]      continue the newest conversation, or the one named
+        /model [name]     show the model, or switch to another one
+        /tools            turn tools on or off
+        /mode [name]      show or set what it may do without asking: off, read-only, workspace, full
+        /system <text>    start a new conversation with this system prompt
         /attach <file>    send a file with your next message
-        /retry            say the last thing again
-        /stop             say how an answer is stopped
-        /save             show under which name it is kept
-        /clear            begin another conversation on an empty screen
-        /quit             end, as Ctrl-D does; Ctrl-C stops an answer
+        /retry            send the last message again
+        /stop             show how to stop an answer
+        /save             show the id under which the conversation is saved
+        /clear            start a new conversation on an empty screen
+        /quit             quit, like Ctrl-D; Ctrl-C stops an answer
         """
 
-    /// Whether a line is a command. A path at the beginning of a message is none: `/etc/hosts looks odd`.
+    /// Whether a line is a command. A message that begins with a path is not: `/etc/hosts looks odd`.
     static func isCommand(_ line: String) -> Bool {
         guard line.hasPrefix("/") else { return false }
         let word = line.prefix { !$0.isWhitespace }
@@ -338,7 +338,7 @@ enum ConsoleCommand: Sendable, Hashable {
         case "/model": self = .model(rest)
         case "/tools": self = .tools
         case "/mode": self = .mode(rest)
-        case "/system": self = .system(try needed("an instruction"))
+        case "/system": self = .system(try needed("a system prompt"))
         case "/attach": self = .attach(try needed("a file"))
         case "/retry": self = .retry
         case "/stop": self = .stop
@@ -347,14 +347,13 @@ enum ConsoleCommand: Sendable, Hashable {
         case "/quit", "/exit", "/bye": self = .quit
         default:
             throw ConsoleCommandError(
-                message: "there is no command \(PlainText.escape(name))"
-                    + "\(Suggestion.text(for: name, among: Self.names)); /help shows them, and a message begins with a space"
-            )
+                message: "unknown command \(PlainText.escape(name))\(Suggestion.text(for: name, among: Self.names)); "
+                    + "/help lists the commands; to send this as a message, begin with a space")
         }
     }
 }
 
-/// A slash with something else behind it.
+/// An unknown command, or one with wrong arguments.
 struct ConsoleCommandError: Failure {
     let message: String
     var code: String { "chat.command" }

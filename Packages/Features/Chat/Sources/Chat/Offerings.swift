@@ -3,7 +3,7 @@ import ChatHistory
 import ChatProviders
 import JSON
 
-/// A provider of Chat's as other features find it. It is made when it is used for the first time.
+/// A provider of Chat as other features see it. It is created on first use.
 final class OfferedProvider: ModelProvider {
     let id: String
     let name: String
@@ -22,14 +22,14 @@ final class OfferedProvider: ModelProvider {
     private func provider() async throws -> any ModelProvider { try await services.directory().provider(named: id) }
 
     func isAvailable() async -> Bool {
-        // Without a registry there is nobody who could sign a request.
+        // Without a registry, no request can be signed.
         do { return try await provider().isAvailable() } catch { return false }
     }
 
     func models() async throws -> [ModelDescription] { try await services.directory().models(of: id) }
 
     func dialect(of model: String) async -> RequestDialect? {
-        // One that cannot be made says so when it is asked.
+        // A provider that cannot be created reports this when it is asked.
         do { return try await provider().dialect(of: model) } catch { return nil }
     }
 
@@ -42,7 +42,7 @@ final class OfferedProvider: ModelProvider {
     }
 }
 
-/// The history as other features find it.
+/// The history as other features see it.
 final class Conversations: ConversationStore {
     private let history: History
 

@@ -2,23 +2,23 @@ public import Capabilities
 public import JSON
 public import StorageKit
 
-/// What a conversation begins with. Later changes of settings do not reach it.
+/// The initial setup of a conversation. Later changes of settings do not apply to it.
 public struct ConversationSetup: Sendable, Hashable {
     public var provider: String?
     public var model: String?
-    /// The address of the server that was asked; conversations of old have the name of its profile.
+    /// The address of the server. Old conversations have the name of its profile.
     public var server: String?
-    /// Which of a platform's deployments answered.
+    /// The deployment of a platform that answered.
     public var deployment: String?
     /// The system prompt.
     public var system: String?
-    /// The model's options, in the words of who uses them.
+    /// The model's options, in the format of the caller.
     public var options: JSON
-    /// The member of the options that names a folder of this machine, which leaves it in no export.
+    /// The option that names a local folder. Exports leave it out.
     public static let folderOption = "tool_folder"
-    /// The member that says which folder was there then, which leaves it in no export either.
+    /// The option that identifies the folder at that time. Exports leave it out too.
     public static let folderIdentityOption = "tool_folder_identity"
-    /// The policy of tools, in the words of who uses it.
+    /// The tool policy, in the format of the caller.
     public var tools: JSON
 
     public init(
@@ -38,49 +38,49 @@ public struct ConversationSetup: Sendable, Hashable {
 
 /// A conversation without its messages.
 ///
-/// It is a path in a tree of messages: forks and edited messages share their beginning with what was there before.
+/// It is a path in a tree of messages: forks and edited messages share their beginning with the original.
 public struct Conversation: Record, Hashable {
     public let id: ConversationID
-    /// The first 40 characters of what the person wrote first, or the name that the person gave it.
+    /// The first 40 characters of the first message of the user, or the name that the user gave it.
     public let title: String
     public let setup: ConversationSetup
     public let created: Timestamp
     public let updated: Timestamp
-    /// The newest message of the path, which the next one follows.
+    /// The newest message of the path. The next message follows it.
     public let head: MessageID?
-    /// How many messages the path has.
+    /// The number of messages of the path.
     public let messages: Int
     /// The beginning of the last text, on one line.
     public let preview: String
-    /// What all its answers took together.
+    /// The usage of all its answers.
     public let usage: Usage
-    /// The conversation that it was forked from, while that is there.
+    /// The conversation that it was forked from, while that exists.
     public let parent: ConversationID?
-    /// When it was deleted, while that can be undone.
+    /// When it was deleted, while it can be restored.
     public let deleted: Timestamp?
 
     public static let fields: [Field<Conversation>] = [
-        Field("id", "What it is called by", .name) { $0.id },
-        Field("title", "What it is about") { $0.title },
-        Field("model", "Model that answers") { $0.setup.model },
-        Field("provider", "Who has the model") { $0.setup.provider },
-        Field("server", "Where the model is", .detail) { $0.setup.server },
-        Field("deployment", "Which deployment of a platform answers", .detail) { $0.setup.deployment },
-        Field("messages", "How many messages it has") { $0.messages },
-        Field("updated", "When something was written last") { $0.updated },
-        Field("created", "When it began", .detail) { $0.created },
+        Field("id", "Id of the conversation", .name) { $0.id },
+        Field("title", "Title of the conversation") { $0.title },
+        Field("model", "The model that answers") { $0.setup.model },
+        Field("provider", "The provider of the model") { $0.setup.provider },
+        Field("server", "Address of the server", .detail) { $0.setup.server },
+        Field("deployment", "The platform's deployment that answers", .detail) { $0.setup.deployment },
+        Field("messages", "Number of messages") { $0.messages },
+        Field("updated", "When it last changed") { $0.updated },
+        Field("created", "When it was started", .detail) { $0.created },
         Field("preview", "The beginning of the last text", .detail) { $0.preview },
         Field("system", "System prompt", .detail) { $0.setup.system },
-        Field("usage", "What all its answers took", .detail) { $0.usage },
+        Field("usage", "Tokens and cost of all its answers", .detail) { $0.usage },
         Field("parent", "Conversation that it was forked from", .detail) { $0.parent },
         Field("deleted", "When it was deleted", .detail) { $0.deleted },
     ]
 }
 
-/// What a conversation is called for good: the second of its beginning and eight random letters, such as
+/// The permanent id of a conversation: its start to the second and eight random letters, such as
 /// `20261121-213045-k7f3qd8z`.
 ///
-/// Ids sort by time, and people need not type them whole: the letters at the end, or the first few of these, will do.
+/// Ids sort by time. Users may type only the letters at the end, or the first few of them.
 public struct ConversationID: RawRepresentable, Sendable, Hashable, OutputValue, CustomStringConvertible {
     public let rawValue: String
 
@@ -88,15 +88,15 @@ public struct ConversationID: RawRepresentable, Sendable, Hashable, OutputValue,
         self.rawValue = rawValue
     }
 
-    /// The letters at the end, which no other conversation has.
+    /// The letters at the end, which are unique.
     public var tag: String { rawValue.split(separator: "-").last.map(String.init) ?? rawValue }
 
     public var description: String { rawValue }
     public var json: JSON { .string(rawValue) }
     public static var schema: Schema { .string }
 
-    /// The first letter of a tag is no digit, by which it is told from the beginning of a whole id. Letters that look
-    /// like others are left out.
+    /// The first letter of a tag is not a digit, so that a tag differs from the beginning of a whole id. Letters that
+    /// look alike are left out.
     private static let letters = Array("abcdefghjkmnpqrstvwxyz")
     private static let signs = Array("abcdefghjkmnpqrstvwxyz0123456789")
 
@@ -113,7 +113,7 @@ public struct ConversationID: RawRepresentable, Sendable, Hashable, OutputValue,
 
 extension ConversationID: Storable {}
 
-/// What a message is called, in the whole history. Newer messages have larger numbers.
+/// The id of a message, unique in the history. Newer messages have larger numbers.
 public struct MessageID: RawRepresentable, Sendable, Hashable, Comparable, OutputValue, CustomStringConvertible {
     public let rawValue: Int64
 

@@ -2,43 +2,43 @@ public import Capabilities
 import JSON
 import StorageKit
 
-/// A message as the history has it.
+/// A stored message.
 public struct Entry: Sendable, Hashable {
     public let id: MessageID
-    /// The message before it; nil at the beginning.
+    /// The message before it; nil for the first one.
     public let parent: MessageID?
-    /// What was said, as far as it got.
+    /// The content, as far as it arrived.
     public let message: Message
     public let state: State
-    /// Who wrote it, of an answer.
+    /// The provider, for an answer.
     public let provider: String?
     public let model: String?
     public let time: Timestamp
-    /// What a server said of an answer when it began.
+    /// What the server reported at the start of the answer.
     public let start: ChatStart?
     public let finish: ChatAnswer.Finish?
     public let usage: Usage
-    /// Whether it did not become the newest message of its conversation, because somebody else had written meanwhile.
+    /// Whether it is a branch, because another message was added to the conversation in the meantime.
     public let isBranch: Bool
 
     public enum State: Sendable, Hashable {
         case complete
         /// It is being written now, by this or another process.
         case streaming
-        /// The person stopped it.
+        /// The user stopped it.
         case stopped
         case failed(code: String, message: String)
-        /// It was cut at a limit of tokens.
+        /// It was cut off at a token limit.
         case truncated
-        /// Whoever wrote it died.
+        /// The process that wrote it ended.
         case interrupted
     }
 
-    /// What a model may be given of it, or nil where nothing was said. Failures are never given to a model: they are in
-    /// the state and not in the message.
+    /// The part that may be sent to a model; nil if there is none. Failures are never sent: they are in the state and
+    /// not in the message.
     public var sent: Message? {
         var message = message
-        // Providers refuse thoughts without the proof that comes at their end.
+        // Providers refuse reasoning without the signature that comes at its end.
         if state != .complete {
             message.parts.removeAll { part in
                 if case .reasoning(let thought) = part {
@@ -52,27 +52,26 @@ public struct Entry: Sendable, Hashable {
     }
 }
 
-/// Where a new message goes when the one that it follows is not the newest any more.
+/// Where a new message goes if the message before it is no longer the newest.
 public enum Placement: Sendable, Hashable {
-    /// It becomes the newest message if the one that it follows still is, and else a branch beside what somebody else
-    /// has written meanwhile.
+    /// It becomes the newest message if the one before it still is. Otherwise it becomes a branch.
     case next
-    /// It becomes the newest message in any case, as when something is edited and sent again; what was there stays
+    /// It always becomes the newest message, for example when an edited message is sent again. The old messages stay
     /// reachable as a branch.
     case branch
 }
 
-/// One way through a conversation to a message that nothing follows.
+/// A path through a conversation that ends at a message without a successor.
 public struct Branch: Sendable, Hashable {
     public let tip: MessageID
     public let time: Timestamp
-    /// How many messages there are up to its tip.
+    /// The number of messages up to its tip.
     public let messages: Int
-    /// Whether it is the one that is shown and continued.
+    /// Whether it is the branch that is shown and continued.
     public let isCurrent: Bool
 }
 
-/// The facts of a message that are no parts, as JSON and back.
+/// Encodes and decodes the members of a message other than its parts.
 enum EntryCoding {
     // MARK: Usage, in whole numbers only
 
@@ -118,7 +117,7 @@ enum EntryCoding {
     }
 }
 
-/// The word for a state, as it is stored.
+/// The stored word for a state.
 enum StateWord: String, Storable, Choice {
     case complete, streaming, stopped, failed, truncated, interrupted
 
@@ -147,7 +146,7 @@ enum StateWord: String, Storable, Choice {
 }
 
 extension Usage {
-    /// The sum as `+` makes it, which stays at the largest number instead of trapping on what a server made up.
+    /// The sum like `+`, but saturating instead of trapping on invented numbers of a server.
     func adding(_ other: Usage) -> Usage {
         func sum(_ left: Int?, _ right: Int?) -> Int? {
             guard let left, let right else { return left ?? right }

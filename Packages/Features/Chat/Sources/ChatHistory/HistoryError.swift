@@ -1,8 +1,8 @@
 public import Capabilities
 
-/// Why the history could not be read, changed or brought in.
+/// Why the history could not be read, changed or imported.
 ///
-/// What the database itself refuses is a `StorageError`.
+/// Errors of the database itself are `StorageError`.
 public struct HistoryError: Failure {
     /// The stable reason, to be compared with `==`.
     public let kind: Kind
@@ -30,23 +30,24 @@ public struct HistoryError: Failure {
 
         /// There is no such conversation or message.
         public static let notFound = Kind("history.not-found")
-        /// Several conversations begin like that.
+        /// Several conversations match.
         public static let ambiguous = Kind("history.ambiguous")
-        /// What was to be brought in is not what it should be; the message says where.
+        /// The imported document is not valid; the message says where.
         public static let invalid = Kind("history.invalid")
-        /// A message is stored in a form that cannot be read.
+        /// A stored message cannot be read.
         public static let damaged = Kind("history.damaged")
-        /// An answer was given but could not be stored.
+        /// An answer arrived but could not be stored.
         public static let notSaved = Kind("history.not-saved")
     }
 }
 
 extension HistoryError {
     static func missing(_ id: ConversationID) -> HistoryError {
-        HistoryError(.notFound, "there is no conversation \(PlainText.escape(id.rawValue)); list them to see which are")
+        HistoryError(
+            .notFound, "there is no conversation \(PlainText.escape(id.rawValue)); 'martlet chat list' shows all")
     }
 
     static func missing(_ id: MessageID) -> HistoryError {
-        HistoryError(.notFound, "the conversation has no message \(id.rawValue); show it to see which it has")
+        HistoryError(.notFound, "the conversation has no message \(id.rawValue); show it to see its messages")
     }
 }

@@ -2,20 +2,20 @@ import Capabilities
 import JSON
 
 extension JSON {
-    /// A member that has to be there.
+    /// A required member.
     func member<Value: InputValue>(_ name: String, as type: Value.Type = Value.self) throws(ValueError) -> Value {
         guard let value = try optional(name, as: Value.self) else { throw ValueError("is missing", at: [name]) }
         return value
     }
 
-    /// A member that may be missing or null, which is the same.
+    /// An optional member. Null is the same as missing.
     func optional<Value: InputValue>(_ name: String, as type: Value.Type = Value.self) throws(ValueError) -> Value? {
         guard let object else { throw ValueError("needs an object, not \(kindName)") }
         guard let value = object[name], !value.isNull else { return nil }
         do { return try Value(json: value) } catch { throw error.under(name) }
     }
 
-    /// What is read from a member that may be missing.
+    /// An optional member, decoded.
     func optional<Value>(
         _ name: String, _ read: (JSON) throws(ValueError) -> Value
     ) throws(ValueError) -> Value? {
@@ -23,7 +23,7 @@ extension JSON {
         do { return try read(value) } catch { throw error.under(name) }
     }
 
-    /// The elements of a member that has to be a list, each read with its place in errors.
+    /// The elements of a required list, with their index in errors.
     func list<Element>(
         _ name: String, _ read: (JSON) throws(ValueError) -> Element
     ) throws(ValueError) -> [Element] {
@@ -31,7 +31,7 @@ extension JSON {
         do { return try JSON.array(elements).list(read) } catch { throw error.under(name) }
     }
 
-    /// The elements of a list, each read with its place in errors.
+    /// The elements of a list, with their index in errors.
     func list<Element>(_ read: (JSON) throws(ValueError) -> Element) throws(ValueError) -> [Element] {
         guard let elements = array else { throw ValueError("needs a list, not \(kindName)") }
         var result: [Element] = []
@@ -44,14 +44,14 @@ extension JSON {
 }
 
 extension JSONObject {
-    /// Sets a member that has a value.
+    /// Sets a member if there is a value.
     mutating func add(_ name: String, _ value: (some OutputValue)?) {
         if let value { self[name] = value.json }
     }
 }
 
 extension JSONReading {
-    /// For what may hold the input of a tool, which nests as deep as a model likes.
+    /// For the input of tools, which may nest as deeply as the model wrote it.
     static var deep: JSONReading {
         var reading = JSONReading.strict
         reading.maxDepth = deepest

@@ -1,15 +1,15 @@
-/// Text cut down to one line for lists.
+/// Text shortened to one line for lists.
 enum Line {
-    /// What a conversation is called before a person names it.
+    /// The title of a conversation before the user names it.
     static func title(_ text: String) -> String { cut(text, 40) }
 
     static func preview(_ text: String) -> String { cut(text, 120) }
 
-    /// The first characters as people count them, with every run of spaces, line breaks and controls as one space.
+    /// The first characters, with every run of white space, line breaks and control characters as one space.
     static func cut(_ text: String, _ limit: Int) -> String {
         var line = String.UnicodeScalarView()
         var (isGap, count) = (false, 0)
-        // One character can consist of thousands of scalars; nobody needs those of a title.
+        // One character can consist of thousands of scalars, which a title does not need.
         for scalar in text.unicodeScalars {
             if scalar.properties.isWhitespace || isControl(scalar) {
                 isGap = !line.isEmpty

@@ -3,20 +3,20 @@ import HTTPCore
 public import JSON
 import ModelKit
 
-/// Why there is no answer, in words for a person.
+/// Why there is no answer, as a message for the user.
 ///
-/// No message has a key in it, whatever the server said. What is wrong with a certificate is told by `HTTPError`,
-/// untouched, because it has the certificate.
+/// No message contains a key, whatever the server said. Certificate errors are passed on as `HTTPError`, because they
+/// contain the certificate.
 public struct ChatError: Failure {
     /// The stable reason, to be compared with `==`.
     public let kind: Kind
-    /// What has happened, without what to do about it.
+    /// What happened, without the remedy.
     public let happened: String
-    /// What to do next, where something can be done.
+    /// What to do next, if something can be done.
     public var remedy: String?
-    /// Who was asked.
+    /// The provider that was asked.
     public var provider: String?
-    /// The status that the server answered with, where it answered.
+    /// The status of the server's response, if there was one.
     public var status: Int?
     /// How long the server asked to wait.
     public var retryAfter: Duration?
@@ -38,7 +38,7 @@ public struct ChatError: Failure {
     public var message: String { remedy.map { "\(happened); \($0)" } ?? happened }
     public var code: String { kind.description }
 
-    /// Whether the same question may well be answered when it is asked once more.
+    /// Whether the same question may succeed if it is asked again.
     public var mayRetry: Bool {
         [.rateLimited, .serverFailed, .notReady, .timedOut, .unreachable, .streamLost, .empty].contains(kind)
     }
@@ -75,21 +75,21 @@ extension ChatError {
 
         // MARK: What the server says
 
-        /// The key, or the sign-in, is not accepted.
+        /// The key or the sign-in was rejected.
         public static let keyRefused = Kind("key-refused")
-        /// The account has no right to this.
+        /// The account lacks this right.
         public static let forbidden = Kind("forbidden")
-        /// The account has no money left, or no quota.
+        /// The account has no credit or quota.
         public static let noCredit = Kind("no-credit")
         public static let rateLimited = Kind("rate-limited")
         public static let modelNotFound = Kind("model-not-found")
-        /// The model was there and is not any more.
+        /// The model is no longer available.
         public static let modelGone = Kind("model-gone")
         /// The conversation is longer than the model can read.
         public static let tooLong = Kind("too-long")
-        /// A filter of the provider holds the answer, or the question, back.
+        /// A content filter of the provider withheld the answer or rejected the question.
         public static let contentRefused = Kind("content-refused")
-        /// The server does not understand the request; the message has its words.
+        /// The server rejected the request. The message has its reason.
         public static let invalidRequest = Kind("invalid-request")
         public static let serverFailed = Kind("server-failed")
         /// The server is starting or overloaded.
@@ -101,57 +101,58 @@ extension ChatError {
         public static let timedOut = Kind("timed-out")
         /// The answer broke off.
         public static let streamLost = Kind("stream-lost")
-        /// There is nothing in the answer.
+        /// The answer is empty.
         public static let empty = Kind("empty")
-        /// What came is no answer of such a server.
+        /// The response is not a valid answer.
         public static let badAnswer = Kind("bad-answer")
         public static let tooLarge = Kind("too-large")
-        /// The server sends the request elsewhere, where it is not sent without being asked.
+        /// The server redirects the request, and redirects are not followed.
         public static let redirected = Kind("redirected")
 
         // MARK: What was asked for
 
-        /// The request has something in it that this server does not take.
+        /// The request contains something that this server does not accept.
         public static let unsupported = Kind("unsupported")
         /// There is no key for the provider.
         public static let noKey = Kind("no-key")
-        /// Nobody can be asked.
+        /// No provider is available.
         public static let noProvider = Kind("no-provider")
         public static let unknownProvider = Kind("unknown-provider")
-        /// A gateway has no project of that name, or several.
+        /// A gateway has no project with that name, or several.
         public static let unknownProject = Kind("unknown-project")
-        /// A server was found on this machine that nobody has named or agreed to.
+        /// A server was found on this machine, but it was neither named nor approved.
         public static let notAgreed = Kind("not-agreed")
-        /// The folder is none in which models may write.
+        /// Models may not write in this folder.
         public static let toolFolder = Kind("tool-folder")
         /// The provider has no model.
         public static let noModel = Kind("no-model")
-        /// The beginning of a name fits several models.
+        /// A name matches the beginning of several models.
         public static let ambiguousModel = Kind("ambiguous-model")
-        /// What stands in the settings or the environment is no address.
+        /// An address in the settings or the environment is not valid.
         public static let badAddress = Kind("bad-address")
     }
 }
 
 extension ChatError {
-    /// The same error with the names that are most like the one that was not found, if the list can be had.
+    /// The same error with the most similar names, if the models can be listed.
     func naming(nearest model: String, in provider: any ModelProvider) async -> ChatError {
         let known: [String]
         do {
             known = try await provider.models().map(\.id)
         } catch {
-            // Why the list cannot be had is another matter.
+            // The failure of the list does not matter here.
             return self
         }
         let names = Self.nearest(to: model, among: known)
         guard !names.isEmpty else { return self }
         var error = self
         let list = names.map { "'\(PlainText.escape($0))'" }.joined(separator: ", ")
-        error.remedy = "did you mean \(list)? 'martlet chat models' lists what there is"
+        error.remedy = "did you mean \(list)? 'martlet chat models' lists the available models"
         return error
     }
 
-    /// At most three names: the one with the fewest slips, then those that share a long beginning or contain the word.
+    /// At most three names: the one with the fewest differences, then names that share a long beginning or contain the
+    /// word.
     static func nearest(to word: String, among names: [String]) -> [String] {
         var found = Suggestion.nearest(to: word, among: names).map { [$0] } ?? []
         let wanted = word.lowercased()
@@ -170,11 +171,11 @@ extension ChatError {
 }
 
 extension ChatError {
-    /// What a server means that did not answer, or failed while it did.
+    /// The error for a server that refused, or failed during its answer.
     ///
     /// - Parameters:
-    ///   - status: nil in the midst of an answer.
-    ///   - model: What was asked for.
+    ///   - status: nil in the middle of an answer.
+    ///   - model: the requested model.
     init(_ refusal: ServerRefusal?, status: Int?, retryAfter: Duration?, model: String, from server: ServerAccess) {
         let kind = RefusalKind(refusal, status: status).kind
         let words = refusal.map { server.redactor.redact($0.message) }.flatMap { $0.isEmpty ? nil : $0 }
@@ -189,35 +190,40 @@ extension ChatError {
         let name = server.name
         let because = words.map { ": \(trimmed($0))" } ?? status.map { " (status \($0))" } ?? ""
         switch kind {
-        case .keyRefused: return ("\(name) does not accept the key, or got none\(because)", server.remedy)
+        case .keyRefused: return ("\(name) rejected the key, or received none\(because)", server.remedy)
         case .forbidden:
-            return ("\(name) does not allow this account to do that\(because)", "ask for the right, or another model")
+            return ("\(name) does not allow this account to do that\(because)", "request access, or use another model")
         case .noCredit:
-            return ("the account at \(name) has no credit or quota left\(because)", "add some there, or ask another")
+            return (
+                "the account at \(name) has no credit or quota left\(because)",
+                "add credit there, or use another provider"
+            )
         case .rateLimited:
             let advice = wait.map { "try again in \($0.words)" } ?? "wait a minute and try again"
-            return ("\(name) was asked too often\(because)", advice)
+            return ("\(name) received too many requests\(because)", advice)
         case .tooLong:
             return (
                 "the conversation is longer than \(shown(model)) can read\(because)",
-                "begin a new one, leave something out, or take a model with a larger context"
+                "start a new one, leave something out, or use a model with a larger context"
             )
         case .contentRefused:
-            return ("\(name) holds the answer back because of its content\(because)", "ask in another way")
+            return ("\(name) withheld the answer because of its content\(because)", "rephrase the question")
         case .modelNotFound:
-            return ("\(name) has no model \(shown(model))\(because)", "'martlet chat models' lists what there is")
+            return (
+                "\(name) has no model \(shown(model))\(because)", "'martlet chat models' lists the available models"
+            )
         case .notReady:
             let advice = wait.map { "try again in \($0.words)" } ?? "try again later"
             return ("\(name) is not ready\(because)", advice)
-        case .timedOut: return ("\(name) did not get an answer in time itself\(because)", "try again")
+        case .timedOut: return ("\(name) timed out\(because)", "try again")
         case .invalidRequest:
-            let advice = speaksNoTools(words) ? "set chat.tool-format to tagged, or ask without tools" : nil
+            let advice = speaksNoTools(words) ? "set chat.tool-format to tagged, or turn tools off" : nil
             return ("\(name) refused the request\(because)", advice)
-        default: return ("something went wrong at \(name)\(because)", "try again")
+        default: return ("\(name) failed\(because)", "try again")
         }
     }
 
-    /// Whether the server cannot read calls of tools, as vLLM says that was started without a parser for them.
+    /// Whether the server does not support tools, such as vLLM without a tool parser.
     private static func speaksNoTools(_ words: String?) -> Bool {
         let words = (words ?? "").lowercased()
         return ["tool choice requires", "tool-call-parser", "does not support tools", "does not support tool"].contains
@@ -226,12 +232,12 @@ extension ChatError {
         }
     }
 
-    /// A model's name in a sentence. It may have been made by a server.
+    /// A model's name in a sentence. A server may have made it up.
     static func shown(_ model: String) -> String {
         model.isEmpty ? "its model" : "“\(PlainText.escape(String(model.prefix(100))))”"
     }
 
-    /// Without the final stop, since it becomes a part of our sentence.
+    /// Without the final stop, because it becomes a part of our sentence.
     private static func trimmed(_ words: String) -> String {
         var words = words[...]
         while words.hasSuffix(".") || words.hasSuffix(" ") { words = words.dropLast() }
@@ -240,9 +246,10 @@ extension ChatError {
 }
 
 extension ChatError {
-    /// What a failure on the way means; nil for what is told as it is: certificates, and mistakes of this program.
+    /// The error for a failed connection; nil for errors that are passed on unchanged: certificates, and mistakes of
+    /// this program.
     ///
-    /// - Parameter hasBegun: Whether the answer had begun.
+    /// - Parameter hasBegun: whether the answer had begun.
     init?(_ error: HTTPError, hasBegun: Bool, from server: ServerAccess) {
         let kind: Kind
         var remedy: String?
@@ -259,13 +266,13 @@ extension ChatError {
             remedy = "try again later"
         default: kind = hasBegun ? .streamLost : .unreachable
         }
-        let happened = "no whole answer of \(server.name): \(server.redactor.redact(error.message))"
+        let happened = "no complete answer from \(server.name): \(server.redactor.redact(error.message))"
         self.init(
             kind, happened, remedy: remedy, provider: server.id, status: error.status?.code,
             retryAfter: error.retryAfter, cause: error)
     }
 
-    /// What a reader of answers could not make one of.
+    /// The error for an answer that cannot be read.
     init(_ error: DialectError, model: String, from server: ServerAccess) {
         if error.kind == .failed {
             self.init(error.refusal, status: nil, retryAfter: nil, model: model, from: server)
@@ -284,15 +291,16 @@ extension ChatError {
     }
 }
 
-/// What the words and the status of a refusal mean. Servers agree on neither, so both are looked at.
+/// The kind of a refusal, from its message and its status. Servers agree on neither, so both are used.
 struct RefusalKind {
-    /// What is said, in small letters: the message, the type and the code.
+    /// The message in lower case.
     private let words: String
     private let type: String
     private let code: String
     private let status: Int?
 
-    /// - Parameter status: nil where the refusal came in the midst of an answer. OpenRouter has one as its code there.
+    /// - Parameter status: nil if the refusal came in the middle of an answer. OpenRouter then has a status as its
+    ///   code.
     init(_ refusal: ServerRefusal?, status: Int?) {
         type = refusal?.type?.lowercased() ?? ""
         code = refusal?.code?.lowercased() ?? ""
@@ -330,10 +338,10 @@ struct RefusalKind {
         return words.contains("stream") && !words.contains("stream_options") && says(denials)
     }
 
-    /// Whether a gateway runs as many agents as it can, so that it has not started another one.
+    /// Whether a gateway is at its limit of agents and has not started another one.
     var hasNoRoom: Bool { words.contains("maximum concurrent") }
 
-    /// Whether a gateway has ended the session that the request names.
+    /// Whether a gateway has ended the session of the request.
     var hasLostSession: Bool {
         isAny(["session_not_found"]) || (status == 404 && words.contains("session") && words.contains("not found"))
     }

@@ -2,13 +2,13 @@ import Capabilities
 import HTTPClient
 import HTTPCore
 
-/// Who asks a server.
+/// How a request is authenticated.
 enum Credential: Sendable {
-    /// Nobody in particular.
+    /// Without authentication.
     case none
-    /// A key of the environment, and the server that it is for.
+    /// A key of the environment, with the server that it is for.
     case key(Secret, KeyHeader, for: HTTPURL)
-    /// Whoever knows the credential, which is looked up when it is needed.
+    /// A signer, which looks the credential up when it is needed.
     case signer(RequestSigner)
 
     func open(_ request: HTTPRequest, with client: HTTPClient) async throws -> HTTPExchange {
@@ -21,7 +21,7 @@ enum Credential: Sendable {
         return try await client.send(try carrying(request))
     }
 
-    /// The request with the key, if there is one; it goes to no other server than its own.
+    /// The request with the key, if there is one. The key is only sent to its own server.
     private func carrying(_ request: HTTPRequest) throws -> HTTPRequest {
         guard case .key(let key, let header, let home) = self else { return request }
         guard Self.mayGo(to: request.url, from: home) else {
@@ -34,8 +34,7 @@ enum Credential: Sendable {
         return signed
     }
 
-    /// The server itself, and other ports of its host, where a platform serves its models, as long as nobody on the way
-    /// can read along.
+    /// The server itself. With https also other ports of its host, where a platform serves its models.
     private static func mayGo(to url: HTTPURL, from home: HTTPURL) -> Bool {
         url.isSameOrigin(as: home) || (url.scheme == .https && home.scheme == .https && url.host == home.host)
     }
@@ -54,22 +53,22 @@ enum KeyHeader: Sendable {
     }
 }
 
-/// What the environment says about a provider: `LAB_API_KEY` and `LAB_BASE_URL`.
+/// The variables of a provider: `LAB_API_KEY` and `LAB_BASE_URL`.
 struct EnvironmentKey: Sendable {
     let key: Secret?
     let address: HTTPURL?
 
-    /// Throws when the address is none.
+    /// Throws if the address is not valid.
     init(for id: String, in environment: [String: String], redactor: Redactor) throws(ChatError) {
         let variable = SecretName(id).environmentVariable
         let key = environment[variable].flatMap { $0.isEmpty ? nil : Secret($0) }
         if let key {
             redactor.learn(key, named: variable)
-            // A line end in a header would begin another one; usually it came along when the key was copied.
+            // A line end would start another header. It is usually copied along with the key.
             guard key.withText({ $0.utf8.allSatisfy { (33...126).contains($0) } }) else {
                 throw ChatError(
-                    .noKey, "\(variable) has characters in it that no key has", remedy: "set it once more without them",
-                    provider: id)
+                    .noKey, "\(variable) contains characters that are not valid in a key",
+                    remedy: "set it again without them", provider: id)
             }
         }
         self.key = key
@@ -85,7 +84,7 @@ struct EnvironmentKey: Sendable {
         }
     }
 
-    /// The credential for a server that has no host known beforehand: the key is for the address beside it only.
+    /// The credential for a server with a configurable address. The key is only for the address beside it.
     func credential(for url: HTTPURL) -> Credential? {
         guard let key, let address, address.isSameOrigin(as: url) else { return nil }
         return .key(key, .bearer, for: address)
@@ -93,7 +92,7 @@ struct EnvironmentKey: Sendable {
 
     static func addressVariable(for id: String) -> String {
         let variable = SecretName(id).environmentVariable
-        // A name such as `ci-token` is a variable as it is.
+        // A name such as `ci-token` is a variable without the suffix.
         return (variable.hasSuffix("_API_KEY") ? String(variable.dropLast("_API_KEY".count)) : variable) + "_BASE_URL"
     }
 }

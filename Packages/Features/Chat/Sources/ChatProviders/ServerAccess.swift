@@ -5,14 +5,14 @@ import JSON
 import ModelKit
 import OpenAIDialect
 
-/// How one server is reached: what all requests to it have in common.
+/// What all requests to one server have in common.
 struct ServerAccess: Sendable {
-    /// The provider's id and what people call it.
+    /// The provider's id, and its name for users.
     let id: String
     let name: String
     let client: HTTPClient
     let credential: Credential
-    /// What mends a key that is not accepted.
+    /// The remedy for a rejected key.
     let remedy: String
     let redactor: Redactor
     let limits: AnswerLimits
@@ -20,9 +20,9 @@ struct ServerAccess: Sendable {
     let tracer: Tracer
     var headers: HTTPHeaders = [:]
 
-    /// Sends a question and returns as soon as the head of the answer is there.
+    /// Sends a question and returns when the head of the response has arrived.
     ///
-    /// - Parameter more: Header lines of this question.
+    /// - Parameter more: additional headers of this question.
     func ask(
         _ url: HTTPURL, _ body: JSONObject, streams: Bool, headers more: [String: String] = [:]
     ) async throws -> HTTPExchange {
@@ -34,13 +34,13 @@ struct ServerAccess: Sendable {
         JSON.object(body).write(into: &bytes)
         request.body = .bytes(bytes)
         request.limits = limits.http(streams: streams)
-        // A conversation goes nowhere but to the server that was chosen, and it is decided here when to ask again.
+        // A conversation is only sent to the chosen server, and retries are decided by `Recovery`.
         request.redirects = .none
         request.retry = .none
         return try await credential.open(request, with: client)
     }
 
-    /// Sends a small thing once, such as the answer to a question.
+    /// Sends a small request once, such as the answer to a question.
     func post(_ url: HTTPURL, _ body: JSONObject, within limit: Duration = .seconds(15)) async throws -> HTTPResponse {
         var request = HTTPRequest(.post, url, headers: headers)
         request.headers["Content-Type"] = "application/json"
@@ -54,7 +54,7 @@ struct ServerAccess: Sendable {
         return try await credential.send(request, with: client)
     }
 
-    /// Asks for a small thing, such as a list.
+    /// Requests something small, such as a list.
     func get(_ url: HTTPURL, within limit: Duration = .seconds(15)) async throws -> HTTPResponse {
         var request = HTTPRequest(.get, url, headers: headers)
         request.headers["Accept"] = "application/json"
@@ -62,7 +62,7 @@ struct ServerAccess: Sendable {
         request.limits.firstByte = limit
         request.limits.connect = min(request.limits.connect, limit)
         request.limits.body = 32 << 20
-        // Somebody waits for the list, and for nothing to listen there needs no second look.
+        // The user waits for the list, and a refused connection needs no retry.
         request.retry = RetryPolicy(attempts: 2, base: .milliseconds(500))
         request.retry.kinds = [.reset, .cut]
         request.retry.longest = .seconds(2)
@@ -70,19 +70,19 @@ struct ServerAccess: Sendable {
     }
 }
 
-/// Readers cut a server's words to a length that a sentence can hold. A secret that the cut goes through could not be
-/// recognised any more, so secrets are taken out before the words are read for an error.
+/// Readers shorten a server's message for a sentence. A secret that was cut could not be recognised any more, so
+/// secrets are removed before the message is read.
 extension ServerAccess {
-    /// What a server sent, without secrets.
+    /// The server's body without secrets.
     func clean(_ body: [UInt8]) -> [UInt8] {
         guard let json = try? JSON(parsing: body, reading: .stream) else {
-            // It is no JSON, which is no failure here: errors come in all forms.
+            // Errors come in all forms, so this may be something other than JSON.
             return Array(redactor.redact(String(decoding: body, as: UTF8.self)).utf8)
         }
         return Array(redactor.redact(json).text().utf8)
     }
 
-    /// The same error as the event gives without its secrets.
+    /// The same error, read from an event without its secrets.
     func clean(_ error: DialectError, _ name: String, _ data: [UInt8], _ dialect: some Dialect) -> DialectError {
         var reader = dialect.reader()
         var events: [ChatEvent] = []
@@ -94,7 +94,7 @@ extension ServerAccess {
         return error
     }
 
-    /// The same for an answer that came as a whole.
+    /// The same for a whole answer.
     func clean(_ error: DialectError, _ body: [UInt8], _ dialect: some Dialect) -> DialectError {
         var events: [ChatEvent] = []
         do throws(DialectError) {
@@ -107,7 +107,7 @@ extension ServerAccess {
 }
 
 extension ServerAccess {
-    /// Asks for texts as vectors, once.
+    /// Requests embeddings, once.
     func embeddings(_ body: JSONObject, at url: HTTPURL) async throws -> JSONObject {
         let model = body["model"]?.string ?? ""
         let exchange: HTTPExchange
@@ -128,14 +128,14 @@ extension ServerAccess {
                 return answer
             }
         } catch {
-            // It is no answer either way.
+            // It is not a valid answer either way.
         }
-        throw ChatError(.badAnswer, "\(name) sent what is no list of embeddings", provider: id)
+        throw ChatError(.badAnswer, "unexpected response from \(name): not a list of embeddings", provider: id)
     }
 }
 
 extension ServerAccess {
-    /// Asks for a list; every status but success is an error in plain words.
+    /// Requests a list. Every status but success is an error.
     func list(_ url: HTTPURL) async throws -> HTTPResponse {
         let response: HTTPResponse
         do {
@@ -147,15 +147,15 @@ extension ServerAccess {
         return response
     }
 
-    /// What a status that is no success means.
+    /// The error for an unsuccessful status.
     func refused(_ response: HTTPResponse) -> ChatError {
         let wait = HTTPError(status: response.status, headers: response.headers, body: [], server: "").retryAfter
-        // All envelopes of errors are understood by this one.
+        // This dialect reads all kinds of error bodies.
         let refusal = OpenAIDialect(.compatible).refusal(in: clean(response.body))
         return ChatError(refusal, status: response.status.code, retryAfter: wait, model: "", from: self)
     }
 
-    /// What a reader of a body throws, in the words of this module.
+    /// Converts the errors of a body reader.
     func reading<Result>(_ read: () throws -> Result) throws -> Result {
         do {
             return try read()
@@ -166,7 +166,7 @@ extension ServerAccess {
 }
 
 extension HTTPURL {
-    /// With another pair in the query.
+    /// Adds a pair to the query.
     func adding(_ name: String, _ value: String) throws(HTTPError) -> HTTPURL {
         var pair = "\(name)="
         for byte in value.utf8 {
@@ -180,18 +180,18 @@ extension HTTPURL {
 }
 
 extension HTTPURL {
-    /// The address of something below this one, whose own path is kept.
+    /// The address of something below this one. The path of this one is kept.
     func below(_ path: String) throws(HTTPError) -> HTTPURL {
         try resolving(Self.trimmed(self.path) + path)
     }
 
-    /// The base of an API that is known to be at `/v1`, which some people write and others leave out.
+    /// The base of an API at `/v1`, which some users write and others omit.
     func versioned() throws(HTTPError) -> HTTPURL {
         let path = Self.trimmed(self.path)
         return path.hasSuffix("/v1") ? try resolving(path) : try resolving(path + "/v1")
     }
 
-    /// The same for a server of which less is known: only an address without any path is completed.
+    /// The same for other servers: only an address without a path is completed.
     func versionedIfBare() throws(HTTPError) -> HTTPURL {
         path == "/" ? try resolving("/v1") : try resolving(Self.trimmed(path))
     }

@@ -3,9 +3,9 @@ import ChatHistory
 import JSON
 import Testing
 
-@Suite("The timeline of calls", .timeLimit(.minutes(5)))
+@Suite("Timeline of calls", .timeLimit(.minutes(5)))
 struct CallTests {
-    @Test("a call keeps its input and output whole while its state goes on")
+    @Test("A call keeps its whole input and output while its state changes")
     func states() async throws {
         try await withHistory { history in
             let chat = try await history.talk("Hello")
@@ -29,7 +29,7 @@ struct CallTests {
         }
     }
 
-    @Test("a fork has the calls that were made before it")
+    @Test("A fork has the calls that were made before it")
     func forks() async throws {
         try await withHistory { history in
             let chat = try await history.talk("Hello")

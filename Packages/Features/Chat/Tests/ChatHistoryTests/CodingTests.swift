@@ -4,9 +4,9 @@ import CoreTesting
 import JSON
 import Testing
 
-@Suite("Messages as they are stored", .timeLimit(.minutes(5)))
+@Suite("Stored messages", .timeLimit(.minutes(5)))
 struct CodingTests {
-    /// Texts that trip those who count bytes, lines or characters.
+    /// Texts that break code which counts bytes, lines or characters.
     private static let texts = ["", "a", "\u{0}", "\r\n", "👩‍👩‍👧", "e\u{301}", "\"\\", "\u{FFFD}", "\u{10F8E0}", "ß\n\n"]
 
     private static func text(_ random: inout SeededGenerator) -> String {
@@ -58,7 +58,7 @@ struct CodingTests {
         }
     }
 
-    @Test("any message comes back from the history and from our own format as it was")
+    @Test("Any message is read back unchanged from the history and from our own format")
     func anything() async throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
@@ -81,12 +81,12 @@ struct CodingTests {
         }
     }
 
-    /// Equal in every byte; `==` takes texts for equal that are only written alike.
+    /// Equal in every byte; `==` also treats canonically equivalent texts as equal.
     private func identical(_ left: Message, _ right: Message) -> Bool {
         left == right && Array("\(left)".utf8) == Array("\(right)".utf8)
     }
 
-    @Test("an input that nests as deep as can be read is stored and exported", arguments: [10, 256, 300, 512])
+    @Test("An input that nests as deeply as can be read is stored and exported", arguments: [10, 256, 300, 512])
     func deep(depth: Int) async throws {
         var reading = JSONReading.strict
         reading.maxDepth = depth

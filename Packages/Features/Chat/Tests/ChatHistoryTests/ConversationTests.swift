@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Conversations", .timeLimit(.minutes(5)))
 struct ConversationTests {
-    @Test("a conversation keeps what it began with")
+    @Test("A conversation keeps its initial setup")
     func setup() async throws {
         try await withHistory { history in
             let setup = ConversationSetup(
@@ -21,7 +21,7 @@ struct ConversationTests {
     }
 
     @Test(
-        "the title is the beginning of the first message, on one line and cut between characters",
+        "The title is the beginning of the first message, on one line, cut between characters",
         arguments: [
             ("Hello", "Hello"), ("  two\n\n lines\t", "two lines"), ("\u{1B}[31mred", "[31mred"),
             (String(repeating: "ab ", count: 30), "ab ab ab ab ab ab ab ab ab ab ab ab ab a"),
@@ -37,7 +37,7 @@ struct ConversationTests {
         }
     }
 
-    @Test("one character of a thousand accents makes no endless title, and a picture alone gives its name")
+    @Test("A character with a thousand accents makes no endless title, and a lone picture provides its name")
     func oddTitles() async throws {
         try await withHistory { history in
             let long = try await history.talk("a" + String(repeating: "\u{301}", count: 100_000))
@@ -51,7 +51,7 @@ struct ConversationTests {
         }
     }
 
-    @Test("a name that a person gave stays, and an empty one is refused")
+    @Test("A title chosen by the user stays, and an empty one is refused")
     func rename() async throws {
         try await withHistory { history in
             let chat = try await history.create(ConversationSetup(), title: "Mine")
@@ -64,7 +64,7 @@ struct ConversationTests {
         }
     }
 
-    @Test("a conversation is found by the beginning of its id or of its letters, when only one has it")
+    @Test("A conversation is found by the beginning of its id or tag if only one matches")
     func prefixes() async throws {
         try await withHistory { history in
             var chats: [Conversation] = []

@@ -3,9 +3,9 @@ import ChatHistory
 import JSON
 import Testing
 
-@Suite("Deleting and taking back", .timeLimit(.minutes(5)))
+@Suite("Deleting and restoring", .timeLimit(.minutes(5)))
 struct DeleteTests {
-    @Test("a deleted conversation is gone from lists and searches, and comes back whole")
+    @Test("A deleted conversation is missing from lists and searches, and is restored whole")
     func undo() async throws {
         try await withHistory { history in
             let chat = try await history.talk("Apples are red", "Some are green")
@@ -25,7 +25,7 @@ struct DeleteTests {
         }
     }
 
-    @Test("purging removes for good what was deleted before a moment, and nothing else")
+    @Test("Purging removes permanently what was deleted before a given time, and nothing else")
     func purge() async throws {
         try await withHistory { history in
             let old = try await history.talk("Old")
@@ -42,7 +42,7 @@ struct DeleteTests {
         }
     }
 
-    @Test("forks stay whole when what they were forked from is purged, and the rest of that goes")
+    @Test("Forks stay whole when their origin is purged, and the rest of it is removed")
     func forks() async throws {
         try await withHistory { history in
             let chat = try await history.talk("One apple", "Two", "Three", "Four")
@@ -75,7 +75,7 @@ struct DeleteTests {
 }
 
 extension History {
-    /// The present moment, as this history's clock of the day would give it.
+    /// The current time of this history's clock.
     fileprivate var time: Timestamp {
         get async throws { try await create(ConversationSetup()).created }
     }

@@ -5,9 +5,9 @@ import Glibc
 import StorageKit
 import Testing
 
-@Suite("Answers that stream", .timeLimit(.minutes(5)))
+@Suite("Streamed answers", .timeLimit(.minutes(5)))
 struct DraftTests {
-    @Test("what arrives is stored at once, and then after a rest of 150 milliseconds each")
+    @Test("Arriving text is stored at once, and then every 150 milliseconds")
     func interval() async throws {
         let clock = TestClock()
         try await withHistory(clock: clock) { history in
@@ -41,7 +41,7 @@ struct DraftTests {
         }
     }
 
-    @Test("a stop and a failure keep what arrived, and the failure itself is never for a model")
+    @Test("A stop and a failure keep what arrived, and the failure is never sent to a model")
     func endings() async throws {
         try await withHistory { history in
             let chat = try await history.talk("Hello")
@@ -52,7 +52,7 @@ struct DraftTests {
             #expect(first.sent == Message(.assistant, "Half an ans"), "thoughts without their end are refused")
             let failed = history.begin(in: chat.id, after: first.id)
             let second = try await failed.fail(TestProblem("it broke"))
-            #expect(second.state == .failed(code: "unexpected", message: "something unexpected happened: it broke"))
+            #expect(second.state == .failed(code: "unexpected", message: "unexpected error: it broke"))
             #expect(second.message.parts == [] && second.sent == nil)
             let cut = history.begin(in: chat.id, after: second.id)
             #expect(try await cut.finish(answer("x", finish: .length)).state == .truncated)
@@ -65,7 +65,7 @@ struct DraftTests {
         }
     }
 
-    @Test("a signed thought is stored whole, whatever was stored of it before, and unsigned where a secret was in it")
+    @Test("A signed thought is stored whole even if a part was stored before, and unsigned if it held a secret")
     func thoughts() async throws {
         let redactor = Redactor()
         redactor.learn(Secret("the-known-secret"), named: "lab")
@@ -90,7 +90,7 @@ struct DraftTests {
                 let proof = ChatEvent.thought(Reasoning("", signature: "proof"))
                 let other = ChatEvent.thought(Reasoning("", sealed: "other"))
                 _ = try await store([proof, other, .reasoning("And"), .text("Hi")])
-                // Read as after a crash, as its end was not stored.
+                // Read as after a crash, because its end was not stored.
                 let parts = try await history.entries(of: chat.id).last?.message.parts ?? []
                 let whole = Message.Part.reasoning(Reasoning(words.joined(), signature: "proof"))
                 let rest: [Message.Part] = [
@@ -108,7 +108,7 @@ struct DraftTests {
         }
     }
 
-    @Test("a draft ends in a cancelled task too, ends once, and takes nothing after that")
+    @Test("A draft ends in a cancelled task too, ends once, and accepts nothing after that")
     func cancelled() async throws {
         try await withHistory { history in
             let chat = try await history.talk("Hello")
@@ -128,7 +128,7 @@ struct DraftTests {
         }
     }
 
-    @Test("a draft in a conversation that others wrote to becomes a branch")
+    @Test("A draft in a conversation that has changed becomes a branch")
     func branch() async throws {
         try await withHistory { history in
             let chat = try await history.talk("Hello")
@@ -144,7 +144,7 @@ struct DraftTests {
         }
     }
 
-    @Test("a large result that streams is kept apart, and goes with an answer that is without it")
+    @Test("A large streamed result is stored separately, and is removed with an answer that lacks it")
     func blobs() async throws {
         let clock = TestClock()
         try await withHistory(clock: clock) { history in
@@ -161,7 +161,7 @@ struct DraftTests {
         }
     }
 
-    @Test("200,000 pieces are no more work than their text")
+    @Test("200,000 pieces cost no more than their text")
     func many() async throws {
         try await withHistory { history in
             let chat = try await history.talk("Hello")
@@ -172,7 +172,7 @@ struct DraftTests {
         }
     }
 
-    @Test("a signed thought is whole after the disk was full in the middle of it")
+    @Test("A signed thought is whole after the disk was full in the middle of it")
     func fullThought() async throws {
         try await withFolder { folder in
             await #expect(processExitsWith: .success) { [folder = folder as String] in
@@ -200,7 +200,7 @@ struct DraftTests {
         }
     }
 
-    @Test("when the disk is full the answer goes on, and the end says so once")
+    @Test("A full disk does not stop the answer, and its end reports the failure once")
     func full() async throws {
         try await withFolder { folder in
             await #expect(processExitsWith: .success) { [folder = folder as String] in
@@ -221,7 +221,7 @@ struct DraftTests {
                 let whole = answer("stored " + String(repeating: "unsaved ", count: 300))
                 let error = try await failure { try await draft.finish(whole) }
                 #expect(error.kind == .notSaved && (error.cause as? StorageError)?.kind == .full)
-                #expect(error.message.contains("there is no space left for"))
+                #expect(error.message.contains("no space left for"))
                 #expect(try await history.texts(chat.id) == ["Hello", "stored "])
                 #expect(try await history.entries(of: chat.id).last?.state == .interrupted, "nobody writes it now")
                 try limitFiles(.max)
@@ -233,7 +233,7 @@ struct DraftTests {
         }
     }
 
-    @Test("space that comes back while it streams makes everything good")
+    @Test("Everything is stored when space becomes free during the stream")
     func fullForAWhile() async throws {
         try await withFolder { folder in
             await #expect(processExitsWith: .success) { [folder = folder as String] in
@@ -258,7 +258,7 @@ struct DraftTests {
     }
 }
 
-/// How large a file may become by what this process writes.
+/// The maximum size of files that this process writes.
 private func limitFiles(_ size: rlim_t) throws {
     var limit = rlimit(rlim_cur: size, rlim_max: rlim_t.max)
     try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)

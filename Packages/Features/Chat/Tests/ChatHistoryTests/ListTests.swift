@@ -4,9 +4,9 @@ import CoreTesting
 import HTTPTesting
 import Testing
 
-@Suite("The list", .timeLimit(.minutes(5)))
+@Suite("List of conversations", .timeLimit(.minutes(5)))
 struct ListTests {
-    @Test("the one that was written to last comes first, page by page, also while others are written")
+    @Test("The most recently changed conversation comes first on every page, even while others are written")
     func pages() async throws {
         try await withHistory { history in
             var chats: [Conversation] = []
@@ -27,7 +27,7 @@ struct ListTests {
         }
     }
 
-    @Test("the newest is the one that was written to last, also where the clock was ahead once")
+    @Test("The newest conversation is the one written last, even if the clock was once ahead")
     func newest() async throws {
         try await TemporaryDirectory.run { folder in
             let day: Int64 = 86_400_000_000
@@ -44,7 +44,7 @@ struct ListTests {
         }
     }
 
-    @Test("filters by provider, model, server, time and words go together")
+    @Test("Filters by provider, model, server, time and words can be combined")
     func filters() async throws {
         try await withHistory { history in
             let a = ConversationSetup(provider: "openai", model: "m", server: "lab")
@@ -68,7 +68,7 @@ struct ListTests {
         }
     }
 
-    @Test("what all answers took is summed exactly, and what nobody said stays unknown")
+    @Test("Usage is summed exactly, and unknown values stay unknown")
     func usage() async throws {
         try await withHistory { history in
             let chat = try await history.talk("Hello")

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ChatHistory
 
-@Suite("Older files", .timeLimit(.minutes(5)))
+@Suite("Migrations of older files", .timeLimit(.minutes(5)))
 struct MigrationTests {
-    @Test("a file of each older form opens with all that was in it", arguments: 1...3)
+    @Test("A file of each older form opens with all its contents", arguments: 1...3)
     func older(steps: Int) async throws {
         try await withFolder { folder in
             let old = Database("\(folder)/chat.db", migrations: Array(History.migrations.prefix(steps)))
@@ -40,7 +40,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("a file of a newer version is refused and left as it is")
+    @Test("A file of a newer version is refused and not changed")
     func newer() async throws {
         try await withFolder { folder in
             let migrations =

@@ -7,9 +7,9 @@ import ProcessKit
 import StorageKit
 import Testing
 
-@Suite("Several processes, and processes that die", .timeLimit(.minutes(5)))
+@Suite("Several processes and killed processes", .timeLimit(.minutes(5)))
 struct ProcessTests {
-    @Test("a process that is killed while it streams loses no more than 250 milliseconds", arguments: 0..<4)
+    @Test("A process killed while streaming loses no more than 250 milliseconds", arguments: 0..<4)
     func killed(round: Int) async throws {
         try await withFolder { folder in
             await #expect(processExitsWith: .signal(SIGKILL)) { [folder = folder as String, round = round as Int] in
@@ -21,7 +21,8 @@ struct ProcessTests {
                 let start = ContinuousClock.now
                 let end = start + .milliseconds(900 + round * 70)
                 while ContinuousClock.now < end {
-                    // Noted when the draft has it; the number is in microseconds, with as many digits each time.
+                    // Written once the draft has the event; the number is in microseconds, always with the same number
+                    // of digits.
                     let word = "\(1_000_000 + Int((ContinuousClock.now - start) / .microseconds(1))) "
                     draft.append([.text(word)])
                     try log.write(word)
@@ -39,7 +40,7 @@ struct ProcessTests {
             #expect(words == Array(try Log.words("\(folder)/log").prefix(words.count)), "the beginning, without a gap")
             let lost = try #require(Int(shown)) - (try #require(words.last.flatMap { Int($0) }))
             #expect(lost <= 250_000, "\(lost) microseconds")
-            // The next who writes gives it its last form, in which its words are found.
+            // The next writer completes it, so that searches find its words.
             let draft = history.begin(in: chat.id, after: entry.id)
             draft.append([.text("More")])
             try await draft.stop()
@@ -51,7 +52,7 @@ struct ProcessTests {
         }
     }
 
-    @Test("a process that is killed behind a signed thought leaves it whole, or the beginning without a proof")
+    @Test("A process killed after a signed thought leaves it whole, or its beginning without a signature")
     func killedThought() async throws {
         for isSigned in [true, false] {
             try await withFolder { folder in
@@ -84,7 +85,7 @@ struct ProcessTests {
                     let entry = try #require(try await history.entries(of: chat.id).dropFirst().first)
                     #expect(entry.state == .interrupted && entry.message.parts == [.reasoning(thought)])
                     #expect(entry.sent == (isSigned ? Message(.assistant, [.reasoning(thought)]) : nil))
-                    // The next who writes gives it its last form.
+                    // The next writer completes it.
                     try await history.begin(in: chat.id, after: entry.id).stop(Message(.assistant, "More"))
                 }
                 #expect(try await history.count("pieces") == 0)
@@ -93,7 +94,7 @@ struct ProcessTests {
         }
     }
 
-    @Test("what a version before stored as the rest of a signed thought is not taken for the whole")
+    @Test("The stored rest of a signed thought from an older version is not taken for the whole")
     func olderRest() async throws {
         try await withFolder { folder in
             let days = Days()
@@ -118,7 +119,7 @@ struct ProcessTests {
         }
     }
 
-    @Test("while its process lives an answer is shown as streaming, by others too")
+    @Test("While its process lives, an answer is shown as streaming by other processes too")
     func alive() async throws {
         try await withFolder { folder in
             let days = Days()
@@ -142,7 +143,7 @@ struct ProcessTests {
         }
     }
 
-    @Test("a number that another process was given since does not keep an answer streaming")
+    @Test("A reused process number does not keep an answer streaming")
     func reused() async throws {
         try await withFolder { folder in
             let days = Days()
@@ -166,7 +167,7 @@ struct ProcessTests {
                 }
                 #expect(try await history.entries(of: chat.id)[1].state == .interrupted, "\(forged)")
             }
-            // Even if somebody took it for dead, the living one has the last word.
+            // Even if others considered it dead, the living process writes the final state.
             let other = history.begin(in: chat.id, after: chat.head)
             try await other.stop()
             #expect(try await history.found("some") == ["Some"])
@@ -177,7 +178,7 @@ struct ProcessTests {
         }
     }
 
-    @Test("an answer streams for every history of the process that shares its drafts, until its end or its loss")
+    @Test("An answer streams for every history that shares its drafts, until it ends or is lost")
     func shared() async throws {
         try await withFolder { folder in
             let days = Days()
@@ -195,7 +196,7 @@ struct ProcessTests {
                 try await draft.finish(answer("Some more"))
             }
             #expect(try await next.entries(of: chat.id)[1].state == .complete)
-            // Nobody writes one any more that was begun and forgotten, though its process lives.
+            // A draft that was begun and forgotten is no longer being written, although its process lives.
             let head = try #require(try await next.entries(of: chat.id).last).id
             do {
                 let lost = history.begin(in: chat.id, after: head)
@@ -210,7 +211,7 @@ struct ProcessTests {
         }
     }
 
-    @Test("two processes that write one conversation lose nothing; what clashes becomes a branch")
+    @Test("Two processes that write one conversation lose nothing, and conflicts become branches")
     func together() async throws {
         try await withFolder { folder in
             let days = Days()
@@ -255,7 +256,7 @@ struct ProcessTests {
     }
 }
 
-/// What a process that is killed has shown, written by one call for each word.
+/// What a killed process has shown, written with one call for each word.
 private struct Log: ~Copyable {
     private let descriptor: Int32
 

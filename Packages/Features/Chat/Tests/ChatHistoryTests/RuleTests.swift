@@ -4,11 +4,11 @@ import JSON
 import StorageKit
 import Testing
 
-@Suite("What was decided about tools")
+@Suite("Stored rules for tools")
 struct RuleTests {
     private let rule: JSON = ["verdict": "allow", "tool": "saw"]
 
-    @Test("is kept with a conversation once, and goes with it")
+    @Test("A rule is stored once with a conversation, and is removed with it")
     func conversation() async throws {
         try await withHistory { history in
             let first = try await history.create(ConversationSetup()).id
@@ -22,7 +22,7 @@ struct RuleTests {
         }
     }
 
-    @Test("was kept with a project, where it is found until it is moved")
+    @Test("The rule of a project is found until it is moved")
     func project() async throws {
         try await withHistory { history in
             let (rule, other): (JSON, JSON) = (rule, ["verdict": "deny"])
@@ -36,7 +36,7 @@ struct RuleTests {
         }
     }
 
-    @Test("is listed with its conversation, and one is taken back alone")
+    @Test("Each rule is listed with its conversation and can be removed alone")
     func all() async throws {
         try await withHistory { history in
             let id = try await history.create(ConversationSetup()).id
@@ -48,7 +48,7 @@ struct RuleTests {
         }
     }
 
-    @Test("of two processes at once is not lost")
+    @Test("Rules of two processes at once are both stored")
     func together() async throws {
         try await withHistory { history in
             let id = try await history.create(ConversationSetup()).id
@@ -60,7 +60,7 @@ struct RuleTests {
         }
     }
 
-    @Test("and what was left out of a conversation is known to the next who opens it")
+    @Test("The cut of a conversation is stored, read and removed")
     func cut() async throws {
         try await withHistory { history in
             let id = try await history.create(ConversationSetup()).id

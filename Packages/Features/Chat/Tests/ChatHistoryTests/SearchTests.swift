@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Search", .timeLimit(.minutes(5)))
 struct SearchTests {
-    @Test("words are found in what was said, the newest first, with marks around them")
+    @Test("A search finds words in messages, newest first, and marks them")
     func words() async throws {
         try await withHistory { history in
             let old = try await history.talk("The quick brown fox", "A quick answer")
@@ -24,7 +24,7 @@ struct SearchTests {
         }
     }
 
-    @Test("accents do not matter, and what tools gave is not searched")
+    @Test("Accents do not matter, and tool results are not searched")
     func kinds() async throws {
         try await withHistory { history in
             let chat = try await history.talk("Crème brûlée", "Отлично")
@@ -36,7 +36,7 @@ struct SearchTests {
         }
     }
 
-    @Test("filters and pages narrow a search")
+    @Test("Filters and pages narrow a search")
     func filters() async throws {
         try await withHistory { history in
             let setup = ConversationSetup(provider: "openai", model: "m", server: "lab")

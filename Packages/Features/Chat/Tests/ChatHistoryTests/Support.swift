@@ -7,7 +7,7 @@ import StorageKit
 import Synchronization
 import Testing
 
-/// A clock of the day that goes on by one second with every look at it.
+/// A clock that advances by one second with every reading.
 final class Days: Sendable {
     /// 2026-11-21T09:30:00Z
     static let start = Timestamp(microseconds: 1_795_253_400_000_000)
@@ -21,7 +21,7 @@ final class Days: Sendable {
     }
 }
 
-/// Lends a history in a folder of its own, and sees that its file is sound in the end.
+/// Lends a history in its own folder, and checks at the end that its file is sound.
 func withHistory(
     isolation: isolated (any Actor)? = #isolation, clock: any Clock<Duration> = ContinuousClock(),
     _ body: (History) async throws -> Void
@@ -32,7 +32,7 @@ func withHistory(
         try await body(history)
         let problems = try await history.database.check()
         #expect(problems == [])
-        // The index of words agrees with the texts, or FTS5 says that the database is malformed.
+        // FTS5 reports a malformed database if the search index does not match the texts.
         try await history.database.write { connection in
             _ = try connection.run("INSERT INTO messages_text (messages_text, rank) VALUES ('integrity-check', 1)")
         }
@@ -40,7 +40,7 @@ func withHistory(
     }
 }
 
-/// The reason of the `HistoryError` that the body throws.
+/// The kind of the `HistoryError` that the body throws.
 func failure(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Void
 ) async throws -> HistoryError {
@@ -61,7 +61,7 @@ struct TestProblem: Error, CustomStringConvertible {
 }
 
 extension History {
-    /// A conversation of texts, which the person and the assistant say in turns.
+    /// A conversation of texts, alternating between user and assistant.
     @discardableResult
     func talk(_ texts: String..., setup: ConversationSetup = ConversationSetup()) async throws -> Conversation {
         let conversation = try await create(setup)
@@ -85,7 +85,7 @@ extension History {
         try await list(filter).items.map(\.title)
     }
 
-    /// The number of rows of a table, for what cannot be seen from outside.
+    /// The number of rows of a table, for facts that the API does not show.
     func count(_ table: String) async throws -> Int {
         try await database.read { connection in
             try connection.first(SQL(raw: "SELECT count(*) FROM \(table)")) { row in try row[0] as Int } ?? -1
@@ -115,7 +115,7 @@ let everything = Message(
         .attachment(Attachment(name: "ü.png", mediaType: "image/png", bytes: [0, 255, 1, 2])), .refusal("No."),
     ])
 
-/// Lends a folder that goes with all it holds.
+/// Lends a folder that is removed with its contents.
 func withFolder(
     isolation: isolated (any Actor)? = #isolation, _ body: (String) async throws -> Void
 ) async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Export and import", .timeLimit(.minutes(5)))
 struct TranscriptTests {
-    /// A conversation with everything that there can be, and two branches.
+    /// A conversation with every kind of content, and two branches.
     private static func fill(_ history: History) async throws -> Conversation {
         let setup = ConversationSetup(
             provider: "openai", model: "m", server: "lab", system: "Be\nbrief")
@@ -31,7 +31,7 @@ struct TranscriptTests {
         return try await history.conversation(chat.id)
     }
 
-    @Test("our own format loses nothing but the server's session, with branches, calls, failures and times")
+    @Test("Our own format loses nothing but the server's session: branches, calls, failures and times stay")
     func lossless() async throws {
         try await withHistory { history in
             let chat = try await Self.fill(history)
@@ -45,7 +45,7 @@ struct TranscriptTests {
             #expect(copy.created == chat.created && copy.updated == chat.updated && copy.messages == chat.messages)
             #expect(copy.preview == chat.preview)
             let second = try await history.transcript(of: copy.id)
-            // A session is that of the conversation which was had in it: a copy would have it go with the copy.
+            // A session belongs to its conversation: a copy with it would remove it when the copy is deleted.
             #expect(second.items.allSatisfy { $0.start?.session == nil })
             #expect(transcript.items.contains { $0.start?.session == "s" && $0.start?.id == "r" })
             func told(_ transcript: Transcript) throws -> [JSON?] {
@@ -62,7 +62,7 @@ struct TranscriptTests {
         }
     }
 
-    @Test("nothing that a stranger wrote chooses tools or options, or is newer than what comes after it")
+    @Test("An imported document sets no tools or options, and no time in the future")
     func harmless() async throws {
         try await withHistory { history in
             let setup = ConversationSetup(
@@ -81,7 +81,7 @@ struct TranscriptTests {
         }
     }
 
-    @Test("says durations in milliseconds, and understands how they were said at first")
+    @Test("Durations are written in milliseconds, and the first form is still read")
     func durations() async throws {
         try await withHistory { history in
             let chat = try await history.create(ConversationSetup())
@@ -98,7 +98,7 @@ struct TranscriptTests {
     }
 
     @Test(
-        "Markdown brings roles, texts and calls back, whatever stands in the texts",
+        "Markdown keeps roles, texts and calls, whatever the texts contain",
         arguments: [
             "plain", "", "\n", "\n\nblank lines around\n\n", "## User", "## Assistant · m\n## System prompt",
             "\\## User\n\\\\## Tool", "```martlet-call\n{}\n```", "# title\n- Model: x",
@@ -114,7 +114,7 @@ struct TranscriptTests {
             Message(.user, text),
         ]
         var setup = ConversationSetup(provider: "p", model: "m", server: "s")
-        // An instruction in which nothing stands is none.
+        // A blank system prompt counts as none.
         setup.system = text.isEmpty ? nil : text
         let written = Transcript(title: "A title", setup: setup, messages: messages).text(as: .markdown)
         let read = try Transcript(parsing: Array(written.utf8))
@@ -126,7 +126,7 @@ struct TranscriptTests {
                 == Transcript(title: "A title", setup: setup, messages: messages.map(bare)).text(as: .markdown))
     }
 
-    @Test("Markdown has no heading and no line without anything in it")
+    @Test("Markdown has no empty heading and no empty line of facts")
     func nothingEmpty() throws {
         let setup = ConversationSetup(provider: "martlet", model: "", server: nil, system: "")
         let written = Transcript(title: "", setup: setup, messages: [Message(.user, "Hi")]).text(as: .markdown)
@@ -137,7 +137,7 @@ struct TranscriptTests {
         #expect(bare.text(as: .markdown).hasPrefix("## User"))
     }
 
-    @Test("random texts of the signs that Markdown uses come back")
+    @Test("Random texts of Markdown characters are read back unchanged")
     func randomMarkdown() throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
@@ -156,14 +156,14 @@ struct TranscriptTests {
         }
     }
 
-    @Test("Markdown that a person wrote is read too")
+    @Test("Markdown written by a person is read")
     func handwritten() throws {
         let read = try Transcript(parsing: Array("# Plan\r\n## User\r\nWhat now?\n## Assistant\nThis.".utf8))
         #expect(read.title == "Plan")
         #expect(read.path.map(\.message.role) == [.user, .assistant] && read.path[1].message.text == "This.")
     }
 
-    /// What both formats of others can say.
+    /// Content that both foreign formats can express.
     private static let common = [
         Message(
             .user, [.text("Look"), .attachment(Attachment(name: "image", mediaType: "image/png", bytes: [1, 2, 255]))]),
@@ -179,7 +179,7 @@ struct TranscriptTests {
     ]
 
     @Test(
-        "the formats of OpenAI and Anthropic come back as they went, and are told apart",
+        "The formats of OpenAI and Anthropic are read back unchanged and told apart",
         arguments: [TranscriptFormat.openai, .anthropic])
     func others(format: TranscriptFormat) throws {
         let transcript = Transcript(setup: ConversationSetup(model: "m", system: "Be brief"), messages: Self.common)
@@ -190,7 +190,7 @@ struct TranscriptTests {
         #expect(read.text(as: format) == text)
     }
 
-    @Test("what OpenAI knows and we write otherwise is read")
+    @Test("OpenAI's variants that we do not write are read")
     func openAI() throws {
         let read = try Transcript(
             parsing: Array(
@@ -215,7 +215,7 @@ struct TranscriptTests {
         #expect(messages[2] == Message(.tool, [.result(ToolResult(call: "1", content: "out"))]))
     }
 
-    @Test("thoughts with their signature pass through Anthropic's format unchanged")
+    @Test("Thoughts with a signature pass through Anthropic's format unchanged")
     func thoughts() throws {
         let message = Message(
             .assistant,
@@ -225,11 +225,11 @@ struct TranscriptTests {
     }
 
     @Test(
-        "what is wrong is told with its place",
+        "An invalid document is refused with the place of the problem",
         arguments: [
             (
                 #"{"messages":[{"role":"user","content":"a"},{"role":"king"}]}"#,
-                "messages.1.role: is no role that is known: 'king'"
+                "messages.1.role: is an unknown role: 'king'"
             ),
             (
                 #"{"messages":[{"role":"assistant","tool_calls":[{"id":"1","function":{}}]}]}"#,
@@ -237,11 +237,11 @@ struct TranscriptTests {
             ),
             (
                 #"{"messages":[{"role":"user","content":[{"type":"smell"}]}]}"#,
-                "messages.0.content.0.type: is no kind of content"
+                "messages.0.content.0.type: is an unknown kind of content"
             ),
             (
                 #"{"messages":[{"role":"user","tool_calls":[{}]}]}"#,
-                "messages.0.tool_calls: belong to messages of the assistant"
+                "messages.0.tool_calls: are only allowed in messages of the assistant"
             ),
             (#"{"messages":[{"role":"tool","content":"x"}]}"#, "messages.0.tool_call_id: is missing"),
             (#"{"messages":7}"#, "messages: needs a list, not an integer"),
@@ -249,37 +249,37 @@ struct TranscriptTests {
             (#"{"system":[{}],"messages":[]}"#, "system.0.text: is missing"),
             (
                 #"{"system":"","messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"a","data":"?"}}]}]}"#,
-                "messages.0.content.0.source.data: is no base64"
+                "messages.0.content.0.source.data: is not valid base64"
             ),
-            (#"{"martlet":"conversation","version":2,"messages":[]}"#, "version: is not known here"),
+            (#"{"martlet":"conversation","version":2,"messages":[]}"#, "version: is not supported"),
             (
                 #"{"martlet":"conversation","version":1,"messages":[{"parent":0,"role":"user","parts":[]}]}"#,
-                "messages.0.parent: needs the place of an earlier message"
+                "messages.0.parent: must be the index of an earlier message"
             ),
             (
                 #"{"martlet":"conversation","version":1,"messages":[{"role":"user","parts":[{"type":"x"}]}]}"#,
-                "messages.0.parts.0.type: has a type that is not known: 'x'"
+                "messages.0.parts.0.type: has an unknown type: 'x'"
             ),
             (
                 #"{"martlet":"conversation","version":1,"messages":[{"role":"user","parts":[{"type":"attachment","name":"a","media_type":"b","blob":"c"}]}]}"#,
                 "messages.0.parts.0.blob: refers to 'c'"
             ),
-            (#"{"martlet":"conversation","version":1,"messages":[],"head":0}"#, "head: needs the place of a message"),
+            (#"{"martlet":"conversation","version":1,"messages":[],"head":0}"#, "head: must be the index of a message"),
             (
                 #"{"martlet":"conversation","version":1,"messages":[{"role":"user","parts":[],"usage":{"input_tokens":-1}}]}"#,
                 "messages.0.usage.input_tokens: cannot be less than 0"
             ),
-            ("{\"messages\":\n [}", "this is no JSON: line 2, column 3"),
-            ("Hello", "there is no message in this Markdown"), ("", "there is no message"),
-            ("# t\n\n## User\n\n```martlet-call\n{\n```\n", "line 7 is not as it should be"),
-            ("## User\n```martlet-call\n{}", "line 3 is not as it should be: the last block does not end with"),
+            ("{\"messages\":\n [}", "the document is not valid JSON: line 2, column 3"),
+            ("Hello", "the Markdown contains no messages"), ("", "contains no messages"),
+            ("# t\n\n## User\n\n```martlet-call\n{\n```\n", "line 7 is not valid"),
+            ("## User\n```martlet-call\n{}", "line 3 is not valid: the last block does not end with"),
         ])
     func hostile(text: String, place: String) throws {
         let error = try #require(throws: HistoryError.self) { _ = try Transcript(parsing: Array(text.utf8)) }
         #expect(error.kind == .invalid && error.message.contains(place), "\(error.message)")
     }
 
-    @Test("bytes that are no text and nesting without end are refused")
+    @Test("Bytes that are not text and endless nesting are refused")
     func garbage() throws {
         let deep = String(repeating: "[", count: 100_000)
         for bytes in [[0xFF, 0xFE, 0x00], Array(deep.utf8), Array(#"{"messages":"#.utf8) + Array(deep.utf8)] {
@@ -293,12 +293,12 @@ struct TranscriptTests {
             for _ in 0..<3 {
                 bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
             }
-            // Either it is read or refused in our words; nothing else may happen.
+            // It is either read, or refused with our error.
             do { _ = try Transcript(parsing: bytes) } catch { #expect(error.kind == .invalid) }
         }
     }
 
-    @Test("another's huge numbers of tokens do not end the program")
+    @Test("Huge token counts in a document do not crash the program")
     func numbers() async throws {
         try await withHistory { history in
             let item = #"{"role":"assistant","parts":[],"usage":{"input_tokens":9223372036854775807}}"#

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Forks, edits and branches", .timeLimit(.minutes(5)))
 struct TreeTests {
-    @Test("every kind of part comes back as it was")
+    @Test("Every kind of part is read back unchanged")
     func lossless() async throws {
         try await withHistory { history in
             let chat = try await history.create(ConversationSetup())
@@ -23,7 +23,7 @@ struct TreeTests {
         }
     }
 
-    @Test("the same large contents are stored once, and go when nobody has them any more")
+    @Test("Equal large contents are stored once, and are removed with their last message")
     func blobs() async throws {
         try await withHistory { history in
             let picture = Attachment(name: "a.png", mediaType: "image/png", bytes: [UInt8](repeating: 7, count: 50_000))
@@ -52,7 +52,7 @@ struct TreeTests {
         }
     }
 
-    @Test("a message that cannot be read does not hide the others, and is left as it is")
+    @Test("An unreadable message does not hide the others, and is not changed")
     func damaged() async throws {
         try await withHistory { history in
             let chat = try await history.talk("One", "Two", "Three")
@@ -79,7 +79,7 @@ struct TreeTests {
         }
     }
 
-    @Test("an edited message begins a branch, and what was there stays reachable")
+    @Test("An edited message starts a branch, and the earlier messages stay reachable")
     func edit() async throws {
         try await withHistory { history in
             let chat = try await history.talk("One", "Two", "Three", "Four")
@@ -99,7 +99,7 @@ struct TreeTests {
         }
     }
 
-    @Test("a fork shares its beginning and leads its own life")
+    @Test("A fork shares its beginning and then goes its own way")
     func fork() async throws {
         try await withHistory { history in
             let chat = try await history.talk("One", "Two", "Three", setup: ConversationSetup(model: "m", system: "s"))
@@ -110,7 +110,7 @@ struct TreeTests {
             try await history.append(Message(.user, "Other"), to: fork.id, after: fork.head)
             #expect(try await history.texts(fork.id) == ["One", "Two", "Other"])
             #expect(try await history.texts(chat.id) == ["One", "Two", "Three"])
-            // A fork may go back to before the fork.
+            // A fork may begin before the earlier fork.
             try await history.append(Message(.user, "Once more"), to: fork.id, after: path[0].id, as: .branch)
             #expect(try await history.texts(fork.id) == ["One", "Once more"])
             let whole = try await history.fork(fork.id)
@@ -120,7 +120,7 @@ struct TreeTests {
         }
     }
 
-    @Test("messages of others are refused as places to go on from")
+    @Test("Messages of other conversations are refused as places to continue")
     func strangers() async throws {
         try await withHistory { history in
             let (one, two) = (try await history.talk("One"), try await history.talk("Two", "Three"))
@@ -137,7 +137,7 @@ struct TreeTests {
         }
     }
 
-    @Test("who writes after somebody else did gets a branch, and nothing is overwritten")
+    @Test("A late writer gets a branch, and nothing is overwritten")
     func conflict() async throws {
         try await withHistory { history in
             let chat = try await history.talk("One")
@@ -152,7 +152,7 @@ struct TreeTests {
         }
     }
 
-    @Test("a conversation of 10,000 messages is shown whole or by its end")
+    @Test("A conversation of 10,000 messages is shown whole or by its end")
     func long() async throws {
         try await withHistory { history in
             let messages = (0..<10_000).map { Message($0.isMultiple(of: 2) ? .user : .assistant, "Message \($0)") }
@@ -171,7 +171,7 @@ struct TreeTests {
         }
     }
 
-    @Test("random trees keep every path that was ever written, also when conversations go")
+    @Test("Random trees keep every path, even when conversations are removed")
     func random() async throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)

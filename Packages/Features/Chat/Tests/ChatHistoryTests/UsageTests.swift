@@ -3,9 +3,9 @@ import ChatHistory
 import JSON
 import Testing
 
-@Suite("What answers took")
+@Suite("Usage totals")
 struct UsageTests {
-    /// Stores an answer that took so much.
+    /// Stores an answer with this usage.
     private func answer(_ usage: Usage, by model: String, in id: ConversationID, _ history: History) async throws {
         let head = try await history.conversation(id).head
         let draft = history.begin(in: id, after: head, provider: "p", model: model)
@@ -13,7 +13,7 @@ struct UsageTests {
         try await draft.finish(ChatAnswer(start: ChatStart(), message: message, finish: .stop, usage: usage))
     }
 
-    @Test("is summed by group, with the newest first, and what nobody reported stays unknown")
+    @Test("Usage is summed by group, newest first, and unreported values stay unknown")
     func groups() async throws {
         try await withHistory { history in
             let first = try await history.create(ConversationSetup(), title: "A").id
@@ -36,7 +36,7 @@ struct UsageTests {
         }
     }
 
-    @Test("of numbers that a server made up adds up to no failure")
+    @Test("Invented numbers of a server do not make the sum fail")
     func absurd() async throws {
         try await withHistory { history in
             let id = try await history.create(ConversationSetup()).id

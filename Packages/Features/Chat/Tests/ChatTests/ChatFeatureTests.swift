@@ -7,9 +7,9 @@ import Testing
 
 @testable import Chat
 
-@Suite("Chat as a feature")
+@Suite("Chat feature")
 struct ChatFeatureTests {
-    @Test("keeps the rules of every feature") func conforms() async {
+    @Test("Chat keeps the rules of every feature") func conforms() async {
         await #expect(processExitsWith: .success) {
             let answer: ScriptedServer.Script = { connection in
                 guard try connection.receiveRequest().method == "POST" else {
@@ -35,7 +35,7 @@ struct ChatFeatureTests {
     }
 
     @Test(
-        "refuses settings that are out of their range",
+        "Settings outside of their range are refused",
         arguments: [
             (ChatSettings.buffer.declaration, "1", "must be from 16.0 KiB to 512.0 KiB, not 1 B"),
             (ChatSettings.buffer.declaration, "1MiB", "must be from 16.0 KiB to 512.0 KiB, not 1.0 MiB"),

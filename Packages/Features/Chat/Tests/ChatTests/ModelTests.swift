@@ -3,11 +3,11 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("The list of models", .timeLimit(.minutes(5)))
+@Suite("List of models", .timeLimit(.minutes(5)))
 struct ModelTests {
     private static let list = #"{"object":"list","data":[{"id":"gpt-5-mini","object":"model","owned_by":"x"}]}"#
 
-    @Test("has those of all who answer, and says who does not")
+    @Test("The list has the models of all providers that answer, and names those that do not")
     func some() async throws {
         try await Desk.run({ try $0.reply(Self.list) }) { desk in
             try await RefusingPort.run { [desk] port in
@@ -20,7 +20,7 @@ struct ModelTests {
         }
     }
 
-    @Test("fails where nobody who is set up gives one")
+    @Test("The list fails if no configured provider answers")
     func refused() async throws {
         try await Desk.run({ try $0.reply(#"{"detail":"revoked"}"#, status: 401) }) { desk in
             desk.environment = [
@@ -33,7 +33,7 @@ struct ModelTests {
         }
     }
 
-    @Test("of one provider has prices and context too")
+    @Test("The list of one provider has prices and context sizes too")
     func one() async throws {
         try await Desk.run({ try $0.reply(Self.list) }) { desk in
             let all = try await desk.run("chat.models").json.array?.first { $0["id"] == "gpt-5-mini" }
@@ -43,7 +43,7 @@ struct ModelTests {
         }
     }
 
-    @Test("of a provider that there is not names those that there are")
+    @Test("An unknown provider is an error that names the known ones")
     func unknown() async throws {
         try await Desk.run({ try $0.reply(Self.list) }) { desk in
             let done = try await desk.attempt("chat.models", ["provider": "opnai"])

@@ -10,8 +10,8 @@ import StorageKit
 import Synchronization
 import TurnLoop
 
-/// The gateway in the same process: who answers where nobody else can be asked. It works in the folder in which the
-/// command runs; what reads is allowed there, and for the rest the person of the action is asked.
+/// The gateway in the same process, a model provider that answers when no other provider can. It works in the folder in
+/// which the command runs. Tools that only read are allowed there; for others it asks the user of the action.
 final class EmbeddedGateway: ModelProvider {
     static let id = "martlet"
     private let settings: FeatureSettings
@@ -20,7 +20,7 @@ final class EmbeddedGateway: ModelProvider {
     private let whole: WholeRegistry?
     private let opened = Mutex(Opened())
 
-    /// Turns, and where they are stored.
+    /// Turns, and the store that keeps them.
     private struct Place {
         let store: GatewayStore
         let turns: Turns
@@ -28,7 +28,8 @@ final class EmbeddedGateway: ModelProvider {
 
     private struct Opened {
         var kept: Place?
-        /// For what nobody shall remember. It lasts as long as this process, for a conversation of several turns.
+        /// For conversations that are not saved. It lasts as long as this process, so that such a conversation can have
+        /// several turns.
         var unkept: Place?
     }
 
@@ -82,7 +83,7 @@ final class EmbeddedGateway: ModelProvider {
         return true
     }
 
-    /// Ends what runs.
+    /// Ends all running turns.
     func close() async {
         let opened = opened.withLock { exchange(&$0, with: Opened()) }
         await opened.kept?.turns.close()
@@ -95,7 +96,7 @@ final class EmbeddedGateway: ModelProvider {
             if let place = isKept ? opened.kept : opened.unkept { return place }
             var limits = GatewaySettings.turns(settings, surroundings)
             limits.defaultModel = nil
-            // A person who was asked on a terminal takes as long as it takes.
+            // A user who is asked on a terminal may take any time to answer.
             limits.approvalTime = .seconds(24 * 3600)
             let store = isKept ? store : GatewayStore.inMemory(now: surroundings.now)
             let turns = Turns(
@@ -126,25 +127,25 @@ final class EmbeddedGateway: ModelProvider {
         return input
     }
 
-    /// The project of the folder in which the command runs, which is made when it is first used.
+    /// The project of the folder in which the command runs; creates it on first use.
     private func project(_ person: Person) async throws -> String {
         let new = try newProject()
         if let known = try await store.project(at: new.path) { return known.id }
-        // Another command may have made it meanwhile.
+        // Another command may have created it meanwhile.
         let opened = try await store.openProject(new)
         if opened.isNew {
             person.tell(
-                "\(PlainText.escape(new.path)) is a project of the gateway from now on; "
-                    + "'martlet gateway project remove \(opened.project.id)' takes that back")
+                "\(PlainText.escape(new.path)) is now a project of the gateway; "
+                    + "undo with 'martlet gateway project remove \(opened.project.id)'")
         }
         return opened.project.id
     }
 
-    /// The project of that folder in a store that nobody keeps, with the rules that the person has made for the folder.
+    /// The project of that folder in a store that is not saved, with the rules that the user has made for the folder.
     private func passingProject(in passing: GatewayStore) async throws -> String {
         var new = try newProject()
         if let known = try await passing.project(at: new.path) { return known.id }
-        // Looking into a store makes its file, and where there is none, nothing was decided yet.
+        // Reading a store creates its file. Without a file there are no decisions yet.
         if Files.exists(store.database.path), let known = try await store.project(at: new.path) {
             (new.rules, new.budget) = (known.rules, known.budget)
         }
@@ -153,25 +154,25 @@ final class EmbeddedGateway: ModelProvider {
 
     private func newProject() throws -> NewProject {
         let path = try Files.canonical(surroundings.locations.current)
-        // Whoever has a turn run there has its tools work there.
+        // A turn lets its tools work in this folder, so the caller must have access to it.
         try Caller.grantHere.check(.path(path, .tree))
         return NewProject(name: path.split(separator: "/").last.map(String.init) ?? path, path: path)
     }
 }
 
-/// A closure that is lent for the length of a call, to code that wants to send it elsewhere.
+/// Makes a non-sendable closure usable for the duration of one call.
 ///
-/// Unchecked, because the turn calls it only from the task that runs it, which is the one that lent it.
+/// Unchecked, because the turn calls the closure only from the task that passed it in.
 private struct Lent: @unchecked Sendable {
     let receive: ([ChatEvent]) async throws -> Void
 }
 
-/// Puts a turn's events together to the one answer that a provider gives.
+/// Combines a turn's events into the one answer that a provider returns.
 struct EmbeddedAnswer {
     private var start = ChatStart()
     private var message = Message(.assistant, [])
 
-    /// What a reader is told of an event; nil for what only a gateway's own clients know.
+    /// The chat event to pass on for a gateway event; nil for events that only a gateway's own clients know.
     mutating func take(_ event: GatewayEvent) -> ChatEvent? {
         switch event {
         case .began(let place):
@@ -200,7 +201,7 @@ struct EmbeddedAnswer {
     private mutating func add(_ event: ChatEvent) {
         switch event {
         case .text(let more):
-            // The last part is taken out before it grows: a second reference would make each piece copy it all.
+            // Remove the last part before it grows: with a second reference each append would copy all of it.
             guard case .text(var text)? = message.parts.last else { return message.parts.append(.text(more)) }
             message.parts.removeLast()
             text += more
@@ -214,7 +215,7 @@ struct EmbeddedAnswer {
     }
 }
 
-/// Whoever is there while the embedded gateway works, if anybody is.
+/// The user on whose behalf the embedded gateway works, if there is one.
 struct Person: Sendable {
     private let context: ActionContext?
 
@@ -222,14 +223,14 @@ struct Person: Sendable {
         self.context = context
     }
 
-    /// Whether there is an action on whose behalf it works. Answers to its questions may be given beforehand.
+    /// Whether an action is running. Its user can answer questions, also with answers given in advance.
     var isKnown: Bool { context != nil }
     var tracer: Tracer? { context?.tracer }
 
-    /// Tells something that is no part of the answer.
+    /// Shows a notice that is not part of the answer.
     func tell(_ text: String) { context?.notice(text) }
 
-    /// Asks about a call that no rule decides, in the words in which Chat asks.
+    /// Asks about a call that no rule decides, with the same question ids as Chat.
     func decide(_ ticket: ApprovalTicket) async throws -> ApprovalAnswer {
         guard let context else { return ApprovalAnswer(isAllowed: false) }
         let name = PlainText.escape(ticket.call.name)
@@ -240,7 +241,7 @@ struct Person: Sendable {
         let index = try await context.interaction.choice(
             "chat.approve", "Allow \(name) (\(ticket.effect.rawValue))?", among: choices.words)
         return try await choices.answer(index) {
-            try await context.interaction.text("chat.approve.reason", "What shall be done instead?")
+            try await context.interaction.text("chat.approve.reason", "What should be done instead?")
         }
     }
 }

@@ -10,7 +10,7 @@ public import Settings
 import StorageKit
 import ToolKit
 
-/// An agent server in the box: other programs use it over HTTP, and Chat asks it where nobody else can be asked.
+/// The built-in agent server. Other programs use it over HTTP, and Chat uses it when no other provider is available.
 public struct GatewayFeature: Feature {
     public static let manifest = Manifest(
         id: "gateway", summary: "Serve models, tools and sessions to other programs", version: "0.1.0",
@@ -24,11 +24,11 @@ public struct GatewayFeature: Feature {
         ],
         settings: GatewaySettings.declarations,
         groups: [
-            "gateway.project": "Folders in which a gateway's models may work",
-            "gateway.session": "Conversations that a gateway keeps",
-            "gateway.token": "What programs have to show that use the gateway",
+            "gateway.project": "Folders in which the gateway's models may work",
+            "gateway.session": "Conversations that the gateway stores",
+            "gateway.token": "Tokens of the programs that use the gateway",
         ],
-        variables: [GatewayToken.variable: "The owner's token, instead of the one that is kept"])
+        variables: [GatewayToken.variable: "The owner's token, instead of the stored one"])
 
     private let settings: FeatureSettings
 
@@ -40,7 +40,7 @@ public struct GatewayFeature: Feature {
         let services = GatewayServices(
             settings: settings, surroundings: registry.surroundings, whole: registry.whole,
             turns: registry.shared("turns") { Holdings() })
-        // Turns are ended and stored before the program ends.
+        // Turns must be ended and stored before the program exits.
         registry.closes(services.close)
         registry.provide((any ModelProvider).self, services.embedded)
         registry.provide((any ServerList).self, OwnServer(settings: settings))
@@ -71,12 +71,12 @@ public struct GatewayFeature: Feature {
     }
 }
 
-/// Our own gateway, where the settings say that it listens.
+/// Lists this program's own gateway, at the address in the settings.
 private struct OwnServer: ServerList {
     let settings: FeatureSettings
 
     var servers: [String] {
-        // One that listens everywhere is spoken to here.
+        // A gateway that listens on all addresses is reached on the loopback one.
         let here = ["0.0.0.0": "127.0.0.1", "::": "::1"]
         let address = settings[GatewaySettings.address]
         let listened = here[address] ?? address
@@ -85,23 +85,23 @@ private struct OwnServer: ServerList {
     }
 }
 
-/// What `doctor` asks about the gateway.
+/// The checks of the gateway for `doctor`.
 enum GatewayChecks {
     static func sandbox(_ services: GatewayServices) -> HealthCheck {
-        HealthCheck("gateway.sandbox", "the sandbox for commands of models") { _ in
+        HealthCheck("gateway.sandbox", "sandbox for models' commands") { _ in
             let options = GatewaySettings.turns(services.settings, services.surroundings).shell
             guard options.isSandboxed else {
                 return .warning(
-                    "off: commands of models may do whatever you can",
+                    "off: models' commands may do anything that you can",
                     mend: "run 'martlet config unset gateway.sandbox'")
             }
             do {
                 let support = try await options.sandboxSupport()
                 guard support.kind == .bubblewrap else {
-                    return .warning("commands of models run under \(support.words)", mend: SandboxError.mend)
+                    return .warning("models' commands run under \(support.words)", mend: SandboxError.mend)
                 }
                 return .ok(
-                    "\(support.words): commands of models see the project's folder and the system's programs only")
+                    "\(support.words): models' commands see only the project's folder and the system's programs")
             } catch let problem as SandboxError {
                 return .warning(problem.message, mend: SandboxError.mend)
             } catch {

@@ -7,8 +7,8 @@ import Settings
 import StorageKit
 import TurnLoop
 
-/// The rules that the gateway keeps: those of its settings, those that were declared for a project, and those of sessions,
-/// also where `claude` asked.
+/// The rules that the gateway keeps: those in its settings, those declared for a project, and those of sessions,
+/// including answers to questions of `claude`.
 final class GatewayRules: RuleKeeper {
     private let services: GatewayServices
 
@@ -20,7 +20,7 @@ final class GatewayRules: RuleKeeper {
         var rules = services.settings[GatewaySettings.approvals].rules.map {
             KeptRule($0.json, in: "the settings (gateway.approvals)", scope: "always")
         }
-        // Looking into a store makes its file, and where there is none, nothing was decided.
+        // Reading a store creates its file. Without a file there are no decisions.
         guard Files.exists(services.store.database.path) else { return rules }
         if let project = try await services.store.project(at: folder) {
             rules += project.rules.map {

@@ -9,7 +9,7 @@ import Registry
 import Settings
 import StorageKit
 
-/// What the parts of the gateway share. Making it opens nothing.
+/// The services that the parts of the gateway share. Creating them opens no file.
 final class GatewayServices: Sendable {
     let settings: FeatureSettings
     let surroundings: Surroundings
@@ -17,7 +17,7 @@ final class GatewayServices: Sendable {
     let embedded: EmbeddedGateway
     let token: GatewayToken
 
-    /// What the composition of these services offers; nil where they are asked about nothing else.
+    /// All features of this program; nil where only the gateway is used.
     let whole: WholeRegistry?
 
     init(settings: FeatureSettings, surroundings: Surroundings, whole: WholeRegistry?, turns: Holdings) {
@@ -41,20 +41,20 @@ final class GatewayServices: Sendable {
 }
 
 extension Surroundings {
-    /// Where sockets, locks and what holds only for this login are kept.
+    /// The folder for sockets, locks and other files that are valid only for this login.
     var runtimeFolder: String {
         let places = Directories(application: "martlet", override: "MARTLET_HOME", environment: environment)
         do {
-            // Systems without logins have no such folder, and the state folder serves as well.
+            // Systems without logins have no such folder; the state folder works too.
             return try places.runtime ?? locations.state
         } catch {
-            // An address of the home folder that cannot be used is told of by whoever reads the settings.
+            // A home folder that cannot be used is reported when the settings are read.
             return locations.state
         }
     }
 }
 
 extension Host {
-    /// The `claude` command, where one is installed; it gets none of our keys.
+    /// The `claude` command, if it is installed. It gets none of our keys.
     var claude: ClaudeCommand? { ClaudeCommand.find(in: environment, clock: clock, now: now) }
 }

@@ -10,92 +10,92 @@ import TurnLoop
 
 /// The settings of the gateway.
 enum GatewaySettings {
-    /// With which certificate it speaks TLS.
+    /// Which certificate it uses for TLS.
     enum Encryption: String, Choice, Hashable {
         case none
-        /// One that it makes for itself, which clients accept by its fingerprint.
+        /// A self-signed one that it creates; clients accept it by its fingerprint.
         case own
-        /// One of the administrator's.
+        /// One that the administrator provides.
         case given
     }
 
-    // Where it listens, and whom it answers.
+    // Where it listens, and which clients it accepts.
 
     static let address = Setting(
-        "address", "The address of this machine, in digits, at which it listens", default: "127.0.0.1", risk: .widens)
+        "address", "IP address to listen on", default: "127.0.0.1", risk: .widens)
     static let port = Setting(
-        "port", "The port at which it listens; 0 for one that the system chooses", in: 0...65_535, default: 6278,
-        risk: .widens)
+        "port", "Port to listen on; 0 for any free port", in: 0...65_535, default: 6278, risk: .widens)
     static let socket = Setting<PathValue?>(
-        "socket", "A Unix socket at which it listens too", default: nil, risk: .widens)
+        "socket", "Unix socket to listen on as well", default: nil, risk: .widens)
     static let tls = Setting(
-        "tls", "Whether it speaks TLS: not at all, with a certificate of its own making, or with a given one",
+        "tls", "TLS: none, own for a self-signed certificate, or given for the one in gateway.certificate",
         default: Encryption.none, risk: .widens)
     static let certificate = Setting<PathValue?>(
-        "certificate", "The PEM file with the given certificate and its issuers", default: nil, risk: .widens)
+        "certificate", "PEM file with the certificate and its issuers, for tls 'given'", default: nil, risk: .widens)
     static let key = Setting<PathValue?>(
-        "certificate-key", "The PEM file with its key, when it is another file", default: nil, risk: .widens)
+        "certificate-key", "PEM file with the certificate's key, if it is in another file", default: nil, risk: .widens)
     static let hosts = Setting(
-        "hosts", "Names that it may be called by, beside localhost and the address at which it listens",
+        "hosts", "Accepted host names, besides localhost and the address it listens on",
         default: [String](), risk: .widens)
     static let origins = Setting(
-        "origins", "Web pages that may use it, such as https://app.example.com", default: [String](), risk: .widens)
+        "origins", "Origins of web pages that may use it, such as https://app.example.com", default: [String](),
+        risk: .widens)
 
-    // Where it works, and what it may do there.
+    // Where models work, and what they may do there.
 
     static let projects = Setting<PathValue?>(
-        "projects", "The folder in which new projects are made; projects in its data folder when not set",
+        "projects", "Folder for new projects; by default 'projects' in the data folder",
         default: nil, risk: .widens)
     static let folders = Setting(
-        "folders", "Other folders that projects made over the network may lie in", default: [PathValue](),
+        "folders", "Other folders in which clients may create projects", default: [PathValue](),
         risk: .widens)
     static let approvals = Setting(
-        "approvals", "Rules for tools in every project; those of all settings files count together",
+        "approvals", "Rules for tools in every project; the rules of all settings files are combined",
         default: ApprovalPolicy(), risk: .widens
     ).joiningLayers()
     static let approvalTime = Setting(
-        "approval-limit", "How long a question about a tool waits before it counts as a no",
+        "approval-limit", "How long to wait for a tool's approval before denying it",
         default: Duration.seconds(60))
     static let keepsRunning = Setting(
-        "keeps-running", "Whether a turn goes on when its client vanishes", default: false, risk: .widens)
+        "keeps-running", "Whether a turn continues when its client disconnects", default: false, risk: .widens)
 
     static let sandbox = Setting(
         "sandbox",
-        "What commands are kept from: nothing; all but the system's programs and the project's folder; and the network",
+        "Sandbox for models' commands: none, folder to hide other files, or isolated to block the network too",
         default: Confinement.isolated, risk: .widens)
     static let sandboxReads = Setting(
-        "sandbox-reads", "What else commands in the sandbox may read, such as tools that are installed in your home",
+        "sandbox-reads", "What else sandboxed commands may read, such as tools installed in your home folder",
         default: [PathValue](), risk: .widens)
 
     static let keepsSecrets = Setting(
-        "keep-secrets", "Whether secrets that stand in a session are stored with it", default: false, risk: .widens)
+        "keep-secrets", "Whether secrets in a session's messages are stored with it", default: false, risk: .widens)
 
-    // Who answers, and how far a turn may go.
+    // Which model answers, and the limits of a turn.
 
     static let model = Setting<String?>(
-        "model", "Who answers where a request names no model, as PROVIDER/MODEL", default: nil, risk: .sends)
+        "model", "Default model, as PROVIDER/MODEL, for requests that name none", default: nil, risk: .sends)
     static let rounds = Setting(
-        "max-rounds", "How often a model is asked in one turn", in: 1...Int.max, default: 50,
+        "max-rounds", "Maximum number of requests to the model in one turn", in: 1...Int.max, default: 50,
         risk: .widens)
     static let turnTime = Setting(
-        "turn-limit", "How long one turn may take", default: Duration.seconds(1800),
+        "turn-limit", "Time limit for one turn", default: Duration.seconds(1800),
         risk: .widens)
     static let callTime = Setting(
-        "tool-limit", "How long one tool may take", default: Duration.seconds(30),
+        "tool-limit", "Time limit for one tool call", default: Duration.seconds(30),
         risk: .widens)
     static let turnTokens = Setting<Int?>(
-        "turn-tokens", "How many tokens one turn may write", in: 0...Int.max, risk: .widens)
+        "turn-tokens", "Maximum number of tokens written in one turn", in: 0...Int.max, risk: .widens)
     static let turnCost = Setting<Double?>(
-        "turn-cost", "What one turn may cost, in US dollars", in: costs, risk: .widens)
+        "turn-cost", "Maximum cost of one turn, in US dollars", in: costs, risk: .widens)
     static let dayTokens = Setting<Int?>(
-        "day-tokens", "How many tokens all turns of a day may take", in: 0...Int.max, risk: .widens)
+        "day-tokens", "Maximum number of tokens for all turns of a day", in: 0...Int.max, risk: .widens)
     static let dayCost = Setting<Double?>(
-        "day-cost", "What all turns of a day may cost, in US dollars", in: costs, risk: .widens)
-    /// What is beyond the range of whole numbers of a billionth is no limit that anybody reaches.
+        "day-cost", "Maximum cost of all turns of a day, in US dollars", in: costs, risk: .widens)
+    /// The largest limit that fits the range of whole billionths of a dollar.
     static let largestCost = 1e9
     private static let costs = 0...largestCost
     static let drain = Setting(
-        "drain-limit", "How long turns may go on once the gateway is told to end", default: Duration.seconds(8))
+        "drain-limit", "How long running turns may continue when the gateway is stopped", default: Duration.seconds(8))
 
     static let declarations = [
         address.declaration, port.declaration, socket.declaration, tls.declaration, certificate.declaration,
@@ -106,21 +106,22 @@ enum GatewaySettings {
         turnTokens.declaration, turnCost.declaration, dayTokens.declaration, dayCost.declaration, drain.declaration,
     ]
 
-    /// Those that are read once, when the gateway begins to listen; the others hold for the next request.
+    /// Settings that are read once, when the gateway starts to listen. Changes to the others apply from the next
+    /// request.
     static let readAtStart = [
         address.declaration, port.declaration, socket.declaration, tls.declaration, certificate.declaration,
         key.declaration, hosts.declaration, origins.declaration, drain.declaration,
     ]
 
-    /// What of them holds for turns.
+    /// The settings that apply to turns.
     ///
-    /// - Parameter open: a socket at which it listens, whatever the settings say now.
+    /// - Parameter open: A socket on which it already listens, whatever the settings say now.
     static func turns(
         _ settings: FeatureSettings, _ surroundings: Surroundings, socket open: String? = nil
     ) -> TurnSettings {
         var turns = TurnSettings()
         let places = surroundings.locations
-        // Keys, tokens and what was said lie there; and through the socket the gateway itself could be asked.
+        // These folders hold keys, tokens and conversations, and a command could use the gateway through its socket.
         let own = [places.config, places.data, places.state, places.cache, settings[socket]?.text ?? "", open ?? ""]
         turns.home = Files.home(in: surroundings.environment)
         turns.shell = ShellOptions(

@@ -1,7 +1,7 @@
 import Capabilities
 import JSON
 
-/// Why the gateway could not be started, found or ended.
+/// Why the gateway could not be started, found or stopped.
 struct ServingError: Failure {
     let kind: Kind
     let message: String
@@ -24,15 +24,15 @@ struct ServingError: Failure {
     }
 
     enum Kind: String, Sendable {
-        /// Another one runs with the same data.
+        /// Another gateway runs with the same data folder.
         case running = "gateway.running"
-        /// None runs.
+        /// No gateway is running.
         case down = "gateway.down"
-        /// One runs and does not answer.
+        /// A gateway is running but does not respond.
         case unresponsive = "gateway.unresponsive"
-        /// It did not end.
+        /// The gateway did not stop in time.
         case stuck = "gateway.stuck"
-        /// Settings that contradict each other.
+        /// A setting or argument is invalid, or settings contradict each other.
         case settings = "gateway.settings"
     }
 }

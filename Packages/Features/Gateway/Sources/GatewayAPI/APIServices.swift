@@ -3,9 +3,9 @@ public import GatewayStore
 public import GatewayTurns
 import HTTPServer
 
-/// What the routes of a gateway work with.
+/// The services that the gateway's routes use.
 public struct APIServices: Sendable {
-    /// What the settings decide. A gateway that lasts may have others for the next request.
+    /// The parts that depend on settings. They may be others for the next request.
     public struct SettingsParts: Sendable {
         public let turns: Turns
         public let folders: ProjectFolders
@@ -18,17 +18,18 @@ public struct APIServices: Sendable {
 
     public let store: GatewayStore
     private let parts: @Sendable () -> SettingsParts
-    /// Of the program, as `/health` tells it.
+    /// The program's version, as `/health` reports it.
     public let version: String
     public let metrics: GatewayMetrics
-    /// Whether a turn goes on when its client vanishes; nil for what the settings of the turns say.
+    /// Whether a turn continues when its client disconnects; nil to follow the turns' settings.
     public var keepsRunning: Bool?
-    /// How long the head of a stream waits for the model, so that a refusal still gets a status of its own.
+    /// How long the head of a streamed response waits for the model, so that an early failure still gets its own
+    /// status.
     public var patience: Duration {
         get { openings.limit }
         set { openings = Alarms(after: newValue, on: ContinuousClock()) }
     }
-    /// Ring for streams whose head has waited for so long.
+    /// Fires for streams whose head has waited that long.
     private(set) var openings = Alarms(after: .seconds(10), on: ContinuousClock())
     let now: @Sendable () -> Timestamp
     let started: Timestamp
@@ -53,12 +54,12 @@ public struct APIServices: Sendable {
         self.init(store: store, version: version, metrics: metrics, now: now) { parts }
     }
 
-    /// The turns with the settings of now; a request asks for them once.
+    /// The turns with the current settings. A request reads them once.
     public var turns: Turns { parts().turns }
     public var folders: ProjectFolders { parts().folders }
 
     var uptime: Duration { now() - started }
-    /// The present in seconds since 1970, as OpenAI's objects have it.
+    /// The current time in seconds since 1970, as OpenAI's objects have it.
     var seconds: Int { Int(now().microseconds / 1_000_000) }
 }
 

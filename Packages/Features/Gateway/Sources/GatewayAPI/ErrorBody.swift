@@ -9,39 +9,39 @@ import ModelKit
 import ToolKit
 import TurnLoop
 
-/// The body of every answer that is no success. Clients of OpenAI's API, of Anthropic's and of gateways all find in it
-/// what they look for, so that a refusal from before the route is known fits as well as one from the route.
+/// The body of every error response. It has the members that clients of OpenAI's API, of Anthropic's and of gateways
+/// expect, so that it fits even before the route is known.
 struct ErrorBody: Record {
     let report: ProblemReport
 
     static let fields: [Field<ErrorBody>] = [
         Field("type", "Always error") { _ in "error" },
         Field("error", "What went wrong") { ErrorFacts(report: $0.report) },
-        Field("request_id", "Names the request in traces") { $0.report.requestID },
+        Field("request_id", "Id of the request in traces") { $0.report.requestID },
     ]
 }
 
-/// What went wrong, under the names of both APIs.
+/// The details of an error, under the names of both APIs.
 struct ErrorFacts: Record {
     let report: ProblemReport
 
     static let fields: [Field<ErrorFacts>] = [
         Field("message", "What happened and what to do next") { $0.report.message },
-        Field("type", "The kind, in Anthropic's words") { type(status: $0.report.status.code) },
-        Field("param", "The member of the request that it is about") { $0.param },
-        Field("code", "The stable reason") { WireCode.text(of: $0.report.code) },
-        Field("status", "The status of the answer") { $0.report.status.code },
-        Field("details", "Every value that is wrong, where there are several; or what Anthropic's clients look for") {
+        Field("type", "Kind of error, as Anthropic names it") { type(status: $0.report.status.code) },
+        Field("param", "Member of the request that is wrong") { $0.param },
+        Field("code", "Stable error code") { WireCode.text(of: $0.report.code) },
+        Field("status", "HTTP status of the response") { $0.report.status.code },
+        Field("details", "Every wrong value, if there are several; or details for Anthropic's clients") {
             $0.details
         },
     ]
 
-    /// The kind of an error with that status.
+    /// The kind of error for a status.
     static func type(status: Int) -> String { AnthropicDialect.errorType(status: status) }
 
     private var details: JSON? {
         let code = WireCode.text(of: report.code)
-        // By this a client of Anthropic's knows to go on with whole conversations.
+        // Tells a client of Anthropic's to continue with whole conversations.
         if code == "thread_unsupported_request" { return ["error_code": .string(code), "unsupported": ["thread"]] }
         return report.inputs.count > 1 ? .array(report.inputs.map { WrongInput(problem: $0).json }) : nil
     }
@@ -52,20 +52,20 @@ struct ErrorFacts: Record {
     }
 }
 
-/// One value that is not as it was declared.
+/// One invalid value.
 struct WrongInput: Record {
     let problem: InputProblem
 
     static let fields: [Field<WrongInput>] = [
-        Field("place", "path, query, header or body") { $0.problem.place },
-        Field("name", "Its name") { $0.problem.name },
+        Field("place", "Where it is: path, query, header or body") { $0.problem.place },
+        Field("name", "Name of the value") { $0.problem.name },
         Field("message", "What is wrong with it") { $0.problem.message },
     ]
 }
 
-/// How the reason of a failure is written for clients: `gateway.session-busy` as `session_busy`.
+/// Converts error codes for clients: `gateway.session-busy` becomes `session_busy`.
 enum WireCode {
-    /// Where clients of such APIs know another word.
+    /// Codes for which clients of these APIs know another word.
     private static let known = [
         "server.inputs": "validation_error", "server.json": "invalid_json", "server.unauthorized": "invalid_api_key",
         "server.internal": "internal_error", "server.host": "unknown_host", "server.origin": "origin_not_allowed",
@@ -81,9 +81,9 @@ enum WireCode {
     }
 }
 
-/// The status that tells of a failure.
+/// The HTTP status for a failure.
 enum FailureStatus {
-    /// Nil where the usual one of its exit code is right.
+    /// Nil when the default status for its exit code is right.
     static func known(_ failure: any Failure) -> HTTPStatus? {
         switch failure {
         case let error as GatewayError: HTTPStatus(error.status)
@@ -94,7 +94,8 @@ enum FailureStatus {
         }
     }
 
-    /// Of a turn that failed. What a provider says of us, such as that our key is wrong, is not the client's fault.
+    /// The status for a failed turn. A provider's complaint about the gateway, such as a wrong key, is not the client's
+    /// fault.
     static func status(of failure: any Failure) -> HTTPStatus {
         if let known = known(failure) { return known }
         let told = failure.details["status"]?.int
@@ -113,7 +114,7 @@ enum FailureStatus {
         }
     }
 
-    /// What a provider meant that failed in the midst of its answer, where there is no status.
+    /// The status for a provider that failed in the middle of its answer, where it sent no status.
     private static func meant(by code: String) -> HTTPStatus? {
         switch code {
         case "chat.rate-limited": .tooManyRequests
@@ -125,7 +126,7 @@ enum FailureStatus {
         }
     }
 
-    /// Whether the same request will fail again, so that a client should not repeat it although the status says that it may.
+    /// Whether the same request will fail again, so that a client should not retry although the status allows it.
     static func isFinal(_ failure: any Failure) -> Bool {
         switch failure.code {
         case "gateway.budget-exceeded", "gateway.round-limit", "gateway.output-limit", "gateway.cost-limit":
@@ -137,7 +138,7 @@ enum FailureStatus {
         }
     }
 
-    /// After how many seconds the same request may be answered, where somebody has said so.
+    /// The number of seconds after which to retry, if known.
     static func retryAfter(_ failure: any Failure) -> Int? {
         let told = failure.details["retry_after"]?.double ?? failure.details["retryAfterSeconds"]?.double
         guard let told, 0...1e9 ~= told else { return nil }
@@ -165,7 +166,7 @@ enum FailureStatus {
 }
 
 extension HTTPStatus {
-    /// RFC 4918: what has to be stored does not fit.
+    /// RFC 4918: there is no space left to store the request's data.
     static let insufficientStorage = HTTPStatus(507)
 }
 
@@ -183,7 +184,7 @@ extension RequestProblem {
         return RequestProblem(.notFound, code: "gateway.\(kind)-not-found", "there is no \(kind) \(id); \(hint)")
     }
 
-    /// What a dialect could not understand, which names the member.
+    /// A request that a dialect could not read; names the member.
     init(_ error: DialectError) {
         let refusal = error.refusal
         let inputs = refusal?.field.map { [InputProblem(place: "body", name: $0, message: error.message)] } ?? []
@@ -192,19 +193,19 @@ extension RequestProblem {
             inputs: inputs)
     }
 
-    /// Why there is no answer, when a turn ended before it had said anything.
+    /// Reports a turn that failed before it produced any output.
     init(_ failure: any Failure) {
         let param = failure.details["param"]?.string
         self.init(
             FailureStatus.status(of: failure), code: failure.code, failure.message,
             inputs: param.map { [InputProblem(place: "body", name: $0, message: failure.message)] } ?? [])
         headers["Retry-After"] = FailureStatus.retryAfter(failure).map(String.init)
-        // The libraries of both vendors know it.
+        // Both vendors' libraries know this header.
         if FailureStatus.isFinal(failure) { headers["x-should-retry"] = "false" }
     }
 
-    /// Why a turn has no answer, with the word that the vendors' libraries know for what must not be sent again: a refused
-    /// key stays refused, and tools that have been used would be used once more.
+    /// Reports a turn that failed, with the header by which the vendors' libraries do not retry: a refused key stays
+    /// refused, and a retry would run its tools again.
     init(_ failure: any Failure, of report: TurnReport) {
         self.init(failure)
         let isRefused = failure.exit == .denied || [401, 403].contains(failure.details["status"]?.int)
@@ -213,7 +214,7 @@ extension RequestProblem {
 }
 
 extension TurnReport {
-    /// Whether something was done that another try would do again.
+    /// Whether the turn ran tools that a retry would run again.
     fileprivate var hasUsedTools: Bool {
         outcome.calls > 0 || outcome.messages.contains { $0.message.calls.contains(where: \.isDone) }
     }

@@ -6,7 +6,7 @@ import JSON
 import Synchronization
 import TurnLoop
 
-/// Counts what a gateway does. It learns of requests from the server's spans, and of turns from the routes.
+/// Counts requests and turns. The server's spans report the requests, and the routes report the turns.
 public final class GatewayMetrics: SpanSink {
     struct Request: Hashable {
         let method: String
@@ -17,10 +17,10 @@ public final class GatewayMetrics: SpanSink {
     struct Counts {
         var requests: [Request: Int] = [:]
         var durations: [String: Histogram] = [:]
-        /// By how they ended.
+        /// The number of turns by how they ended.
         var turns: [String: Int] = [:]
         var turnDurations = Histogram()
-        /// By model.
+        /// The number of tokens by model.
         var input: [String: Int] = [:]
         var output: [String: Int] = [:]
         var nanodollars = 0
@@ -34,7 +34,7 @@ public final class GatewayMetrics: SpanSink {
 
     public func record(_ span: TraceSpan) {
         guard span.name == "http.serve" else { return }
-        // A method can be any word that a client makes up, and each would be a series of its own.
+        // A client can send any word as the method, and each would become a separate series.
         let method = span.attributes["method"]?.string ?? ""
         let request = Request(
             method: Self.methods.contains(method) ? method : "other", route: span.attributes["route"]?.string ?? "",
@@ -46,7 +46,7 @@ public final class GatewayMetrics: SpanSink {
         }
     }
 
-    /// Counts a turn or a completion that has ended.
+    /// Counts an ended turn or completion.
     func count(_ report: TurnReport, took duration: Duration) {
         let (usage, model) = (report.outcome.usage, report.place.name)
         counts.withLock { counts in
@@ -60,7 +60,7 @@ public final class GatewayMetrics: SpanSink {
         }
     }
 
-    /// Counts a stream whose client went away before its end.
+    /// Counts a stream whose client disconnected before its end.
     func countVanished() {
         counts.withLock { $0.turns["vanished", default: 0] += 1 }
     }
@@ -81,9 +81,9 @@ extension TurnReport {
     }
 }
 
-/// How often something took how long, in steps that fit both a look into a table and a long answer of a model.
+/// A histogram of durations, with steps for both a quick lookup and a long answer of a model.
 struct Histogram: Sendable {
-    /// The upper ends in seconds; what took longer is in `count` alone.
+    /// The upper bounds in seconds. Longer durations are only in `count`.
     static let ends = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
     private(set) var counts = [Int](repeating: 0, count: Self.ends.count)
@@ -97,25 +97,25 @@ struct Histogram: Sendable {
     }
 }
 
-/// What the gateway has counted, for Prometheus.
+/// Serves the metrics for Prometheus.
 struct MetricsRoute {
     let services: APIServices
 
     var all: [Route] {
         [
-            Route(.get, "/metrics", "metrics", "What was counted, in Prometheus' text format") { _ in
+            Route(.get, "/metrics", "metrics", "Get metrics in Prometheus' text format") { _ in
                 HTTPAnswer.bytes(Array(page.utf8), type: "text/plain; version=0.0.4; charset=utf-8")
             }
-            .tagged("gateway").answering(.ok, type: "text/plain", "The numbers")
+            .tagged("gateway").answering(.ok, type: "text/plain", "The metrics")
         ]
     }
 
     private var page: String {
         let counts = services.metrics.snapshot
         var page = PrometheusText()
-        page.family("martlet_info", "gauge", "The version of the program")
+        page.family("martlet_info", "gauge", "Version of the program")
         page.number("martlet_info", "1", [("version", services.version)])
-        page.family("martlet_uptime_seconds", "gauge", "Since the gateway began")
+        page.family("martlet_uptime_seconds", "gauge", "Time since the gateway started")
         page.number("martlet_uptime_seconds", "\(services.uptime / .seconds(1))")
         requests(counts, into: &page)
         turns(counts, into: &page)
@@ -131,40 +131,40 @@ struct MetricsRoute {
             page.number("martlet_http_requests_total", "\(count)", labels)
         }
         page.family(
-            "martlet_http_request_duration_seconds", "histogram", "How long requests took, streams to their end")
+            "martlet_http_request_duration_seconds", "histogram", "Duration of requests; for streams until their end")
         for (route, histogram) in counts.durations.sorted(by: { $0.key < $1.key }) {
             page.histogram("martlet_http_request_duration_seconds", histogram, [("route", route)])
         }
     }
 
     private func turns(_ counts: GatewayMetrics.Counts, into page: inout PrometheusText) {
-        page.family("martlet_turns_running", "gauge", "Turns and completions that run now")
+        page.family("martlet_turns_running", "gauge", "Turns and completions running now")
         page.number("martlet_turns_running", "\(services.turns.running)")
         page.family("martlet_turns_total", "counter", "Turns and completions by how they ended")
         for (end, count) in counts.turns.sorted(by: { $0.key < $1.key }) {
             page.number("martlet_turns_total", "\(count)", [("end", end)])
         }
-        page.family("martlet_turn_duration_seconds", "histogram", "How long turns and completions took")
+        page.family("martlet_turn_duration_seconds", "histogram", "Duration of turns and completions")
         page.histogram("martlet_turn_duration_seconds", counts.turnDurations)
-        page.family("martlet_tokens_total", "counter", "Tokens that models read and wrote, as far as they told")
+        page.family("martlet_tokens_total", "counter", "Tokens read and written by models, as far as reported")
         for (kind, tokens) in [("input", counts.input), ("output", counts.output)] {
             for (model, count) in tokens.sorted(by: { $0.key < $1.key }) {
                 page.number("martlet_tokens_total", "\(count)", [("direction", kind), ("model", model)])
             }
         }
-        page.family("martlet_cost_dollars_total", "counter", "What answers cost, as far as it is known")
+        page.family("martlet_cost_dollars_total", "counter", "Cost of answers, as far as known")
         page.number("martlet_cost_dollars_total", "\(Double(counts.nanodollars) / 1e9)")
-        page.family("martlet_tool_calls_total", "counter", "Calls of tools by how they ended")
+        page.family("martlet_tool_calls_total", "counter", "Tool calls by result")
         page.number("martlet_tool_calls_total", "\(counts.calls - counts.failedCalls)", [("result", "ok")])
         page.number("martlet_tool_calls_total", "\(counts.failedCalls)", [("result", "error")])
     }
 }
 
-/// Writes numbers as Prometheus reads them.
+/// Writes metrics in Prometheus' text format.
 struct PrometheusText {
     private(set) var text = ""
 
-    /// Begins a family of numbers.
+    /// Starts a metric family.
     mutating func family(_ name: String, _ kind: String, _ help: String) {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"
     }

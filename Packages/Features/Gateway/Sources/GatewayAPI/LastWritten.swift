@@ -3,7 +3,7 @@ import HTTPServer
 import JSON
 import Synchronization
 
-/// Writes an answer that is asked for again and again, and keeps its bytes for as long as it says the same.
+/// Caches the bytes of a frequently requested response for as long as its value stays the same.
 final class LastWritten<Value: OutputValue & Equatable>: Sendable {
     private let last = Mutex<(value: Value, bytes: [UInt8])?>(nil)
 

@@ -3,11 +3,11 @@ import Glibc
 import HTTPCore
 import HTTPServer
 
-/// Where the folders of projects may be.
+/// The places in which projects may have their folders.
 public struct ProjectFolders: Sendable {
-    /// Beneath it are the folders that the gateway makes itself.
+    /// The folder in which the gateway creates project folders.
     public let home: String
-    /// Other folders in which a client may have projects.
+    /// Other folders in which clients may create projects.
     public let allowed: [String]
 
     public init(home: String, allowed: [String] = []) {
@@ -15,31 +15,31 @@ public struct ProjectFolders: Sendable {
         self.allowed = allowed
     }
 
-    /// The folder for a project, made where it does not exist: an absolute path inside what is allowed, a relative one
-    /// beneath `home`, and without one a folder named after the project.
+    /// Returns the folder for a project and creates it if needed. An absolute path must be inside an allowed folder, a
+    /// relative path is beneath `home`, and without a path the folder is named after the project.
     func folder(named name: String, at path: String?) throws(RequestProblem) -> String {
         guard let path, !path.isEmpty else { return try make(free(Self.plain(name))) }
         guard !path.utf8.contains(0), path.utf8.count < 4096 else {
-            throw Self.invalid(path, "no path can be like that")
+            throw Self.invalid(path, "it is not a valid path")
         }
         guard !path.split(separator: "/").contains("..") else {
-            throw Self.invalid(path, "it has a part that leads upwards")
+            throw Self.invalid(path, "it contains '..'")
         }
         return try make(path.hasPrefix("/") ? path : "\(home)/\(path)")
     }
 
     private func make(_ path: String) throws(RequestProblem) -> String {
-        // What exists of it decides where it leads, before anything is made.
+        // Check where the existing part of the path leads before creating anything.
         var existing = path
         while Self.real(existing) == nil, let slash = existing.lastIndex(of: "/"), existing != home {
             existing = slash == existing.startIndex ? "/" : String(existing[..<slash])
         }
         guard existing == home || Self.real(existing).map(isAllowed) == true else {
-            throw Self.invalid(path, "it is outside of the folders for projects; beneath \(home) is always possible")
+            throw Self.invalid(path, "it is outside the folders for projects; use a path beneath \(home)")
         }
         try makeFolders(path)
         guard let real = Self.real(path), isAllowed(real) else {
-            throw Self.invalid(path, "it leads out of the folders for projects")
+            throw Self.invalid(path, "it leads outside the folders for projects")
         }
         return real
     }
@@ -56,9 +56,9 @@ public struct ProjectFolders: Sendable {
         for part in path.split(separator: "/") {
             made += "/" + part
             if unsafe mkdir(made, 0o700) == 0 || errno == EEXIST { continue }
-            // A folder above may not be ours to write to and still be there.
+            // A parent folder may exist although it is not writable.
             if Self.real(made) != nil { continue }
-            throw Self.invalid(path, "the folder \(PlainText.escape(made)) cannot be made")
+            throw Self.invalid(path, "cannot create the folder \(PlainText.escape(made))")
         }
         var status = stat()
         guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
@@ -66,7 +66,7 @@ public struct ProjectFolders: Sendable {
         }
     }
 
-    /// A path beneath `home` that nothing is at yet.
+    /// An unused path beneath `home`.
     private func free(_ name: String) -> String {
         var candidates = (2...).lazy.map { "\(home)/\(name)-\($0)" }.makeIterator()
         var path = "\(home)/\(name)"
@@ -74,14 +74,14 @@ public struct ProjectFolders: Sendable {
         return path
     }
 
-    /// A name for a folder that no shell and no person stumbles over.
+    /// A folder name without characters that need quoting.
     private static func plain(_ name: String) -> String {
         let words = name.lowercased().split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
         let plain = words.joined(separator: "-").prefix(60)
         return plain.isEmpty ? "project" : String(plain)
     }
 
-    /// Without links and dots; nil where nothing is.
+    /// The path without links and dots; nil when nothing exists there.
     private static func real(_ path: String) -> String? {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         guard unsafe realpath(path, &buffer) != nil else { return nil }
@@ -91,7 +91,7 @@ public struct ProjectFolders: Sendable {
     private static func invalid(_ path: String, _ reason: String) -> RequestProblem {
         let shown = PlainText.escape(path).quotedForMessage
         return RequestProblem(
-            .badRequest, code: "gateway.invalid-path", "the path \(shown) cannot be used: \(reason)",
+            .badRequest, code: "gateway.invalid-path", "cannot use the path \(shown): \(reason)",
             inputs: [InputProblem(place: "body", name: "path", message: reason)])
     }
 }

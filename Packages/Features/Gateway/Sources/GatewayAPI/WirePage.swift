@@ -2,7 +2,7 @@ import Capabilities
 import GatewayStore
 import HTTPServer
 
-/// A part of a list, as gateways send it.
+/// One page of a list, as gateways send it.
 struct WirePage<Row: OutputValue>: Record {
     let rows: [Row]
     let place: Pagination
@@ -16,13 +16,13 @@ struct WirePage<Row: OutputValue>: Record {
 
     static var fields: [Field<WirePage>] {
         [
-            Field("data", "What is on this page") { $0.rows },
-            Field("pagination", "Where the page stands") { $0.place },
+            Field("data", "Items on this page") { $0.rows },
+            Field("pagination", "Position of the page in the list") { $0.place },
         ]
     }
 }
 
-/// Where a page stands.
+/// The position of a page in its list.
 struct Pagination: Record {
     let page: Int
     let size: Int
@@ -32,12 +32,12 @@ struct Pagination: Record {
     let hasPrevious: Bool
 
     static let fields: [Field<Pagination>] = [
-        Field("page", "Its number, from 1") { $0.page },
-        Field("per_page", "How many fit on one") { $0.size },
-        Field("total_items", "How many there are in all") { $0.total },
-        Field("total_pages", "How many pages there are") { $0.pages },
-        Field("has_next", "Whether there is one after it") { $0.hasNext },
-        Field("has_prev", "Whether there is one before it") { $0.hasPrevious },
+        Field("page", "Page number, from 1") { $0.page },
+        Field("per_page", "Items per page") { $0.size },
+        Field("total_items", "Number of items on all pages") { $0.total },
+        Field("total_pages", "Number of pages") { $0.pages },
+        Field("has_next", "Whether there is a next page") { $0.hasNext },
+        Field("has_prev", "Whether there is a previous page") { $0.hasPrevious },
     ]
 }
 
@@ -46,11 +46,11 @@ struct WireList<Row: OutputValue>: Record {
     let rows: [Row]
 
     static var fields: [Field<WireList>] {
-        [Field("object", "Always list") { _ in "list" }, Field("data", "All there is") { $0.rows }]
+        [Field("object", "Always list") { _ in "list" }, Field("data", "All items") { $0.rows }]
     }
 }
 
 extension RouteInput where Value == Int {
-    static var page: RouteInput { .query("page", "Which page, from 1", in: 1...1_000_000, default: 1) }
-    static var pageSize: RouteInput { .query("per_page", "How many on a page", in: 1...100, default: 20) }
+    static var page: RouteInput { .query("page", "Page number, from 1", in: 1...1_000_000, default: 1) }
+    static var pageSize: RouteInput { .query("per_page", "Items per page", in: 1...100, default: 20) }
 }

@@ -1,12 +1,12 @@
 public import Capabilities
 
-/// Why a model of the gateway's own did not answer.
+/// Why one of the gateway's own models did not answer.
 public struct GatewayModelsError: Failure {
-    /// The stable reason, to be compared with `==`.
+    /// The stable reason; compare it with `==`.
     public let kind: Kind
-    /// A sentence for a person: what happened and what to do next.
+    /// A message for the user: what happened and what to do next.
     public let message: String
-    /// What was underneath.
+    /// The underlying error.
     public let cause: (any Error)?
 
     public var code: String { kind.description }
@@ -28,26 +28,26 @@ public struct GatewayModelsError: Failure {
 
     /// A stable reason for a failure; new ones may be added.
     public struct Kind: Hashable, Sendable, CustomStringConvertible {
-        /// The dotted form for programs: `gateway.unknown-model`.
+        /// The error code, such as `gateway.unknown-model`.
         public let description: String
 
         private init(_ name: String) {
             description = "gateway.\(name)"
         }
 
-        /// The offline model was asked for by another name.
+        /// The offline model has no model of that name.
         public static let unknownModel = Kind("unknown-model")
         /// The `claude` command cannot be started.
         public static let claudeMissing = Kind("claude-missing")
-        /// It does not know the protocol by which it asks before it uses a tool.
+        /// The command does not support the protocol for permission requests.
         public static let claudeTooOld = Kind("claude-too-old")
-        /// Its service does not accept its key or sign-in.
+        /// The command's service refused its key or sign-in.
         public static let claudeDenied = Kind("claude-denied")
-        /// It ended without saying how its turn went.
+        /// The command exited without a final report.
         public static let claudeCrashed = Kind("claude-crashed")
-        /// It says itself that the turn failed.
+        /// The command reported that the turn failed.
         public static let claudeFailed = Kind("claude-failed")
-        /// It does not know the session that was to be continued.
+        /// The command does not know the session to resume.
         public static let claudeSession = Kind("claude-session")
     }
 }
@@ -57,13 +57,13 @@ extension GatewayModelsError {
         let words = words.isEmpty ? "" : ": \(PlainText.escape(String(words.prefix(200))))"
         return GatewayModelsError(
             .claudeTooOld,
-            "this version of claude cannot be told to ask before it uses a tool\(words); update it (claude update)")
+            "this version of claude cannot ask before it uses a tool\(words); update it with 'claude update'")
     }
 
     static func denied(_ words: String) -> GatewayModelsError {
         GatewayModelsError(
             .claudeDenied,
-            "the service of claude does not accept its key or sign-in (\(PlainText.escape(String(words.prefix(80)))))"
-                + "; sign in by running claude once, or mend the key in ~/.claude/settings.json")
+            "claude's service refused its key or sign-in (\(PlainText.escape(String(words.prefix(80)))))"
+                + "; run claude once to sign in, or fix the key in ~/.claude/settings.json")
     }
 }

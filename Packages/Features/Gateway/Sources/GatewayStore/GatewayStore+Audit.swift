@@ -3,7 +3,7 @@ public import JSON
 import StorageKit
 
 extension GatewayStore {
-    /// Notes who did what. It works in a task that was cancelled, too.
+    /// Adds an entry to the audit log. It also works in a cancelled task.
     public func audit(_ entry: AuditEntry) async throws {
         let time = now()
         let detail = Self.shortened(redactor?.kept(entry.detail) ?? entry.detail)
@@ -19,7 +19,7 @@ extension GatewayStore {
         }
     }
 
-    /// The newest first.
+    /// Entries of the audit log, newest first.
     public func auditEntries(
         session: String? = nil, project: String? = nil, page: PageRequest = PageRequest()
     ) async throws -> Page<AuditEntry> {
@@ -52,36 +52,36 @@ extension GatewayStore {
         return condition + rest
     }
 
-    /// A log of files that a model has written would soon be larger than the files.
+    /// Limits entries, or a log of written files would soon be larger than the files.
     private static let largestDetail = 16 << 10
 
     private static func shortened(_ detail: JSON) -> JSON {
         let text = detail.text()
         let size = text.utf8.count
         guard size > largestDetail else { return detail }
-        // An index in the middle of a character is taken as its beginning.
+        // Slicing rounds an index inside a character down to its start.
         let end = text.utf8.index(text.startIndex, offsetBy: largestDetail)
         return ["beginning": .string(String(text[..<end])), "bytes": .int(size)]
     }
 }
 
-/// Something that somebody did or was refused.
+/// An action in the audit log, done or refused.
 public struct AuditEntry: Sendable, Hashable {
-    /// What it is called; nil until it is stored. Newer ones have larger numbers.
+    /// The number of the entry; nil until it is stored. Newer entries have larger numbers.
     public var number: Int?
-    /// When it was stored; nil before.
+    /// The time it was stored; nil before.
     public var time: Timestamp?
     public var project: String?
     public var session: String?
-    /// Who: `model`, `client`, `gateway`.
+    /// Who acted: `model`, `client` or `gateway`.
     public var actor: String
-    /// What was done, as a dotted word such as `tool.call` or `turn.stopped`.
+    /// What was done, such as `tool.call` or `turn.stopped`.
     public var action: String
     /// What it was done to, such as a tool's name.
     public var subject: String?
-    /// What was decided about it, and by whom, in a word.
+    /// What was decided about it, and by whom.
     public var decision: String?
-    /// What else is known. Only the beginning of a large one is kept.
+    /// More details. Only the beginning of large details is kept.
     public var detail: JSON
 
     public init(

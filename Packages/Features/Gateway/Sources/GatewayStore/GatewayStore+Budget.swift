@@ -2,12 +2,12 @@ public import Capabilities
 import StorageKit
 
 extension GatewayStore {
-    /// How the limits stand that hold for a turn: those that its project sets, that of the client's token, and the given one
-    /// of the present day for everything together. The project is that of the session where none is named.
+    /// The state of the limits that apply to a turn: those of its project and session, that of the client's token, and
+    /// the given daily limit for everything. Without a project, that of the session is used.
     ///
     /// - Parameters:
-    ///   - client: who asks; one without a token of its own has no limit.
-    ///   - unstored: what was used besides and has to count, too.
+    ///   - client: The client that asks; a client without its own token has no limit.
+    ///   - unstored: Usage that is not stored yet but counts too.
     public func checkBudget(
         session: String? = nil, project: String? = nil, client: String? = nil,
         day limit: BudgetLimit = BudgetLimit(), unstored: Usage = Usage()
@@ -42,7 +42,7 @@ extension GatewayStore {
 }
 
 extension Connection {
-    /// Nil for a session that belongs to none; throws where there is no such session.
+    /// The project of a session; nil if it has none. Throws if there is no such session.
     func project(ofSession id: String) throws -> String? {
         let found: String?? = try first("SELECT project FROM sessions WHERE id = ?", id) { row in try row[0] }
         guard let project = found else { throw GatewayStoreError.noSession(id) }
@@ -50,7 +50,7 @@ extension Connection {
     }
 }
 
-/// How much may be used up. What is nil has no limit.
+/// A limit on usage. Nil means no limit.
 public struct BudgetLimit: Sendable, Hashable {
     public var tokens: Int?
     public var cost: Cost?
@@ -63,11 +63,11 @@ public struct BudgetLimit: Sendable, Hashable {
     public var isEmpty: Bool { tokens == nil && cost == nil }
 }
 
-/// What a project and its sessions may use up.
+/// The limits on the usage of a project and its sessions.
 public struct ProjectBudget: Sendable, Hashable {
-    /// All of the project, for good.
+    /// For the whole project, over its lifetime.
     public var project: BudgetLimit
-    /// Each of its sessions.
+    /// For each of its sessions.
     public var session: BudgetLimit
 
     public init(project: BudgetLimit = BudgetLimit(), session: BudgetLimit = BudgetLimit()) {
@@ -76,9 +76,9 @@ public struct ProjectBudget: Sendable, Hashable {
     }
 }
 
-/// How the limits that hold for a turn stand.
+/// The state of the limits that apply to a turn.
 public struct BudgetState: Sendable, Hashable {
-    /// One limit and what was used of it.
+    /// One limit and the usage that counts towards it.
     public struct Line: Sendable, Hashable {
         public let scope: Scope
         public let limit: BudgetLimit
@@ -86,11 +86,11 @@ public struct BudgetState: Sendable, Hashable {
 
         public enum Scope: String, Choice, Hashable {
             case session, project
-            /// What the token of a client may take in a day.
+            /// The daily limit of a client's token.
             case client
             case day
 
-            /// Whether it begins anew by itself with the next day.
+            /// Whether it resets with the next day.
             public var isDaily: Bool { self == .client || self == .day }
         }
 
@@ -98,22 +98,22 @@ public struct BudgetState: Sendable, Hashable {
 
         public var remainingTokens: Int? { limit.tokens.map { max(0, $0 - (used.tokens ?? 0)) } }
 
-        /// Answers whose cost nobody knows are not in it.
+        /// The remaining cost. Answers with unknown cost do not count.
         public var remainingCost: Cost? {
             limit.cost.map { Cost(nanodollars: max(0, $0.nanodollars - (used.usage.cost?.nanodollars ?? 0))) }
         }
     }
 
-    /// Those that are limited, the nearest first.
+    /// The limits that are set, the narrowest first.
     public let lines: [Line]
 
     public init(lines: [Line]) {
         self.lines = lines
     }
 
-    /// The first that is used up.
+    /// The first limit that is used up.
     public var spent: Line? { lines.first(where: \.isSpent) }
-    /// What the tightest limit leaves; nil without one.
+    /// The tokens that the tightest limit leaves; nil without a limit.
     public var remainingTokens: Int? { lines.compactMap(\.remainingTokens).min() }
     public var remainingCost: Cost? {
         lines.compactMap { $0.remainingCost?.nanodollars }.min().map(Cost.init(nanodollars:))
@@ -121,18 +121,18 @@ public struct BudgetState: Sendable, Hashable {
 }
 
 extension BudgetState.Line {
-    /// What is used up and what to do, as a sentence without a final stop.
+    /// A message that says what is used up and what to do, without a final stop.
     public var message: String {
         let (whose, remedy) =
             switch scope {
-            case .session: ("this session", "begin another session or raise the limit of the project's sessions")
+            case .session: ("this session", "start another session, or raise the project's limit for sessions")
             case .project: ("this project", "raise its limit")
             case .client:
                 (
                     "the token \(PlainText.escape(used.key ?? "").quotedForMessage) today",
-                    "go on tomorrow or make a token that may take more"
+                    "retry tomorrow, or create a token with a higher limit"
                 )
-            case .day: ("today", "go on tomorrow or raise the limit of the day")
+            case .day: ("today", "retry tomorrow, or raise the daily limit")
             }
         let amount =
             remainingTokens == 0

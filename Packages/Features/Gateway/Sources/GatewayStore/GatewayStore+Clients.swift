@@ -1,18 +1,18 @@
 public import Capabilities
 import StorageKit
 
-/// A client of the gateway with a token of its own.
+/// A client of the gateway with its own token.
 public struct GatewayClient: Sendable, Hashable {
     public let name: String
     public let scopes: Set<ClientScope>
     public let created: Timestamp
-    /// When the token ends; nil for never.
+    /// When the token expires; nil for never.
     public let expires: Timestamp?
-    /// When it was shown last, to the minute.
+    /// The time of the last use, to the minute.
     public let used: Timestamp?
-    /// How many requests it may make in a minute; nil for any number.
+    /// The maximum number of requests a minute; nil for no limit.
     public let rate: Int?
-    /// What it may take in a day.
+    /// The daily limit on its usage.
     public let budget: BudgetLimit
 
     public init(
@@ -30,7 +30,7 @@ public struct GatewayClient: Sendable, Hashable {
 }
 
 extension GatewayStore {
-    /// How exactly it is known when a client was there last: no request has to wait for a disk because of it.
+    /// How precisely the last use of a client is stored. It is coarse, so that few requests wait for the disk.
     private static let precision = Duration.seconds(60)
 
     /// Stores a client with the SHA-256 digest of its token; the token itself is not stored.
@@ -51,14 +51,14 @@ extension GatewayStore {
         }
     }
 
-    /// All of them, by their names.
+    /// All clients, sorted by name.
     public func clients() async throws -> [GatewayClient] {
         try await database.read { connection in
             try connection.all(Self.clientColumns + " ORDER BY name") { row in try Self.client(row) }
         }
     }
 
-    /// The client whose token has a digest, with the digest as it is kept.
+    /// The client whose token has this digest, with the stored digest.
     public func client(digest: [UInt8]) async throws -> (client: GatewayClient, digest: [UInt8])? {
         try await database.read { connection in
             try connection.first(Self.clientColumns + " WHERE digest = ?", digest) { row in
@@ -67,7 +67,7 @@ extension GatewayStore {
         }
     }
 
-    /// The digests of the tokens that count at a moment, by the names of their clients.
+    /// The digests of the tokens that are valid at a time, by client name.
     public func validDigests(at time: Timestamp) async throws -> [String: [UInt8]] {
         try await database.read { connection in
             let rows = try connection.all(
@@ -77,7 +77,7 @@ extension GatewayStore {
         }
     }
 
-    /// Forgets a client, whose token ends with that.
+    /// Removes a client, so that its token becomes invalid.
     public func removeClient(named name: String) async throws {
         try await database.write { connection in
             let known = try connection.all("SELECT name FROM clients") { row in try row[0] as String }
@@ -86,10 +86,11 @@ extension GatewayStore {
         }
     }
 
-    /// Notes that a client is there.
+    /// Stores that a client was just used.
     public func clientWasSeen(_ client: GatewayClient) async throws {
         let time = now()
-        // By order alone, since a database may hold any number.
+        // Only compare and never subtract stored times: a database may hold any number, and the difference could
+        // overflow.
         if let used = client.used, used <= time, used > time + (.zero - Self.precision) { return }
         _ = try await finish { connection in
             try connection.run("UPDATE clients SET used = ? WHERE name = ?", time, client.name)
@@ -113,13 +114,13 @@ extension GatewayStore {
 }
 
 extension Connection {
-    /// Nil where no client has this name.
+    /// The daily limit of a client; nil if no client has this name.
     func budget(ofClient name: String) throws -> BudgetLimit? {
         try first("SELECT day_tokens, day_cost FROM clients WHERE name = ?", name) { row in try Self.limit(row, from: 0)
         }
     }
 
-    /// A limit of tokens and one of cost, from a column on.
+    /// Reads a limit of tokens and one of cost, starting at a column.
     static func limit(_ row: borrowing Row, from column: Int) throws -> BudgetLimit {
         let cost: Int? = try row[column + 1]
         return BudgetLimit(tokens: try row[column], cost: cost.map(Cost.init(nanodollars:)))

@@ -3,20 +3,21 @@ import StorageKit
 public import TurnLoop
 
 extension GatewayStore {
-    /// Throws `.invalid` for a path that is not absolute or a name without letters. The folder is the caller's affair.
+    /// Creates a project. Throws `.invalid` for a path that is not absolute or a blank name. The caller checks the
+    /// folder.
     @discardableResult
     public func createProject(_ new: NewProject) async throws -> Project {
         guard new.path.hasPrefix("/") else {
-            throw GatewayStoreError(.invalid, "a project needs the absolute path of its folder")
+            throw GatewayStoreError(.invalid, "the path of a project's folder must be absolute")
         }
         try Self.check(name: new.name)
         let (time, new) = (now(), kept(new))
         return try await database.write { try $0.create(new, at: time) }
     }
 
-    /// The project of a folder, which is made where there is none. One that was there takes the new rules.
+    /// Returns the project of a folder, and creates it if there is none. An existing project takes the new rules.
     ///
-    /// - Returns: the project, and whether it is new.
+    /// - Returns: The project, and whether it is new.
     public func openProject(_ new: NewProject) async throws -> (project: Project, isNew: Bool) {
         try Self.check(name: new.name)
         let (time, new) = (now(), kept(new))
@@ -32,12 +33,12 @@ extension GatewayStore {
         }
     }
 
-    /// Nil where there is none.
+    /// The project with an id; nil if there is none.
     public func project(_ id: String) async throws -> Project? {
         try await database.read { try $0.findProject(id) }
     }
 
-    /// The project of an id or a name. Throws `.notFound` where there is none, and `.invalid` for a name of several.
+    /// The project with an id or a name. Throws `.notFound` if there is none, and `.invalid` if several have the name.
     public func project(named name: String) async throws -> Project {
         try await database.read { connection in
             if let project = try connection.findProject(name) { return project }
@@ -50,19 +51,19 @@ extension GatewayStore {
         }
     }
 
-    /// The project of a folder, of several the one that was used last; nil where there is none.
+    /// The project of a folder; of several the most recently used one; nil if there is none.
     public func project(at path: String) async throws -> Project? {
         try await database.read { try $0.findProject(at: path) }
     }
 
-    /// The same with its sums.
+    /// The project with an id, with its totals.
     public func projectRow(_ id: String) async throws -> ProjectRow? {
         try await database.read { connection in
             try connection.findProject(id).map { try connection.row(of: $0) }
         }
     }
 
-    /// Projects whose name, description or path has the text in it, the one that was used last first.
+    /// Projects whose name, description or path contains the text, most recently used first.
     public func projects(page: PageRequest = PageRequest(), search: String? = nil) async throws -> Page<ProjectRow> {
         let pattern = search.map(Line.pattern)
         return try await database.read { connection in
@@ -98,7 +99,7 @@ extension GatewayStore {
         }
     }
 
-    /// Removes rules that are kept elsewhere by now, or were taken back. All of them, or none.
+    /// Removes rules that were revoked or moved elsewhere; all of them, or none.
     public func removeRules(_ rules: [ApprovalRule], ofProject id: String) async throws {
         try await finish { connection in
             let others = try connection.project(id).rules.filter { !rules.contains($0) }
@@ -106,7 +107,7 @@ extension GatewayStore {
         }
     }
 
-    /// Removes a project with its sessions, unless a turn runs in one. Its folder, what it took and the audit log stay.
+    /// Removes a project with its sessions, unless a turn runs in one. Its folder, its usage and the audit log stay.
     public func deleteProject(_ id: String) async throws {
         try await database.write { [turns] connection in
             _ = try connection.project(id)
@@ -115,7 +116,8 @@ extension GatewayStore {
         }
     }
 
-    /// Its folder and its rules are what they are: changed they would be another's.
+    /// The project without secrets in name and description. Its folder and rules stay unchanged, since they would mean
+    /// something else otherwise.
     private func kept(_ new: NewProject) -> NewProject {
         var new = new
         (new.name, new.description) = (kept(new.name), new.description.map(kept))
@@ -124,27 +126,27 @@ extension GatewayStore {
 
     private static func check(name: String) throws(GatewayStoreError) {
         if name.allSatisfy(\.isWhitespace) {
-            throw GatewayStoreError(.invalid, "a project needs a name with at least one letter")
+            throw GatewayStoreError(.invalid, "a project needs a name that is not blank")
         }
     }
 }
 
-/// A folder in which sessions work, with what is allowed there.
+/// A folder in which sessions work, with its rules.
 public struct Project: Sendable, Hashable {
     public let id: String
     public let name: String
     public let description: String?
     /// The folder, absolute.
     public let path: String
-    /// What was declared for the project: who has to agree to which calls. What a person answered is in the folder's record.
+    /// The rules declared for the project: which calls need approval. Answers of a user are in the folder's record.
     public let rules: [ApprovalRule]
     public let budget: ProjectBudget
     public let created: Timestamp
-    /// When it was changed, or a turn began in it.
+    /// The time of its last change, or of the start of its last turn.
     public let updated: Timestamp
 }
 
-/// What a project begins with.
+/// The values for a new project.
 public struct NewProject: Sendable, Hashable {
     public var name: String
     public var description: String?
@@ -164,7 +166,7 @@ public struct NewProject: Sendable, Hashable {
     }
 }
 
-/// What is to be different about a project; what is nil stays as it is.
+/// Changes to a project. Nil leaves a value unchanged.
 public struct ProjectChange: Sendable, Hashable {
     public var name: String?
     public var description: String?
@@ -181,12 +183,12 @@ public struct ProjectChange: Sendable, Hashable {
     }
 }
 
-/// A project as lists show it.
+/// A project in a list.
 public struct ProjectRow: Sendable, Hashable {
     public let project: Project
-    /// How many sessions it has.
+    /// The number of its sessions.
     public let sessions: Int
-    /// What it has taken so far, with sessions that are deleted.
+    /// Its usage so far, including deleted sessions.
     public let usage: UsageSum
 }
 
@@ -212,7 +214,7 @@ extension Connection {
         try first(Self.projectColumns + " WHERE id = ?", id) { row in try Self.project(row) }
     }
 
-    /// Of several the one that was used last.
+    /// The project of a path; of several the most recently used one.
     func findProject(at path: String) throws -> Project? {
         try first(Self.projectColumns + " WHERE path = ? ORDER BY updated DESC, id DESC LIMIT 1", path) { row in
             try Self.project(row)
@@ -243,7 +245,7 @@ extension Connection {
 }
 
 extension [ApprovalRule] {
-    /// With new rules instead of those for the same calls: who says something else later means that.
+    /// The rules with new ones added, which replace earlier rules for the same calls.
     func replacing(with rules: [ApprovalRule]) -> [ApprovalRule] {
         let others = filter { old in
             !rules.contains { new in

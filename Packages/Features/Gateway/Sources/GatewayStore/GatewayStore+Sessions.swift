@@ -4,7 +4,7 @@ import StorageKit
 public import TurnLoop
 
 extension GatewayStore {
-    /// Throws `.notFound` where its project is not there.
+    /// Creates a session. Throws `.notFound` if its project does not exist.
     @discardableResult
     public func createSession(_ new: NewSession) async throws -> Session {
         let time = now()
@@ -25,12 +25,12 @@ extension GatewayStore {
         }
     }
 
-    /// Nil where there is none.
+    /// The session with an id; nil if there is none.
     public func session(_ id: String) async throws -> Session? {
         try await database.read { [turns] in try $0.findSession(id, turns) }
     }
 
-    /// The one that was used last first.
+    /// Sessions, most recently used first.
     public func sessions(project: String? = nil, page: PageRequest = PageRequest()) async throws -> Page<Session> {
         try await database.read { [turns] connection in
             let condition: SQL = project == nil ? " WHERE ?1 IS NULL" : " WHERE project = ?1"
@@ -54,7 +54,7 @@ extension GatewayStore {
         }
     }
 
-    /// Kept on one line, up to 200 characters; without any the next message of its user gives it one.
+    /// Sets the title, shortened to one line of 200 characters. If it is empty, the user's next message sets it.
     public func setTitle(_ title: String, of session: String) async throws {
         let title = kept(title)
         try await change(session) { connection in
@@ -68,7 +68,7 @@ extension GatewayStore {
         }
     }
 
-    /// Adds rules; those that were there for the same calls give way.
+    /// Adds rules, which replace earlier rules for the same calls.
     public func addRules(_ rules: [ApprovalRule], toSession id: String) async throws {
         try await finish { connection in
             let old = try connection.first("SELECT rules FROM sessions WHERE id = ?", id) { row in
@@ -80,7 +80,7 @@ extension GatewayStore {
         }
     }
 
-    /// Removes rules that were taken back.
+    /// Removes rules that were revoked.
     public func removeRules(_ rules: [ApprovalRule], ofSession id: String) async throws {
         try await finish { [turns] connection in
             let others = try connection.session(id, turns).rules.filter { !rules.contains($0) }
@@ -88,14 +88,14 @@ extension GatewayStore {
         }
     }
 
-    /// The sessions in which something was decided about tools.
+    /// The sessions that have rules for tools.
     public func sessionsWithRules() async throws -> [Session] {
         try await database.read { [turns] in
             try $0.sessions(" WHERE rules != '[]' ORDER BY updated DESC, sessions.id DESC", turns)
         }
     }
 
-    /// Removes a session with its messages, unless a turn runs. What it took and the audit log stay.
+    /// Removes a session with its messages, unless a turn runs. Its usage and the audit log stay.
     public func deleteSession(_ id: String) async throws {
         try await database.write { [turns] connection in
             if try connection.session(id, turns).isRunning { throw GatewayStoreError.busy(id) }
@@ -103,9 +103,9 @@ extension GatewayStore {
         }
     }
 
-    /// Removes sessions for good, with every trace that the files have of what was said in them; those that are gone already
-    /// are no error. The audit log keeps what was done, without the words. Throws, and has removed nothing, while a turn
-    /// runs in one of them or another program, such as the gateway, has the files open.
+    /// Erases sessions with every trace of their content in the files. Sessions that do not exist are ignored. The
+    /// audit log keeps the actions without the content. Throws and removes nothing while a turn runs in one of them, or
+    /// while another program, such as the gateway, has the files open.
     public func erase(sessions: [String]) async throws {
         try await database.requireAlone()
         try await database.write { [turns] connection in
@@ -118,7 +118,7 @@ extension GatewayStore {
         try await database.erase()
     }
 
-    /// Takes the words out of the audit log that come from sessions which are gone, and tells of how many entries.
+    /// Removes content of deleted sessions from the audit log. Returns the number of changed entries.
     public func blankAudit() async throws -> Int {
         try await database.write { connection in
             try connection.run(
@@ -129,7 +129,7 @@ extension GatewayStore {
         }
     }
 
-    /// What a tool was given may be what somebody said.
+    /// The input of a tool may contain what a user wrote.
     private static let blankAudit: SQL =
         "UPDATE audit SET detail = json_remove(detail, '$.input', '$.beginning', '$.message')"
 
@@ -150,17 +150,17 @@ extension GatewayStore {
 
     static let sessionFigures: SQL = "SELECT count(*), coalesce(sum(messages), 0) FROM sessions"
 
-    /// What somebody has called it, who may well use more words than are shown of a message.
+    /// A title set by a user, which may be longer than one taken from a message.
     private static func name(_ title: String) -> String { Line.title(of: title, longest: 200) }
 
-    /// Its names are a client's, who may have written anything there.
+    /// The selection without secrets. Its names come from a client and may contain anything.
     private func kept(_ selection: ToolSelection) -> ToolSelection {
         ToolSelection(
             servers: selection.servers?.map(kept), tools: selection.tools?.map(kept),
             priority: selection.priority.map(kept), auditLog: selection.auditLog)
     }
 
-    /// `body` tells how many rows it has changed.
+    /// Changes a session. `body` returns the number of changed rows; zero means that there is no such session.
     private func change(_ session: String, _ body: @escaping @Sendable (Connection) throws -> Int) async throws {
         try await database.write { connection in
             if try body(connection) == 0 { throw GatewayStoreError.noSession(session) }
@@ -168,18 +168,18 @@ extension GatewayStore {
     }
 }
 
-/// A conversation that the gateway remembers, without its messages.
+/// A conversation stored by the gateway, without its messages.
 public struct Session: Sendable, Hashable {
     public let id: String
     public let project: String?
-    /// What it was named, or else the beginning of the first message of its user; empty before that.
+    /// Its title, or else the beginning of its user's first message; empty before that.
     public let title: String
     public let model: String?
     public let systemPrompt: String?
     public let selection: ToolSelection
-    /// What its user has approved or denied for as long as it lasts.
+    /// What its user approved or denied for the whole session.
     public let rules: [ApprovalRule]
-    /// How many messages it has.
+    /// The number of its messages.
     public let messages: Int
     public let usage: UsageSum
     /// Whether a turn runs, in this process or another.
@@ -188,7 +188,7 @@ public struct Session: Sendable, Hashable {
     public let updated: Timestamp
 }
 
-/// What a session begins with.
+/// The values for a new session.
 public struct NewSession: Sendable, Hashable {
     public var project: String?
     public var title: String?
@@ -210,15 +210,15 @@ public struct NewSession: Sendable, Hashable {
     }
 }
 
-/// Which tools a session may use.
+/// The tools that a session may use.
 public struct ToolSelection: Sendable, Hashable {
-    /// Sources whose tools are offered; all when nil.
+    /// Sources whose tools are offered; nil for all.
     public var servers: [String]?
-    /// Tools that are offered; all of these sources when nil.
+    /// Tools that are offered; nil for all tools of these sources.
     public var tools: [String]?
-    /// Sources in the order in which they are preferred.
+    /// Preferred sources, in this order.
     public var priority: [String]
-    /// Whether each call goes into the audit log.
+    /// Whether every call goes into the audit log.
     public var auditLog: Bool
 
     public init(
@@ -231,14 +231,14 @@ public struct ToolSelection: Sendable, Hashable {
     }
 }
 
-/// The gateway's records in figures.
+/// The totals of the gateway's records.
 public struct Stats: Sendable, Hashable {
     public let projects: Int
     public let sessions: Int
     /// Sessions in which a turn runs now.
     public let running: [String]
     public let messages: Int
-    /// What everything has taken so far, with what is deleted.
+    /// The total usage so far, including what is deleted.
     public let usage: UsageSum
     /// The models of the sessions.
     public let models: [String]
@@ -250,7 +250,7 @@ extension Connection {
             created, updated, turns.id, holder FROM sessions LEFT JOIN turns ON turns.session = sessions.id
         """
 
-    /// The sessions that a query behind these columns gives.
+    /// The sessions selected by these columns and a query.
     func sessions<each Value: Storable>(
         _ query: SQL, _ turns: Holdings, _ values: repeat each Value
     ) throws -> [Session] {

@@ -6,13 +6,14 @@ import StorageKit
 public import TurnLoop
 
 extension GatewayStore {
-    /// Takes the right to write to a session, until `endTurn`.
+    /// Takes the exclusive right to write to a session, until `endTurn`.
     ///
-    /// Throws `.busy` while another turn has it, here or in another process; that of a process which died is taken over.
+    /// Throws `.busy` while another turn has it, here or in another process. The right of a process that died is taken
+    /// over.
     public func beginTurn(session: String) async throws -> TurnLease {
         let time = now()
         let id = Identifier.make(at: time)
-        // Known before it is stored, so that nobody here takes it for one that has ended.
+        // Registered before it is stored, so that no task here considers it ended.
         turns.take(id)
         do {
             let isTakeover = try await database.write { [turns] connection in
@@ -25,7 +26,7 @@ extension GatewayStore {
         }
     }
 
-    /// Gives the right back. It works in a task that was cancelled, too, and a second time changes nothing.
+    /// Gives the right back. It also works in a cancelled task, and a second call changes nothing.
     public func endTurn(_ lease: TurnLease) async throws {
         turns.giveBack(lease.id)
         _ = try await finish { connection in
@@ -33,10 +34,11 @@ extension GatewayStore {
         }
     }
 
-    /// Stores a message with what it took, or nothing, and gives its number. An answer whose usage nobody told counts as
-    /// one with unknown usage; one without a provider, too, was made elsewhere and brought along, and does not count.
+    /// Stores a message with its usage, or stores nothing, and returns its number. An answer without reported usage
+    /// counts as unknown usage. An answer without usage and provider was made elsewhere and does not count.
     ///
-    /// It works in a task that was cancelled, too. What it took counts for the client. Throws `.leaseLost` when the turn is not the session's any more.
+    /// It also works in a cancelled task. The usage counts for the client. Throws `.leaseLost` if the turn is no longer
+    /// the session's.
     @discardableResult
     public func append(
         _ message: TurnMessage, provider: String? = nil, model: String? = nil, client: String? = nil, lease: TurnLease
@@ -59,7 +61,7 @@ extension GatewayStore {
 }
 
 extension GatewayStore {
-    /// What a server says of itself is a text of somebody else as well.
+    /// The start without secrets. The texts come from a server and may contain anything.
     private func kept(_ start: ChatStart) -> ChatStart {
         ChatStart(
             id: start.id.map(kept), model: start.model.map(kept), session: start.session.map(kept),
@@ -68,7 +70,7 @@ extension GatewayStore {
 }
 
 extension Connection {
-    /// Whether a turn that never ended was taken over.
+    /// Returns whether it took over a turn that never ended.
     fileprivate func beginTurn(
         _ id: String, of session: String, _ turns: Holdings, at time: Timestamp
     ) throws -> Bool {
@@ -98,18 +100,18 @@ extension Connection {
     }
 }
 
-/// The right to write to a session, which one turn has at a time.
+/// The right to write to a session. One turn has it at a time.
 public struct TurnLease: Sendable, Hashable {
     public let session: String
-    /// What the turn is called.
+    /// The id of the turn.
     public let id: String
-    /// Whether the turn before never ended, because its process died.
+    /// Whether the previous turn never ended, because its process died.
     public let isTakeover: Bool
 }
 
 extension GatewayStore {
-    /// The history of a session as every provider takes it: calls whose results a killed process took with it are
-    /// answered with that, and what cannot be read is left out.
+    /// The history of a session in a form that every provider accepts. Calls without a result, because a process was
+    /// killed, get a result that says so. Messages that cannot be read are left out.
     public func messages(of session: String) async throws -> [Message] {
         let messages = try await database.read { connection in
             try connection.requireSession(session)
@@ -118,7 +120,7 @@ extension GatewayStore {
         return HistoryRepair.repaired(messages)
     }
 
-    /// The messages as they were stored, the oldest first.
+    /// The stored messages, oldest first.
     public func storedMessages(
         of session: String, page: PageRequest = PageRequest()
     ) async throws -> Page<StoredMessage> {
@@ -130,7 +132,7 @@ extension GatewayStore {
         }
     }
 
-    /// The newest answer of a model; nil before the first.
+    /// The newest answer of a model; nil if there is none.
     public func lastAnswer(of session: String) async throws -> StoredMessage? {
         try await database.read { connection in
             try connection.requireSession(session)
@@ -141,25 +143,26 @@ extension GatewayStore {
     }
 }
 
-/// A message of a session as it was stored.
+/// A stored message of a session.
 public struct StoredMessage: Sendable, Hashable {
-    /// What it is called, in all sessions. Newer ones have larger numbers.
+    /// The number of the message, unique over all sessions. Newer messages have larger numbers.
     public let number: Int
     public let message: Message
-    /// False for an answer that was stopped or broke off.
+    /// False for an answer that was stopped or interrupted.
     public let isWhole: Bool
-    /// Who wrote it, of an answer.
+    /// The provider that wrote an answer.
     public let provider: String?
     public let model: String?
-    /// What the provider said when it began.
+    /// What the provider reported at the start of an answer.
     public let start: ChatStart?
     public let finish: ChatAnswer.Finish?
     public let usage: Usage?
     public let time: Timestamp
-    /// Why it cannot be read, if so; it has no parts then.
+    /// Why the message cannot be read; it has no parts then. Nil if it can.
     public let problem: String?
 
-    /// What a model may be given of it. Providers refuse thoughts without the proof that comes at their end.
+    /// The message as it may be sent to a model. Providers refuse reasoning without the signature that comes at its
+    /// end.
     var sent: Message {
         var message = message
         guard !isWhole else { return message }
@@ -177,7 +180,7 @@ extension Connection {
             FROM messages m LEFT JOIN usage u ON u.message = m.id
         """
 
-    /// The messages that a query behind these columns gives. One that cannot be read does not hide the others.
+    /// The messages selected by these columns and a query. A message that cannot be read does not hide the others.
     func messages<each Value: Storable>(_ query: SQL, _ values: repeat each Value) throws -> [StoredMessage] {
         try all(Self.messageColumns + query, repeat each values) { row in
             var message = Message(Message.Role(rawValue: try row[1]) ?? .user, [])
@@ -185,7 +188,7 @@ extension Connection {
             do throws(ValueError) {
                 message.parts = try MessageCoding.inline.parts(text: Self.text(row, 2))
             } catch {
-                problem = "what is stored of this message cannot be read: \(PlainText.escape("\(error)"))"
+                problem = "this stored message cannot be read: \(PlainText.escape("\(error)"))"
             }
             let start = ChatStart(
                 id: try row[8], model: try row[9], session: try row[10], project: try row[11])
@@ -205,7 +208,7 @@ extension Connection {
         }
     }
 
-    /// How many messages a session has; throws where there is none.
+    /// The number of messages of a session. Throws if there is no such session.
     @discardableResult
     func requireSession(_ id: String) throws -> Int {
         let count = try first("SELECT messages FROM sessions WHERE id = ?", id) { row in try row[0] as Int }
@@ -213,7 +216,7 @@ extension Connection {
         return count
     }
 
-    /// Adds a message at the end of its session, and gives its number.
+    /// Adds a message at the end of its session, and returns its number.
     func insert(
         _ new: TurnMessage, provider: String?, model: String?, lease: TurnLease, at time: Timestamp
     ) throws -> Int {

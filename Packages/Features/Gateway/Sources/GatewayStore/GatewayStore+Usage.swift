@@ -3,14 +3,15 @@ import StorageKit
 import Synchronization
 
 extension GatewayStore {
-    /// Counts an answer that belongs to no message here. It works in a task that was cancelled, too.
+    /// Counts an answer that belongs to no stored message. It also works in a cancelled task.
     public func account(_ entry: UsageEntry) async throws {
         var entry = entry
         (entry.provider, entry.model) = (kept(entry.provider), kept(entry.model))
         try await accounts.add(entry, at: now())
     }
 
-    /// What the answers took: each for itself and each day in their order, all else from the most tokens down.
+    /// Sums of usage. Messages and days come in chronological order, other groups by the number of tokens, largest
+    /// first.
     public func usage(by group: UsageGroup, _ filter: UsageFilter = UsageFilter()) async throws -> [UsageSum] {
         let (from, through) = (filter.from?.number ?? .min, filter.through?.number ?? .max)
         let query = Connection.usageQuery(group, filter)
@@ -33,11 +34,11 @@ extension GatewayStore {
     }
 }
 
-/// What one answer took.
+/// The usage of one answer.
 public struct UsageEntry: Sendable, Hashable {
     public var project: String?
     public var session: String?
-    /// Who asked, as the gateway knows them.
+    /// The client's name.
     public var client: String?
     public var provider: String
     public var model: String
@@ -56,21 +57,21 @@ public struct UsageEntry: Sendable, Hashable {
     }
 }
 
-/// What sums are made for.
+/// What to group sums by.
 public enum UsageGroup: String, Choice, Hashable {
-    /// Each answer for itself.
+    /// One sum for each answer.
     case message
     case session, project, client, model, day
 }
 
-/// Which answers count. What is nil does not matter.
+/// Which answers count. Nil matches any value.
 public struct UsageFilter: Sendable, Hashable {
     public var session: String?
     public var project: String?
     public var client: String?
     public var provider: String?
     public var model: String?
-    /// The first and the last day.
+    /// The first and the last day, inclusive.
     public var from: Day?
     public var through: Day?
 
@@ -88,15 +89,15 @@ public struct UsageFilter: Sendable, Hashable {
     }
 }
 
-/// What some answers took together, exactly.
+/// The exact sum of the usage of some answers.
 public struct UsageSum: Sendable, Hashable {
-    /// What it is the sum of: an id, a name, `PROVIDER/MODEL`, or a day. Nil for what belongs to none, such as an answer without
-    /// a session, and for the sum of everything.
+    /// The group: an id, a name, `PROVIDER/MODEL`, or a day. Nil for answers outside any group, such as one without a
+    /// session, and for the sum of everything.
     public let key: String?
     public let answers: Int
-    /// What is known; nil where no answer told.
+    /// The known usage; values are nil if no answer reported them.
     public let usage: Usage
-    /// How many answers have a cost that nobody knows, so that the true cost is higher.
+    /// The number of answers with unknown cost, so that the true cost is higher.
     public let unpriced: Int
 
     public init(key: String? = nil, answers: Int = 0, usage: Usage = Usage(), unpriced: Int = 0) {
@@ -112,20 +113,20 @@ public struct UsageSum: Sendable, Hashable {
             ? nil : (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
     }
 
-    /// With what is stored nowhere yet.
+    /// Adds usage that is not stored yet.
     static func + (sum: UsageSum, more: Usage) -> UsageSum {
         UsageSum(key: sum.key, answers: sum.answers, usage: sum.usage + more, unpriced: sum.unpriced)
     }
 }
 
-/// A whole day of UTC.
+/// A day in UTC.
 public struct Day: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Days since 1970-01-01.
     public let number: Int
 
     private static let length: Int64 = 86_400_000_000
 
-    /// The day of a moment.
+    /// The day that contains a time.
     public init(_ time: Timestamp) {
         let (days, rest) = time.microseconds.quotientAndRemainder(dividingBy: Self.length)
         number = Int(rest < 0 ? days - 1 : days)
@@ -137,7 +138,7 @@ public struct Day: Sendable, Hashable, Comparable, CustomStringConvertible {
         self.init(time)
     }
 
-    /// How long it is from a moment until the next day begins; never nothing.
+    /// The time from a moment until the next day; never zero.
     public static func rest(after time: Timestamp) -> Duration {
         let rest = time.microseconds % length
         return .microseconds(rest < 0 ? -rest : length - rest)
@@ -148,7 +149,7 @@ public struct Day: Sendable, Hashable, Comparable, CustomStringConvertible {
     }
 
     public var description: String {
-        // The days of all moments fit; a number from a damaged row must not end the program.
+        // Days of valid timestamps do not overflow; a number from a damaged row must not crash the program.
         let start = Int64(number).multipliedReportingOverflow(by: Self.length).partialValue
         return String(Timestamp(microseconds: start).iso8601.prefix { $0 != "T" })
     }
@@ -159,7 +160,7 @@ public struct Day: Sendable, Hashable, Comparable, CustomStringConvertible {
 // MARK: Writing
 
 extension Connection {
-    /// Counts one answer, by itself and in the sums.
+    /// Counts one answer, in its own row and in the daily sums.
     func account(_ entry: UsageEntry, message: Int?, at time: Timestamp) throws {
         let (day, usage) = (Day(time).number, entry.usage.plausible)
         let (project, session, client) = (entry.project ?? "", entry.session ?? "", entry.client ?? "")
@@ -188,7 +189,7 @@ extension Connection {
 }
 
 extension Usage {
-    /// Without what no answer can have taken. Servers make mistakes, and one of them must not spoil all sums.
+    /// The usage without implausible values. Servers make mistakes, and a single one must not spoil all sums.
     fileprivate var plausible: Usage {
         func count(_ number: Int?, _ most: Int) -> Int? {
             number.flatMap { 0...most ~= $0 ? $0 : nil }
@@ -231,9 +232,11 @@ extension Connection {
         try first(query, value) { row in try Self.sum(row, from: 0, key: key) } ?? UsageSum(key: key)
     }
 
-    /// Its places are those of `usage(by:)`: session, project, provider, model, first and last day, client.
+    /// The parameters are bound in `usage(by:)`, in this order: session, project, provider, model, first and last day,
+    /// client.
     static func usageQuery(_ group: UsageGroup, _ filter: UsageFilter) -> SQL {
-        // The numbers of all values stand in the text, wanted or not, and each condition can use its index.
+        // Each condition mentions its parameter even when it is not needed, so that the numbering stays and each can
+        // use its index.
         let session: SQL = filter.session == nil ? " WHERE ?1 IS NULL" : " WHERE session = ?1"
         let project: SQL = filter.project == nil ? " AND ?2 IS NULL" : " AND project = ?2"
         let provider: SQL = filter.provider == nil ? " AND ?3 IS NULL" : " AND provider = ?3"
@@ -255,7 +258,7 @@ extension Connection {
         }
     }
 
-    /// How many answers, the six numbers of their usage, and how many are not priced, from a column on.
+    /// Reads the number of answers, the six values of their usage, and the number without price, starting at a column.
     static func sum(_ row: borrowing Row, from column: Int, key: String? = nil) throws -> UsageSum {
         UsageSum(
             key: key, answers: try row[column], usage: try usage(row, from: column + 1), unpriced: try row[column + 7])
@@ -270,7 +273,7 @@ extension Connection {
     }
 }
 
-/// Accounts for answers, for all that end at the same time in one transaction.
+/// Stores the usage of answers. Answers that end at the same time share one transaction.
 final class AccountQueue: Sendable {
     private struct Waiting {
         let entry: UsageEntry
@@ -291,19 +294,19 @@ final class AccountQueue: Sendable {
         self.database = database
     }
 
-    /// Returns when it is stored, also where the task was cancelled: what was used is counted.
+    /// Returns when the entry is stored, also in a cancelled task, because usage always counts.
     func add(_ entry: UsageEntry, at time: Timestamp) async throws {
         try await withCheckedThrowingContinuation { continuation in
             let isFirst = state.withLock { state in
                 state.waiting.append(Waiting(entry: entry, time: time, continuation: continuation))
                 return !exchange(&state.isWriting, with: true)
             }
-            // Those who wait for it own it: it ends with the last of them.
+            // This task ends when the last waiting caller is served.
             if isFirst { Task { await write() } }
         }
     }
 
-    /// Waits until nobody waits any more.
+    /// Waits until all entries are stored.
     func drained() async {
         await withCheckedContinuation { continuation in
             let isQuiet = state.withLock { state in
@@ -329,7 +332,7 @@ final class AccountQueue: Sendable {
         }
     }
 
-    /// Those that wait; nil when there are none, and then the next to come is the first again.
+    /// The waiting entries. Returns nil when there are none; then the next caller starts a new task.
     private func take() -> [Waiting]? {
         let (batch, closers) = state.withLock { state -> ([Waiting]?, [CheckedContinuation<Void, Never>]) in
             guard state.waiting.isEmpty else { return (exchange(&state.waiting, with: []), []) }

@@ -5,7 +5,7 @@ public import ProcessKit
 public import StorageKit
 public import TurnLoop
 
-/// What the gateway remembers: projects, sessions with their messages, what they took, and who did what.
+/// The gateway's database: projects, sessions with their messages, usage, and the audit log.
 ///
 ///     let store = GatewayStore(GatewayStore.database(at: "\(folder)/gateway.db"), now: now)
 ///     let session = try await store.createSession(NewSession(model: "openai/gpt-5"))
@@ -14,21 +14,22 @@ public import TurnLoop
 ///     let history = try await store.messages(of: session.id)
 ///     try await store.endTurn(lease)
 ///
-/// Nothing is opened before the first use. Several processes may use one file; of each session one turn runs at a time
-/// over all of them. What was appended survives a process that is killed.
+/// The file is opened on first use. Several processes may share it; in each session only one turn runs at a time across
+/// all of them. Appended messages survive a kill of the process.
 public final class GatewayStore: Sendable {
-    /// Where it is kept, to be checked, saved and restored as other stores are.
+    /// The underlying database, for checks, backups and restores.
     public let database: Database
     let now: @Sendable () -> Timestamp
-    /// What takes secrets out of all that is stored; nil where they are kept.
+    /// Removes secrets from everything that is stored; nil to store them.
     let redactor: Redactor?
-    /// The turns that this store has begun and not ended. One whose end could not be stored does not block its session.
+    /// The turns that this store has started and not ended. A turn whose end could not be stored does not block its
+    /// session.
     let turns: Holdings
     let accounts: AccountQueue
 
     /// - Parameters:
-    ///   - redactor: what takes secrets out of all that is stored.
-    ///   - turns: those of another store of this program that has the same file.
+    ///   - redactor: Removes secrets from everything that is stored.
+    ///   - turns: The turns of another store in this process that uses the same file.
     public init(
         _ database: Database, without redactor: Redactor? = nil, turns: Holdings = Holdings(),
         now: @escaping @Sendable () -> Timestamp
@@ -40,47 +41,49 @@ public final class GatewayStore: Sendable {
         self.redactor = redactor
     }
 
-    /// A text as it is stored.
+    /// A text in the form in which it is stored.
     public func kept(_ text: String) -> String { redactor?.kept(text) ?? text }
 
-    /// A message as it is stored.
+    /// A message in the form in which it is stored.
     public func kept(_ message: Message) -> Message { redactor?.kept(message) ?? message }
 
-    /// Whether a rule that somebody wants to be remembered has a secret in it. Changed it would be about something else.
+    /// Whether a rule contains a secret. Such a rule is not stored, since without the secret it would mean something
+    /// else.
     public func holdsSecret(_ rule: ApprovalRule) -> Bool {
         guard let redactor else { return false }
         return redactor.kept(rule.json) != rule.json
     }
 
-    /// Names the file; `notice` is told when a damaged one was set aside; standard error, where nothing is said.
+    /// The database in a file. `notice` is called when a damaged file was set aside; by default it prints to standard
+    /// error.
     public static func database(
         at path: String, notice: @escaping @Sendable (StorageNotice) -> Void = { $0.tell(nil) }
     ) -> Database {
         Database(path, migrations: migrations, durability: .normal, notice: notice)
     }
 
-    /// A store that is only in memory, for conversations that are not kept.
+    /// A store in memory, for conversations that are not saved.
     public static func inMemory(now: @escaping @Sendable () -> Timestamp) -> GatewayStore {
         GatewayStore(Database(inMemory: "the gateway's memory", migrations: migrations), now: now)
     }
 
-    /// Waits for what is being stored, and closes the file.
+    /// Waits for pending writes and closes the file.
     public func close() async {
         await accounts.drained()
         await database.close()
     }
 
-    /// Stores something also when the task was cancelled, as that of a stopped turn is: what was said is kept.
+    /// Writes to the database even in a cancelled task, such as that of a stopped turn, so that what was said is kept.
     func finish<Result: Sendable>(
         _ body: @escaping @Sendable (Connection) throws -> Result
     ) async throws -> Result {
-        // A task of its own, which is awaited here, because a cancelled one stores nothing.
+        // Runs in a new task, because a cancelled task cannot write; it is awaited here.
         try await Task { [database] in try await database.write(body) }.value
     }
 }
 
 extension GatewayStore {
-    /// The steps that make the tables. What was released is never changed, only followed.
+    /// The migrations. Never change a released migration; add a new one.
     static let migrations = [
         Migration(
             "gateway",
@@ -169,7 +172,7 @@ extension GatewayStore {
     ]
 }
 
-/// A value that one column keeps as JSON.
+/// A value stored as JSON in a column.
 struct Written<Value: InputValue & OutputValue>: Storable {
     var value: Value
 
@@ -179,7 +182,7 @@ struct Written<Value: InputValue & OutputValue>: Storable {
 
     var stored: StoredValue { .text(value.json.text()) }
 
-    /// Nil for what is none, which the reader of the row reports: rules must not be lost in silence.
+    /// Nil for an invalid value, which makes reading the row fail: rules must not be lost silently.
     init?(stored: StoredValue) {
         guard case .text(let text) = stored else { return nil }
         do {

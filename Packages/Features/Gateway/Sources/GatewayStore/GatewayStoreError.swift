@@ -2,11 +2,11 @@ public import Capabilities
 
 /// Why the gateway's records could not be read or changed.
 ///
-/// What the database itself refuses is a `StorageError`.
+/// Errors of the database itself are a `StorageError`.
 public struct GatewayStoreError: Failure {
-    /// The stable reason, to be compared with `==`.
+    /// The stable reason; compare it with `==`.
     public let kind: Kind
-    /// A sentence for a person: what happened and what to do next.
+    /// A message for the user: what happened and what to do next.
     public let message: String
 
     public var code: String { kind.description }
@@ -19,7 +19,7 @@ public struct GatewayStoreError: Failure {
 
     /// A stable reason for a failure; new ones may be added.
     public struct Kind: Hashable, Sendable, CustomStringConvertible {
-        /// The dotted form for programs: "gateway.busy".
+        /// The error code, such as "gateway.busy".
         public let description: String
 
         private init(_ description: String) {
@@ -28,56 +28,56 @@ public struct GatewayStoreError: Failure {
 
         /// There is no such project or session.
         public static let notFound = Kind("gateway.not-found")
-        /// A turn of the session runs, in this process or another.
+        /// A turn of the session is running, in this process or another.
         public static let busy = Kind("gateway.busy")
-        /// A turn was ended, or taken for dead, before it was done.
+        /// A turn was ended, or considered dead, before it finished.
         public static let leaseLost = Kind("gateway.lease-lost")
-        /// What was to be stored makes no sense; the message says why.
+        /// The values to store are invalid; the message says why.
         public static let invalid = Kind("gateway.invalid")
     }
 }
 
 extension GatewayStoreError {
     static func noProject(_ id: String) -> GatewayStoreError {
-        GatewayStoreError(.notFound, "there is no project \(name(id)); 'martlet gateway project list' shows them")
+        GatewayStoreError(.notFound, "there is no project \(name(id)); 'martlet gateway project list' lists them")
     }
 
     static func several(_ name: String, _ ids: [String]) -> GatewayStoreError {
         GatewayStoreError(
             .invalid,
-            "\(ids.count) projects are called \(Self.name(name)); name one by its id: "
+            "\(ids.count) projects have the name \(Self.name(name)); use an id instead: "
                 + ids.joined(separator: ", "))
     }
 
     /// No session has this id.
     public static func noSession(_ id: String) -> GatewayStoreError {
-        GatewayStoreError(.notFound, "there is no session \(name(id)); 'martlet gateway session list' shows them")
+        GatewayStoreError(.notFound, "there is no session \(name(id)); 'martlet gateway session list' lists them")
     }
 
     static func clientExists(_ name: String) -> GatewayStoreError {
         GatewayStoreError(
             .invalid,
-            "there is a token \(Self.name(name)) already; give the new one another name, or revoke the old one")
+            "there is already a token \(Self.name(name)); use another name, or revoke the old token")
     }
 
     static let tokenExists = GatewayStoreError(
-        .invalid, "another client has this token already; each needs its own")
+        .invalid, "another client already has this token; each client needs its own")
 
     public static func noClient(_ name: String, known: [String]) -> GatewayStoreError {
         GatewayStoreError(
             .notFound,
             "there is no token \(Self.name(name))\(Suggestion.text(for: name, among: known)); "
-                + "'martlet gateway token list' shows them")
+                + "'martlet gateway token list' lists them")
     }
 
     static func busy(_ session: String) -> GatewayStoreError {
-        GatewayStoreError(.busy, "a turn of session \(name(session)) is running; wait for its end or stop it")
+        GatewayStoreError(.busy, "a turn of session \(name(session)) is running; wait for it or stop it")
     }
 
     static func leaseLost(_ session: String) -> GatewayStoreError {
-        GatewayStoreError(.leaseLost, "this turn of session \(name(session)) has ended already; begin another one")
+        GatewayStoreError(.leaseLost, "this turn of session \(name(session)) has already ended; start a new one")
     }
 
-    /// Ids come from clients.
+    /// Escapes an id, since ids come from clients.
     private static func name(_ id: String) -> String { PlainText.escape(id).quotedForMessage }
 }

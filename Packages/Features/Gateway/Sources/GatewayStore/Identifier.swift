@@ -1,6 +1,6 @@
 import Capabilities
 
-/// What projects, sessions and turns are called: a UUID whose beginning is the time, so that ids sort by it.
+/// Ids for projects, sessions and turns: UUIDs that start with the time, so that they sort by it.
 enum Identifier {
     static func make(at time: Timestamp) -> String {
         var random = SystemRandomNumberGenerator()

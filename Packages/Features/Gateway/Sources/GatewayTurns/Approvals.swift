@@ -3,7 +3,7 @@ import JSON
 import Synchronization
 import TurnLoop
 
-/// The questions that wait for an answer, of all sessions.
+/// The open approval requests of all sessions.
 final class Approvals: Sendable {
     private struct Open {
         let ticket: ApprovalTicket
@@ -19,7 +19,8 @@ final class Approvals: Sendable {
         self.now = now
     }
 
-    /// Asks and waits. Throws `InteractionError.unanswered` when the time is over, or what kept the client from answering.
+    /// Asks for approval and waits. Throws `InteractionError.unanswered` when the time is over, or the error that kept
+    /// the client from answering.
     func ask(
         _ request: ApprovalRequest, session: String, within limit: Duration, tell: (ApprovalTicket) -> Void
     ) async throws -> ApprovalAnswer {
@@ -44,23 +45,23 @@ final class Approvals: Sendable {
             return try await group.next() ?? nil
         }
         if let first { return try first.get() }
-        // An answer that was accepted counts, even where the time was over in the same moment.
+        // An accepted answer counts, even if the time ran out at the same moment.
         guard take(ticket.id, of: session) != nil else { return try await answer.value().get() }
         throw InteractionError.unanswered(id: "gateway.approval", prompt: "allow \(PlainText.escape(request.tool))")
     }
 
-    /// - Parameter answer: what somebody said, or why nobody did.
+    /// - Parameter answer: The answer, or the error that prevented one.
     func answer(_ id: String, of session: String, _ answer: Result<ApprovalAnswer, any Error>) throws(GatewayError) {
         guard let open = take(id, of: session) else {
             throw GatewayError(
                 .approvalNotFound,
-                "this session has no open question \(PlainText.escape(id)): it was answered, or its time was over",
+                "this session has no open approval request \(PlainText.escape(id)): it was answered or has expired",
                 param: "approval")
         }
         open.answer.settle(answer)
     }
 
-    /// Those of a session, the oldest first.
+    /// The open approval requests of a session, oldest first.
     func tickets(of session: String) -> [ApprovalTicket] {
         open.withLock { open in
             open.values.map(\.ticket).filter { $0.session == session }
@@ -68,7 +69,7 @@ final class Approvals: Sendable {
         }
     }
 
-    /// Closes a question; who takes it decides it.
+    /// Closes an approval request; only the caller that gets it may decide it.
     private func take(_ id: String, of session: String) -> Open? {
         open.withLock { open in
             guard open[id]?.ticket.session == session else { return nil }
@@ -76,7 +77,7 @@ final class Approvals: Sendable {
         }
     }
 
-    /// Nobody can guess it, so that knowing it shows that one has been asked.
+    /// An id that cannot be guessed, so that only clients that were asked know it.
     private static func newID() -> String {
         var generator = SystemRandomNumberGenerator()
         let (high, low): (UInt64, UInt64) = (generator.next(), generator.next())
@@ -84,23 +85,23 @@ final class Approvals: Sendable {
     }
 }
 
-/// A question that waits for a client's answer.
+/// An approval request that waits for a client's answer.
 public struct ApprovalTicket: Sendable, Hashable {
     public let id: String
     public let session: String
-    /// What the model wants, under the tool's own name.
+    /// The call that the model wants, under the tool's own name.
     public let call: ToolCall
-    /// Who offers the tool.
+    /// The source of the tool.
     public let source: String
     public let effect: Effect
-    /// What the tool says of itself.
+    /// The tool's description.
     public let summary: String
-    /// What it would reach.
+    /// What the call would reach.
     public let reach: ToolReach
-    /// What an answer that counts for longer would be about; nil where none can.
+    /// What a lasting answer would cover; nil if the answer can count only once.
     public let remembers: String?
-    /// When it counts as a no.
+    /// When it counts as denied.
     public let expires: Timestamp
-    /// How long that was from the beginning.
+    /// How long it may wait in total.
     public let limit: Duration
 }

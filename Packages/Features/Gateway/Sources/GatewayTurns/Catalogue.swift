@@ -3,9 +3,9 @@ import GatewayModels
 import Synchronization
 import TurnLoop
 
-/// The models of all providers, asked for at most once a minute.
+/// The models of all providers, listed at most once a minute.
 final class Catalogue: Sendable {
-    /// What one of them has, or why that is not known.
+    /// The models of one provider, or why they are not known.
     struct Listing: Sendable {
         let id: String
         let backend: Backend
@@ -17,10 +17,10 @@ final class Catalogue: Sendable {
     private let claude: ClaudeCommand?
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
-    /// Is told of a provider that is left out.
+    /// Called for a provider that is left out.
     private let report: @Sendable (Listing) async -> Void
 
-    /// What was found, and when.
+    /// The listed models, and the time.
     private struct Found {
         let listings: [Listing]
         let models: [ModelDescription]
@@ -35,7 +35,7 @@ final class Catalogue: Sendable {
 
     private struct State {
         var known: Found?
-        /// Whoever waits for the lists awaits it, and `close` does.
+        /// The running load. Callers that need the lists wait for it, and so does `close`.
         var loading: Task<Found, Never>?
     }
 
@@ -53,10 +53,10 @@ final class Catalogue: Sendable {
         self.report = report
     }
 
-    /// In the order of the providers, the offline model last.
+    /// The listings in the order of the providers, the offline model last.
     func listings() async -> [Listing] { await found().listings }
 
-    /// The models of all of them; the same array for as long as they are not asked anew.
+    /// The models of all providers. It is the same array until they are listed again.
     func models() async -> [ModelDescription] { await found().models }
 
     var isLoading: Bool { state.withLock { $0.loading != nil } }
@@ -68,7 +68,7 @@ final class Catalogue: Sendable {
     }
 
     private func found() async -> Found {
-        // Nearly every request finds it here, and waits for nobody.
+        // Nearly every request finds the list here and does not wait.
         if let fresh { return fresh }
         return await loading().value
     }
@@ -90,7 +90,7 @@ final class Catalogue: Sendable {
 
     private static let offline = "martlet"
     private static let lifetime = Duration.seconds(60)
-    /// A provider that does not answer must not hold up the others.
+    /// A provider that does not respond must not delay the others.
     private static let patience = Duration.seconds(10)
 
     private func load() async -> Found {
@@ -111,7 +111,7 @@ final class Catalogue: Sendable {
         return found
     }
 
-    /// Asks all at once.
+    /// Lists the models of all providers concurrently.
     private static func listings(of providers: [any ModelProvider], _ clock: any Clock<Duration>) async -> [Listing] {
         await withTaskGroup(of: (Int, Listing?).self) { group in
             for (index, provider) in providers.enumerated() {
@@ -122,7 +122,7 @@ final class Catalogue: Sendable {
         }
     }
 
-    /// Nil for a provider that cannot be used now.
+    /// Lists the models of a provider; nil if it is not available.
     private static func listing(of provider: any ModelProvider, _ clock: any Clock<Duration>) async -> Listing? {
         var listing = Listing(id: provider.id, backend: .provider(provider))
         do {
@@ -130,7 +130,7 @@ final class Catalogue: Sendable {
                 group.addTask { await provider.isAvailable() ? try await provider.models() : nil }
                 group.addTask {
                     try await clock.sleep(for: patience)
-                    throw GatewayError(.modelUnavailable, "it did not say within \(patience.words) which models it has")
+                    throw GatewayError(.modelUnavailable, "it did not list its models within \(patience.words)")
                 }
                 defer { group.cancelAll() }
                 return try await group.next() ?? nil
@@ -145,7 +145,7 @@ final class Catalogue: Sendable {
 }
 
 extension Catalogue {
-    /// The model of a name. Another one than was asked for is never taken in its place.
+    /// The model with a name. It never substitutes another model.
     ///
     /// - Parameter name: `PROVIDER/MODEL`, an id that only one provider has, or empty for the default.
     func choice(named name: String, default preset: String?) async throws -> ModelChoice {
@@ -155,7 +155,7 @@ extension Catalogue {
         for listing in listings where !listing.backend.isFound {
             if let model = listing.models.first { return ModelChoice(backend: listing.backend, description: model) }
         }
-        throw GatewayError(.modelUnavailable, "no model can be used now\(Self.leftOut(listings))", param: "model")
+        throw GatewayError(.modelUnavailable, "no model is available now\(Self.leftOut(listings))", param: "model")
     }
 
     private static func choice(named name: String, among listings: [Listing]) async throws -> ModelChoice {
@@ -165,18 +165,18 @@ extension Catalogue {
             if let model = own.models.first(where: { $0.id == id }) {
                 return ModelChoice(backend: own.backend, description: model)
             }
-            // Servers know names beside those of their lists, such as aliases and models that were made for somebody.
+            // Servers accept names that they do not list, such as aliases and custom models.
             if case .provider(let provider) = own.backend, !id.isEmpty, await provider.dialect(of: String(id)) != nil {
                 let model = ModelTable.known.completing(ModelDescription(id: String(id), provider: own.id))
                 unlisted = ModelChoice(backend: own.backend, description: model)
             } else if let problem = own.problem {
                 throw GatewayError(
                     .modelUnavailable,
-                    "the models of '\(own.id)' cannot be listed now: \(problem.message); ask again in a minute",
+                    "cannot list the models of '\(own.id)': \(problem.message); retry in a minute",
                     param: "model", cause: problem)
             }
         }
-        // Ids with a slash of their own are usual where one server stands for many vendors.
+        // Ids can contain a slash, usually on servers that offer models of many vendors.
         let found = listings.compactMap { listing in
             listing.models.first { $0.id == name }.map { ModelChoice(backend: listing.backend, description: $0) }
         }
@@ -185,7 +185,7 @@ extension Catalogue {
         guard found.isEmpty || unlisted != nil else {
             throw GatewayError(
                 .modelAmbiguous,
-                "several providers have the model \(shown); say which: \(found.map(\.name).joined(separator: ", "))",
+                "several providers have the model \(shown); use one of \(found.map(\.name).joined(separator: ", "))",
                 param: "model")
         }
         if let unlisted { return unlisted }
@@ -195,30 +195,30 @@ extension Catalogue {
             param: "model")
     }
 
-    /// Says which providers are missing from the list, for one of them may have the model.
+    /// Names the providers whose models are not known, since one of them may have the model.
     private static func leftOut(_ listings: [Listing]) -> String {
         let names = listings.filter { $0.problem != nil }.map(\.id)
-        return names.isEmpty ? "" : "; the models of \(names.joined(separator: ", ")) cannot be listed now"
+        return names.isEmpty ? "" : "; cannot list the models of \(names.joined(separator: ", "))"
     }
 }
 
 extension String {
-    /// As a name that somebody chose is put into a sentence: it may be of any length.
+    /// The text in quotes, shortened, for names of any length in messages.
     var quoted: String { count > 100 ? "'\(prefix(100))…'" : "'\(self)'" }
 }
 
-/// What answers: a provider, whose calls are done here, or the `claude` command, which does its calls itself.
+/// What answers: a provider, whose tool calls run here, or the `claude` command, which runs its own.
 enum Backend: Sendable {
     case provider(any ModelProvider)
     case claude(ClaudeCommand)
 
-    /// Whether it was merely found on this machine, so that it is asked only by its name.
+    /// Whether it was only discovered on this machine; then it must be requested by name.
     var isFound: Bool {
         if case .provider(let provider) = self { provider.isFound } else { false }
     }
 }
 
-/// A model that was found, and who has it. An object, since every request holds one.
+/// A model and the backend that has it. It is a class, because every request holds one.
 final class ModelChoice: Sendable {
     let backend: Backend
     let description: ModelDescription
@@ -234,7 +234,7 @@ final class ModelChoice: Sendable {
 extension ClaudeCommand {
     static let provider = "claude"
 
-    /// The command lists no models. These words it understands in any version; `default` leaves the choice to it.
+    /// The command cannot list models. Every version understands these names; `default` leaves the choice to it.
     static let models = ["default", "opus", "sonnet", "haiku"].map { id in
         ModelDescription(
             id: id, provider: provider, name: "Claude Code (\(id))", abilities: [.tools, .images, .reasoning])

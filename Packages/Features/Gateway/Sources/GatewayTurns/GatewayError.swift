@@ -1,20 +1,20 @@
 public import Capabilities
 public import JSON
 
-/// Why a turn did not begin, or did not come to its natural end.
+/// Why a turn was not started, or ended early.
 public struct GatewayError: Failure {
-    /// The stable reason, to be compared with `==`.
+    /// The stable reason; compare it with `==`.
     public let kind: Kind
-    /// A sentence for a person: what happened and what to do next.
+    /// A message for the user: what happened and what to do next.
     public let message: String
-    /// The field of the request that is to blame, if one is.
+    /// The member of the request that caused the error, if any.
     public let param: String?
-    /// After how long the same request may be accepted, where that is known.
+    /// The time after which to retry the request, if known.
     public let retryAfter: Duration?
     public let cause: (any Error)?
 
     public var code: String { kind.description }
-    /// What HTTP calls it.
+    /// The HTTP status.
     public var status: Int { kind.status }
     public var details: JSONObject {
         var details: JSONObject = ["status": .int(status)]
@@ -35,7 +35,7 @@ public struct GatewayError: Failure {
 
     /// A stable reason for a failure; new ones may be added.
     public struct Kind: Hashable, Sendable, CustomStringConvertible {
-        /// The dotted form for programs: "gateway.session-busy".
+        /// The error code, such as "gateway.session-busy".
         public let description: String
         let status: Int
 
@@ -47,34 +47,34 @@ public struct GatewayError: Failure {
         /// Parts of the request contradict each other.
         public static let invalid = Kind("invalid-request", 400)
         public static let missingMessages = Kind("missing-messages", 400)
-        /// Nothing in the request is new to the session.
+        /// The request has nothing new for the session.
         public static let missingUserMessage = Kind("missing-user-message", 400)
         public static let modelNotFound = Kind("model-not-found", 404)
         /// Several providers have a model of this name.
         public static let modelAmbiguous = Kind("model-ambiguous", 400)
-        /// The provider exists but does not say now which models it has.
+        /// The provider exists but cannot list its models now.
         public static let modelUnavailable = Kind("model-unavailable", 503)
         public static let projectNotFound = Kind("project-not-found", 404)
         public static let sessionNotFound = Kind("session-not-found", 404)
-        /// There is no such question, or it was answered, or its time is over.
+        /// There is no such approval request, or it was answered or has expired.
         public static let approvalNotFound = Kind("approval-not-found", 404)
         /// A turn of the session is running, here or in another process.
         public static let sessionBusy = Kind("session-busy", 409)
         /// The project's folder cannot be opened.
         public static let folderMissing = Kind("folder-missing", 409)
-        /// The tokens or the money of a session, a project, a client's token or a day are used up.
+        /// The budget of a session, a project, a client's token or a day is used up.
         public static let budgetExceeded = Kind("budget-exceeded", 429)
         /// The gateway is being shut down.
         public static let closing = Kind("closing", 503)
 
-        /// A tool was selected that nobody has.
+        /// A selected tool does not exist.
         public static let unknownTool = Kind("unknown-tool", 404)
-        /// A source does not say which tools it has.
+        /// A source cannot list its tools.
         public static let toolsUnavailable = Kind("tools-unavailable", 503)
 
-        // How a turn may end before the model has had its say.
+        // Reasons for which a turn ends before the model is done.
 
-        /// The token with which it was asked for was revoked or has ended.
+        /// The token that was used for the turn was revoked or has expired.
         public static let tokenEnded = Kind("token-ended", 401)
         public static let timeLimit = Kind("time-limit", 504)
         public static let roundLimit = Kind("round-limit", 429)

@@ -5,10 +5,10 @@ import Synchronization
 import ToolKit
 import TurnLoop
 
-/// What a turn may use of a source: the tools that were selected. It counts and traces their runs.
+/// The tools of a source that a turn may use. It counts and traces their runs.
 final class OfferedTools: ToolSource {
     private let source: any ToolSource
-    /// Nil for all.
+    /// The names of the selected tools; nil for all.
     private let selected: [String]?
     private let runs: ToolRuns
     private let tracer: Tracer
@@ -26,13 +26,13 @@ final class OfferedTools: ToolSource {
         try await source.tools().filter { tool in selected?.contains { Self.isTool(tool.name, called: $0) } ?? true }
     }
 
-    /// Whether somebody who says `word` means a tool: by its own name, or as a model knows it, because most providers
-    /// take neither dots nor long names.
+    /// Whether `word` names a tool: by its own name, or as models know it, because most providers allow neither dots
+    /// nor long names.
     static func isTool(_ tool: String, called word: String) -> Bool {
         word == tool || word == plain(tool)
     }
 
-    /// As `TurnLoop` makes them: letters, digits, `_` and `-`, up to 64.
+    /// The name as `TurnLoop` sends it: letters, digits, `_` and `-`, up to 64 characters.
     private static func plain(_ name: String) -> String {
         String(
             name.unicodeScalars.prefix(64).map { scalar -> Character in
@@ -70,19 +70,19 @@ final class OfferedTools: ToolSource {
     }
 }
 
-/// What one source of tools offers.
+/// The tools of one source.
 public struct ToolOffer: Sendable, Hashable {
-    /// What the source is called in selections: `files` for the folder of a project, or a server's name.
+    /// The name of the source in selections: `files` for the folder of a project, or a server's name.
     public let source: String
     public let tools: [ToolDescription]
-    /// Why its tools are not known now.
+    /// Why its tools cannot be listed now.
     public let problem: String?
 }
 
 extension Turns {
-    /// The sources that can be selected, and what each offers.
+    /// The sources that can be selected, with their tools.
     ///
-    /// - Parameter project: whose folder is meant; without one there are only tools that belong to no folder.
+    /// - Parameter project: The project whose folder the tools work in; nil for tools that need no folder.
     public func toolOffers(project id: String? = nil) async throws -> [ToolOffer] {
         var found: [any ToolSource] = []
         if let id {
@@ -104,7 +104,7 @@ extension Turns {
         }
     }
 
-    /// Throws where a selection names a tool that nobody has, so that nobody believes in a choice that does not count.
+    /// Throws if a selection names a tool that does not exist, so that a selection without effect is reported.
     public func check(_ selection: ToolSelection, inProject id: String?) async throws {
         guard selection.tools?.isEmpty == false else { return }
         var project: Project?
@@ -115,12 +115,12 @@ extension Turns {
     func check(_ selection: ToolSelection, among sources: [any ToolSource]) async throws {
         guard let wanted = selection.tools, !wanted.isEmpty else { return }
         let offers = await offers(of: sources)
-        // A source that does not answer now may have any.
+        // A source that does not answer now may have any tool, so nothing can be refused.
         guard offers.allSatisfy({ $0.problem == nil }) else { return }
         let known = offers.flatMap(\.tools).map(\.name)
         guard let name = wanted.first(where: { name in !known.contains { OfferedTools.isTool($0, called: name) } })
         else { return }
-        let list = known.isEmpty ? "no tool can be used here" : "there are \(known.joined(separator: ", "))"
+        let list = known.isEmpty ? "no tools are available here" : "available are \(known.joined(separator: ", "))"
         throw GatewayError(
             .unknownTool, "there is no tool \(PlainText.escape(name).quoted); \(list)", param: "enabled_tools")
     }
@@ -133,7 +133,7 @@ extension Turns {
                 group.addTask { try await source.tools() }
                 group.addTask {
                     try await clock.sleep(for: limit)
-                    throw GatewayError(.toolsUnavailable, "it did not answer within \(limit.words)")
+                    throw GatewayError(.toolsUnavailable, "it did not respond within \(limit.words)")
                 }
                 defer { group.cancelAll() }
                 return try await group.next() ?? []
@@ -145,8 +145,8 @@ extension Turns {
     }
 }
 
-/// Counts the tools that run. A stopped turn does not wait for its tools to end, so that somebody else has to: a shell
-/// command still has its 200 ms between TERM and KILL.
+/// Counts running tools. A stopped turn does not wait for its tools, so the shutdown does: a shell command still has
+/// 200 ms between TERM and KILL.
 final class ToolRuns: Sendable {
     private struct State {
         var count = 0
@@ -169,7 +169,7 @@ final class ToolRuns: Sendable {
         return try await work()
     }
 
-    /// Returns when none runs any more. Throws only when the waiting task is cancelled.
+    /// Returns when no tool is running. Throws only when the waiting task is cancelled.
     func allEnded() async throws {
         let ended = Promise<Void>()
         let isIdle = state.withLock { state in
@@ -181,31 +181,31 @@ final class ToolRuns: Sendable {
 }
 
 extension Project {
-    /// The tools that work in its folder, where rules let them.
+    /// The tools that work in its folder, as far as rules allow.
     func files(_ settings: TurnSettings, _ policy: ApprovalPolicy) throws(GatewayError) -> any ToolSource {
         WorkspaceTools(try workspace(settings, policy), offering: .all, shell: settings.shell)
     }
 
-    /// Its folder, with what rules keep from tools.
+    /// Its folder, without the paths that rules deny to tools.
     func workspace(_ settings: TurnSettings, _ policy: ApprovalPolicy) throws(GatewayError) -> Workspace {
         let denied = policy.deniedPaths(of: WorkspaceTools.name, WorkspaceTools.fileDescriptions)
         return Workspace(try folder(), denying: denied, home: settings.home)
     }
 
-    /// Its folder, as long as it is the one that was agreed to.
+    /// Its folder. Throws if the path no longer leads to the folder of the project.
     func folder() throws(GatewayError) -> Workspace {
         do {
             return try Workspace(canonical: path)
         } catch {
             throw GatewayError(
-                .folderMissing, "the folder of the project cannot be used: \(error.message)", param: "project_id",
+                .folderMissing, "cannot use the project's folder: \(error.message)", param: "project_id",
                 cause: error)
         }
     }
 }
 
 extension ToolSelection {
-    /// The sources that were selected, those with priority first: the first to bring a name keeps it.
+    /// The selected sources, those with priority first. If several have a tool of the same name, the first wins.
     func sources(among all: [any ToolSource]) -> [any ToolSource] {
         let selected = all.filter { source in servers?.contains(source.name) ?? true }
         var sorted: [any ToolSource] = []
@@ -216,11 +216,11 @@ extension ToolSelection {
         return sorted
     }
 
-    /// What was selected and does not exist. Nobody shall believe that a choice counted which did not.
+    /// Messages about selected sources that do not exist, so that a selection without effect is reported.
     func problems(among all: [any ToolSource]) -> [String] {
         let names = all.map(\.name)
         return (servers ?? []).filter { !names.contains($0) }.map { name in
-            "there are no tools of \(PlainText.escape(name).quoted) here\(Suggestion.text(for: name, among: names))"
+            "there is no tool source \(PlainText.escape(name).quoted) here\(Suggestion.text(for: name, among: names))"
         }
     }
 }

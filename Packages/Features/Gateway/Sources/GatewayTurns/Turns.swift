@@ -6,7 +6,7 @@ import ModelKit
 public import ToolKit
 public import TurnLoop
 
-/// Answers requests: asks models, runs tools, asks clients for approval, and writes down what happens.
+/// Answers requests: asks models, runs tools, asks clients for approval, and stores what happens.
 ///
 /// ```swift
 /// let turns = Turns(store: store, providers: { [openAI] }, now: host.now)
@@ -16,8 +16,8 @@ public import TurnLoop
 /// await turns.close()
 /// ```
 ///
-/// It owns all that runs: a turn whose client has vanished is either ended or goes on under its limits, and `close` ends and
-/// awaits everything.
+/// It owns everything that runs: a turn whose client disconnected is either ended or continues under its limits, and
+/// `close` ends and awaits everything.
 public final class Turns: Sendable {
     let parts: TurnParts
     let catalogue: Catalogue
@@ -25,12 +25,12 @@ public final class Turns: Sendable {
     private let others: @Sendable () async -> [any ToolSource]
 
     /// - Parameters:
-    ///   - providers: who can be asked, the preferred first. The offline model is added to them.
-    ///   - sources: tools beside those of a project's folder.
-    ///   - claude: the `claude` command, offered as `claude/…`.
-    ///   - running: what runs already, with settings from before, and is to be seen and ended here too.
-    ///   - keeping: what has to be there as long as a turn runs, such as what the providers belong to.
-    ///   - folders: where answers that hold for a project are kept; without it they hold for the session.
+    ///   - providers: The model providers, preferred ones first. The offline model is added to them.
+    ///   - sources: Tools besides those of a project's folder.
+    ///   - claude: The `claude` command, offered as `claude/…`.
+    ///   - running: Turns that already run with earlier settings, so that they are visible and ended here too.
+    ///   - keeping: An object to keep alive while a turn runs, such as the owner of the providers.
+    ///   - folders: Where answers for a project are kept; without it they apply to the session.
     public init(
         store: GatewayStore, providers: @escaping @Sendable () async -> [any ModelProvider],
         settings: TurnSettings = TurnSettings(), sources: @escaping @Sendable () async -> [any ToolSource] = { [] },
@@ -42,7 +42,7 @@ public final class Turns: Sendable {
             store: store, settings: settings, clock: clock, now: now, tracer: tracer ?? Tracer(sinks: [], now: now),
             running: running ?? RunningTurns(clock: clock, now: now), keeping: keeping, folders: folders)
         catalogue = Catalogue(providers: providers, claude: claude, clock: clock, now: now) { listing in
-            // A log that cannot be written is no reason to keep the other models from anybody.
+            // A log that cannot be written is no reason to withhold the other models.
             do {
                 try await store.audit(
                     AuditEntry(
@@ -53,7 +53,7 @@ public final class Turns: Sendable {
         others = sources
     }
 
-    /// Everybody's tools: those of the project's folder first.
+    /// All sources of tools: that of the project's folder first.
     func sources(in project: Project?, _ policy: ApprovalPolicy = ApprovalPolicy()) async throws -> [any ToolSource] {
         var sources: [any ToolSource] = []
         if let project { sources.append(try project.files(parts.settings, policy)) }
@@ -63,21 +63,21 @@ public final class Turns: Sendable {
     /// Whether models are being listed.
     public var isListing: Bool { catalogue.isLoading }
 
-    /// How many turns and completions run.
+    /// The number of running turns and completions.
     public var running: Int { table.count }
 
-    /// In how many sessions a turn runs here.
+    /// The number of sessions with a running turn in this process.
     public var runningSessionCount: Int { table.sessionCount }
 
-    /// The sessions in which a turn runs here.
+    /// The sessions with a running turn in this process.
     public var runningSessions: [String] { table.sessions }
 
-    /// Ends all turns, keeping what was said, and awaits them with their tools, also those that began with other settings.
-    /// Runs that come later are refused.
+    /// Ends all turns, keeps what was said, and waits for them and their tools, including turns that started with other
+    /// settings. Later requests are refused.
     public func close() async {
         await table.close()
         await catalogue.close()
-        // A tool that does not end although it was cancelled must not keep the gateway from ending.
+        // A tool that ignores cancellation must not keep the gateway from stopping.
         let (runs, clock) = (parts.toolRuns, parts.clock)
         await withTaskGroup { group in
             group.addTask { do { try await runs.allEnded() } catch {} }
@@ -89,11 +89,10 @@ public final class Turns: Sendable {
 }
 
 extension Turns {
-    /// Finds all that an agent turn needs, and starts it. Nothing is left behind when that fails, but perhaps an empty
-    /// session.
+    /// Prepares and starts an agent turn. If that fails, at most an empty session is left behind.
     func open(agent input: TurnInput) async throws -> OpenTurn {
         var input = input
-        // Nobody is given what the session could not keep.
+        // Drop what the session could not store before it is sent to a model.
         _ = try TranslationTable.translate(&input.chat, to: nil)
         input.chat.native = nil
         var session: Session?
@@ -101,7 +100,7 @@ extension Turns {
         let messages = Self.news(in: input.chat.messages, isFirst: (session?.messages ?? 0) == 0)
         guard messages.last?.role == .user else {
             throw GatewayError(
-                .missingUserMessage, "the request says nothing new: its last message has to be the user's",
+                .missingUserMessage, "the request has no new message; its last message must be the user's",
                 param: "messages")
         }
         let project = try await project(input.project, of: session)
@@ -146,8 +145,8 @@ extension Turns {
         }
     }
 
-    /// What a session does not know yet: all of the request when it is empty, else what stands behind the model's last
-    /// answer.
+    /// The messages that are new to a session: all of them if the session is empty, or else those after the model's
+    /// last answer.
     private static func news(in messages: [Message], isFirst: Bool) -> [Message] {
         if isFirst { return HistoryRepair.repaired(messages.filter { $0.role != .system }) }
         let last = messages.lastIndex { $0.role == .assistant }
@@ -163,7 +162,7 @@ extension Turns {
     private func project(_ named: String?, of session: Session?) async throws -> Project? {
         if let named, let session, session.project != named {
             throw GatewayError(
-                .invalid, "the session belongs to another project; leave the project out, or begin a new session",
+                .invalid, "the session belongs to another project; omit the project, or start a new session",
                 param: "project_id")
         }
         guard let id = named ?? session?.project else { return nil }
@@ -172,11 +171,11 @@ extension Turns {
 
     private func lease(of session: String) async throws -> TurnLease {
         do {
-            // A lease that was given to a request which was cancelled meanwhile would never be given back.
+            // Shielded, because a lease taken for a request that was cancelled meanwhile would never be returned.
             return try await shielded { [parts] in try await parts.store.beginTurn(session: session) }
         } catch let error as GatewayStoreError where error.kind == .busy {
             throw GatewayError(
-                .sessionBusy, "a turn of this session is running; wait for its end or stop it", param: "session_id",
+                .sessionBusy, "a turn of this session is running; wait for it or stop it", param: "session_id",
                 cause: error)
         } catch let error as GatewayStoreError where error.kind == .notFound {
             throw GatewayError.noSession(session)
@@ -192,17 +191,17 @@ extension Optional {
 }
 
 extension Turns {
-    /// All models that can be asked now, in the order of their providers. Each is asked for by `PROVIDER/ID`.
+    /// All available models, in the order of their providers. Requests name them as `PROVIDER/ID`.
     public func models() async -> [ModelDescription] {
         await catalogue.models()
     }
 
-    /// The model of a name, as a request would find it; the default for an empty one.
+    /// The model that a request with this name would use; the default for an empty name.
     public func model(named name: String) async throws -> ModelDescription {
         try await catalogue.choice(named: name, default: parts.settings.defaultModel).description
     }
 
-    /// Texts as vectors: the answer to OpenAI's `POST /v1/embeddings`, whose body this is.
+    /// Creates embeddings. Takes and returns the bodies of OpenAI's `POST /v1/embeddings`.
     public func embeddings(_ body: JSONObject, for client: TurnClient? = nil) async throws -> JSONObject {
         let choice = try await catalogue.choice(named: body["model"]?.string ?? "", default: nil)
         let model = choice.description
@@ -211,7 +210,7 @@ extension Turns {
         asked["model"] = .string(model.id)
         guard case .provider(let provider) = choice.backend, var answer = try await provider.embeddings(asked) else {
             throw GatewayError(
-                .modelNotFound, "\(choice.name) makes no embeddings; name a model of a server that does", param: "model"
+                .modelNotFound, "\(choice.name) does not create embeddings; use a model that does", param: "model"
             )
         }
         var usage = Usage(inputTokens: answer["usage"]?["prompt_tokens"]?.int, outputTokens: 0)
@@ -226,12 +225,12 @@ extension Turns {
 extension Turns {
     /// Answers a request.
     ///
-    /// `emit` is called in the caller's task, one batch after the other; while it is busy, the turn gets only a little ahead.
-    /// When it throws, or the caller's task is cancelled, the client has vanished: the turn is ended and stored before
-    /// this throws, or goes on without it where the input or the settings say so.
+    /// `emit` is called in the caller's task, one batch after the other. While it is busy, the turn can get only a
+    /// little ahead. When it throws, or the caller's task is cancelled, the client has disconnected: the turn is ended
+    /// and stored before this throws, or continues without the client, as the input or the settings say.
     ///
-    /// - Throws: what `open` throws, what `emit` throws, and what the store refuses. Whatever else ends a turn is in the
-    ///   report, with what was said until then.
+    /// - Throws: Errors of `open`, of `emit` and of the store. Any other reason for the end of a turn is in the report,
+    ///   with what was said so far.
     public func run(
         _ input: TurnInput, emit: @escaping @Sendable ([GatewayEvent]) async throws -> Void
     ) async throws -> TurnReport {
@@ -248,8 +247,8 @@ extension Turns {
 
     /// Accepts a request and starts to answer it.
     ///
-    /// - Throws: `GatewayError` for what is refused: unknown ids, a session that is busy, a budget that is used up, nothing
-    ///   new to answer. Nothing is started then.
+    /// - Throws: `GatewayError` if the request is refused, such as for an unknown id, a busy session, a used-up budget
+    ///   or no new message. Nothing is started then.
     public func open(_ input: TurnInput) async throws -> OpenTurn {
         guard !input.chat.messages.isEmpty else {
             throw GatewayError(.missingMessages, "the request has no messages; send at least one", param: "messages")
@@ -257,7 +256,7 @@ extension Turns {
         return try await input.isAgent ? open(agent: input) : open(completion: input)
     }
 
-    /// Refuses, and writes down, what would go over a budget.
+    /// Refuses a request that would exceed a budget, and writes that to the audit log.
     func admit(session: String?, project: String?, client: TurnClient?) async throws {
         do {
             try await parts.checkBudget(session: session, project: project, client: client)
@@ -277,7 +276,7 @@ extension Turns {
         return try start(input, choice, provider, await provider.dialect(of: choice.description.id))
     }
 
-    // A function of its own, since what lives in an async one is memory of every task that waits in it.
+    // A separate function, because the variables of an async function take memory in every task that waits in it.
     @inline(never)
     private func start(
         _ input: TurnInput, _ choice: ModelChoice, _ provider: any ModelProvider, _ dialect: RequestDialect?
@@ -289,7 +288,7 @@ extension Turns {
             request.messages.insert(Message(.system, prompt), at: 0)
             request.native?.body.addSystem(prompt)
         }
-        // The client decides what is sent, and whether it is sent again.
+        // The client decides what is sent, and whether to retry.
         request.repeats = false
         let dropped = try TranslationTable.translate(&request, to: dialect)
         let control = TurnControl()
@@ -302,7 +301,7 @@ extension Turns {
 }
 
 extension JSONObject {
-    /// Puts instructions before those of a request in Anthropic's dialect.
+    /// Adds instructions before those of a request in Anthropic's dialect.
     fileprivate mutating func addSystem(_ text: String) {
         guard !isEmpty else { return }
         func block(_ text: String) -> JSON { ["type": "text", "text": .string(text)] }
@@ -317,14 +316,14 @@ extension JSONObject {
 extension GatewayError {
     static func needsProject(_ model: String) -> GatewayError {
         GatewayError(
-            .invalid, "\(model) works with tools of its own in a project's folder; name a project in the request",
+            .invalid, "\(model) works with its own tools in a project's folder; name a project in the request",
             param: "project_id")
     }
 }
 
 extension Turns {
-    /// Ends the turn of a session at once and returns when it has ended; what was said is kept, and the session goes on
-    /// with the next request. False when no turn was running here.
+    /// Ends the turn of a session at once and returns when it has ended. What was said is kept, and the session can be
+    /// continued. Returns false if no turn was running here.
     public func stop(session id: String) async throws -> Bool {
         guard let turn = table.turn(of: id) else {
             _ = try await session(id)
@@ -342,26 +341,26 @@ extension Turns {
             openApprovals: openApprovals(of: id).count)
     }
 
-    /// Answers a question. An answer for longer than once is stored with the session or the project.
+    /// Answers an approval request. A lasting answer is stored with the session or the project.
     ///
-    /// - Throws: `GatewayError` `.approvalNotFound` when it was answered before, or its time is over.
+    /// - Throws: `GatewayError` `.approvalNotFound` if it was already answered or has expired.
     public func answer(_ approval: String, of session: String, _ answer: ApprovalAnswer) throws {
         var answer = answer
-        // What holds for all projects is decided in the settings, and by no client.
+        // Only the settings can decide for all projects, not a client.
         if answer.scope == .always { answer.scope = .project }
         try parts.approvals.answer(approval, of: session, .success(answer))
     }
 
-    /// Says why nobody answers a question, such as that the answer given beforehand does not fit.
+    /// Fails an approval request, for example because an answer given in advance does not fit.
     public func answer(_ approval: String, of session: String, failing error: InteractionError) throws {
         try parts.approvals.answer(approval, of: session, .failure(error))
     }
 
-    /// The questions of a session that wait for an answer, the oldest first.
+    /// The open approval requests of a session, oldest first.
     public func openApprovals(of session: String) -> [ApprovalTicket] { parts.approvals.tickets(of: session) }
 
-    /// The folder of a project for a client that looks into it or writes there by itself. What a rule of the settings or of
-    /// the project keeps from tools is kept from it, too.
+    /// The folder of a project for a client that reads or writes files itself. Paths that the rules of the settings or
+    /// the project deny to tools are denied to it too.
     public func workspace(of project: Project) async throws(GatewayError) -> Workspace {
         let decided = await parts.decided(in: project).rules
         return try project.workspace(parts.settings, parts.settings.policy(in: project, decided, nil, .readOnly))
@@ -376,7 +375,7 @@ extension Turns {
         guard let project = try await parts.store.project(id) else {
             throw GatewayError(
                 .projectNotFound,
-                "there is no project \(PlainText.escape(id).quoted); 'martlet gateway project list' shows the ids",
+                "there is no project \(PlainText.escape(id).quoted); 'martlet gateway project list' lists them",
                 param: "project_id")
         }
         return project
@@ -387,16 +386,16 @@ extension GatewayError {
     static func noSession(_ id: String) -> GatewayError {
         GatewayError(
             .sessionNotFound,
-            "there is no session \(PlainText.escape(id).quoted); 'martlet gateway session list' shows the ids",
+            "there is no session \(PlainText.escape(id).quoted); 'martlet gateway session list' lists them",
             param: "session_id")
     }
 }
 
-/// How it stands with a session.
+/// The status of a session.
 public struct SessionStatus: Sendable, Hashable {
     public let session: Session
-    /// Whether a turn runs, here or in another process.
+    /// Whether a turn is running, here or in another process.
     public let isRunning: Bool
-    /// How many questions wait for an answer.
+    /// The number of open approval requests.
     public let openApprovals: Int
 }

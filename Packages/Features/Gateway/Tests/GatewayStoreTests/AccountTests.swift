@@ -15,7 +15,7 @@ struct AccountTests {
             usage: Usage(inputTokens: number, outputTokens: 1, cost: Cost(nanodollars: number)))
     }
 
-    @Test("are all counted, once")
+    @Test("All answers are counted exactly once")
     func together() async throws {
         try await withStore { store in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -29,7 +29,7 @@ struct AccountTests {
         }
     }
 
-    @Test("are counted where their task was cancelled, and are there when the call returns")
+    @Test("Answers of cancelled tasks are counted and stored when the call returns")
     func cancelled() async throws {
         try await withStore { store in
             let task = Task {
@@ -37,18 +37,18 @@ struct AccountTests {
                 try await store.account(Self.entry(7))
                 return try await store.number("SELECT count(*) FROM usage")
             }
-            // The cancelled task can store, but not read.
+            // The cancelled task can write, but not read.
             await #expect(throws: CancellationError.self) { try await task.value }
             let sum = try await store.stats().usage
             #expect(sum.usage.inputTokens == 7)
         }
     }
 
-    @Test("are stored where they wait behind another one when the store is closed")
+    @Test("Answers that wait behind another one are stored when the store is closed")
     func waiting() async throws {
         try await TemporaryDirectory.run { folder in
             let store = GatewayStore.open(folder)
-            // The first waits for the database, and the others behind it.
+            // The first waits for the database, and the others wait behind it.
             let gate = Gate()
             let blocker = Task { try await store.database.write { _ in gate.pass() } }
             try await gate.reached()
@@ -70,7 +70,7 @@ struct AccountTests {
         }
     }
 
-    @Test("are refused, and nobody waits for ever, when the store is closed")
+    @Test("A closed store refuses answers, and no caller waits forever")
     func closed() async throws {
         try await TemporaryDirectory.run { folder in
             let store = GatewayStore.open(folder)

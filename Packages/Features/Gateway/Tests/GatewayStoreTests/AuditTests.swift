@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The audit log", .timeLimit(.minutes(5)))
 struct AuditTests {
-    @Test("entries come back as they were, the newest first, for a session, a project or all")
+    @Test("Entries come back unchanged, newest first, for a session, a project or all")
     func list() async throws {
         try await withStore { store in
             for number in 0..<5 {
@@ -31,7 +31,7 @@ struct AuditTests {
         }
     }
 
-    @Test("of a large detail the beginning is kept, cut between characters")
+    @Test("Only the beginning of large details is kept, cut between characters")
     func large() async throws {
         try await withStore { store in
             for prefix in ["", "a", "ab"] {

@@ -9,7 +9,7 @@ struct BudgetTests {
         Usage(inputTokens: tokens / 2, outputTokens: tokens - tokens / 2, cost: cost.map(Cost.init(nanodollars:)))
     }
 
-    @Test("without limits there is nothing to check")
+    @Test("Without limits there is nothing to check")
     func none() async throws {
         try await withStore { store in
             let session = try await store.makeSession()
@@ -23,7 +23,7 @@ struct BudgetTests {
         }
     }
 
-    @Test("the limits of a session and of its project are counted apart, and the tightest counts")
+    @Test("The limits of a session and of its project are counted separately, and the tightest applies")
     func scopes() async throws {
         try await withStore { store in
             let budget = ProjectBudget(project: BudgetLimit(tokens: 100), session: BudgetLimit(tokens: 60))
@@ -46,7 +46,7 @@ struct BudgetTests {
         }
     }
 
-    @Test("cost is compared exactly, and what is unknown does not count as spent")
+    @Test("Cost is compared exactly, and unknown cost does not count")
     func cost() async throws {
         try await withStore { store in
             let limit = BudgetLimit(cost: Cost(nanodollars: 1_250_000_001))
@@ -62,7 +62,7 @@ struct BudgetTests {
         }
     }
 
-    @Test("the limit of a day counts everything of that day, and only that")
+    @Test("The daily limit counts everything of that day and nothing else")
     func day() async throws {
         let days = Days()
         try await withStore(days: days) { store in
@@ -78,7 +78,7 @@ struct BudgetTests {
         }
     }
 
-    @Test("the limit of a client's token counts what the client took today, in sessions and beside them, and names it")
+    @Test("The limit of a client's token counts all of the client's usage today and names the client")
     func client() async throws {
         let days = Days()
         try await withStore(days: days) { store in
@@ -110,7 +110,7 @@ struct BudgetTests {
             #expect(try await store.checkBudget(client: "ci").spent == nil)
             let unstored = try await store.checkBudget(client: "ci", unstored: Self.usage(2, 5)).spent
             #expect(unstored?.message.contains("($0.0000 of $0.0000)") == true, "\(String(describing: unstored))")
-            // A new token of the name goes on with what the old one took.
+            // A new token with the same name continues with the old one's usage.
             try await store.account(UsageEntry(client: "ci", provider: "p", model: "m", usage: Self.usage(30, nil)))
             try await store.removeClient(named: "ci")
             #expect(try await store.checkBudget(client: "ci").lines == [])
@@ -120,7 +120,7 @@ struct BudgetTests {
         }
     }
 
-    @Test("a limit of zero allows nothing")
+    @Test("A limit of zero allows nothing")
     func zero() async throws {
         try await withStore { store in
             let session = try await store.makeSession(

@@ -3,9 +3,9 @@ import GatewayStore
 import StorageKit
 import Testing
 
-@Suite("Clients with tokens of their own", .timeLimit(.minutes(5)))
+@Suite("Clients with their own tokens", .timeLimit(.minutes(5)))
 struct ClientTests {
-    @Test("are seen to the minute, also where the database holds a time that is none")
+    @Test("The last use of a client is stored to the minute, even if the database holds an invalid time")
     func seen() async throws {
         try await withStore { store in
             try await store.addClient(
@@ -19,7 +19,7 @@ struct ClientTests {
                 try await store.clientWasSeen(client)
                 let seen = try #require(try await store.clients().first?.used)
                 #expect(seen > Days.start, "\(odd)")
-                // Within the minute it is not written again.
+                // It is not written again within a minute.
                 try await store.clientWasSeen(try #require(try await store.clients().first))
                 #expect(try await store.clients().first?.used == seen)
             }
@@ -27,7 +27,7 @@ struct ClientTests {
         }
     }
 
-    @Test("count as long as they are there and have not ended")
+    @Test("A token is valid until it is removed or expires")
     func valid() async throws {
         try await withStore { store in
             let rows: [(String, [UInt8], Int64?)] = [("a", [1], nil), ("b", [2], 10), ("c", [3], 11)]

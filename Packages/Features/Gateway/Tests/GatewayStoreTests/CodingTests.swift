@@ -4,9 +4,9 @@ import JSON
 import ModelKit
 import Testing
 
-@Suite("Messages as they are stored", .timeLimit(.minutes(5)))
+@Suite("Encoding of messages", .timeLimit(.minutes(5)))
 struct CodingTests {
-    /// Every kind of part, with what only some of them have.
+    /// Every kind of part, with optional values.
     private static let parts: [Message.Part] = [
         .text("a\u{0}"), .refusal("No."), .reasoning(Reasoning("Hm", signature: "x", sealed: "y")),
         .reasoning(Reasoning("")), .attachment(Attachment(name: "ü.png", mediaType: "image/png", bytes: [0, 255])),
@@ -20,7 +20,7 @@ struct CodingTests {
         .result(ToolResult(call: "2", content: "")),
     ]
 
-    /// What stores hold already, this one and that of Chat; it never changes.
+    /// The format in existing stores, of the gateway and of Chat. It must never change.
     private static let stored = #"""
         [{"type":"text","text":"a\u0000"},{"type":"refusal","text":"No."},{"type":"reasoning","text":"Hm",
         "signature":"x","sealed":"y"},{"type":"reasoning","text":""},{"type":"attachment","name":"ü.png",
@@ -30,13 +30,13 @@ struct CodingTests {
         "exit_code":-1},{"type":"result","call":"2","content":""}]
         """#
 
-    @Test("the stored form is the one that it has always been")
+    @Test("The stored form has not changed")
     func form() throws {
         #expect(try MessageCoding.inline.json(Self.parts) == JSON(parsing: Self.stored))
         #expect(try MessageCoding.inline.parts(text: Self.stored) == Self.parts)
     }
 
-    @Test("large contents are put elsewhere where there is a place, and come back")
+    @Test("Large contents are stored separately if possible, and come back")
     func elsewhere() throws {
         var kept: [[UInt8]] = []
         let coding = MessageCoding { bytes in
@@ -62,7 +62,7 @@ struct CodingTests {
         #expect(error?.path == ["0", "blob"])
     }
 
-    @Test("an input that nests as deep as can be read comes back", arguments: [10, 255, 256, 257, 512])
+    @Test("An input of the maximum readable depth comes back", arguments: [10, 255, 256, 257, 512])
     func deep(depth: Int) throws {
         let text = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
         let input = try JSON(parsing: text, reading: MessageCoding.reading)
@@ -70,7 +70,7 @@ struct CodingTests {
         #expect(try MessageCoding.inline.parts(text: MessageCoding.inline.json(parts).text()) == parts)
     }
 
-    @Test("random parts survive, whatever their texts hold")
+    @Test("Random parts come back, whatever their texts contain")
     func random() throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
@@ -92,7 +92,7 @@ struct CodingTests {
     }
 
     @Test(
-        "what is no message is refused with its place",
+        "An invalid message is refused with the place of the error",
         arguments: [
             ("{}", []), ("[1]", ["0", "type"]), ("[{\"type\":\"new\"}]", ["0", "type"]),
             ("[{\"type\":\"text\"}]", ["0", "text"]), ("[{\"type\":\"call\",\"id\":\"1\"}]", ["0", "input_text"]),
@@ -106,7 +106,7 @@ struct CodingTests {
     }
 
     @Test(
-        "reasons for an end are words, and unknown words are reasons",
+        "Finish reasons are words, and unknown words are kept",
         arguments: ["stop", "length", "calls", "refused"])
     func finish(word: String) {
         #expect(ChatAnswer.Finish(word: word).word == word)

@@ -9,7 +9,7 @@ import TurnLoop
 struct MessageTests {
     private static let call = ToolCall(id: "c1", name: "fs_read", input: ["path": "a.txt"])
 
-    @Test("a message comes back with everything that is known of it")
+    @Test("A message comes back with everything that is known about it")
     func whole() async throws {
         try await withStore { store in
             let session = try await store.makeSession()
@@ -37,7 +37,7 @@ struct MessageTests {
         }
     }
 
-    @Test("before the first message there is none")
+    @Test("A new session has no messages")
     func empty() async throws {
         try await withStore { store in
             let session = try await store.createSession(NewSession())
@@ -49,7 +49,7 @@ struct MessageTests {
         }
     }
 
-    @Test("pages of messages are in their order")
+    @Test("Pages of messages are in order")
     func pages() async throws {
         try await withStore { store in
             let session = try await store.makeSession()
@@ -61,7 +61,7 @@ struct MessageTests {
         }
     }
 
-    @Test("a call without a result is answered with that, and thoughts without a proof of an answer that broke off go")
+    @Test("A call without a result gets one, and unsigned reasoning of an interrupted answer is left out")
     func repaired() async throws {
         try await withStore { store in
             let session = try await store.makeSession()
@@ -79,14 +79,14 @@ struct MessageTests {
                 throw TestProblem("no result")
             }
             #expect(result.call == "c1" && result.isError && result.content.contains("ended before it was done"))
-            // What was stored is not changed by that.
+            // The stored messages stay unchanged.
             #expect(try await store.storedMessages(of: session.id).items[1].message == broken)
             #expect(try await store.session(session.id)?.messages == 4)
         }
     }
 
     @Test(
-        "a message that cannot be read does not hide the others", arguments: ["", "{}", "[{\"type\":\"new\"}]", "[1"])
+        "A message that cannot be read does not hide the others", arguments: ["", "{}", "[{\"type\":\"new\"}]", "[1"])
     func damaged(text: String) async throws {
         try await withStore { store in
             let session = try await store.makeSession()
@@ -101,7 +101,7 @@ struct MessageTests {
         }
     }
 
-    @Test("rules that cannot be read are an error and are not taken for none")
+    @Test("Unreadable rules are an error and do not count as no rules")
     func damagedRules() async throws {
         try await withStore { store in
             let session = try await store.makeSession()

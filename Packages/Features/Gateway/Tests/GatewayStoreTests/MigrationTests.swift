@@ -5,9 +5,9 @@ import Testing
 
 @testable import GatewayStore
 
-@Suite("Older files of the gateway", .timeLimit(.minutes(5)))
+@Suite("Migrations of the gateway's database", .timeLimit(.minutes(5)))
 struct MigrationTests {
-    @Test("a file of each older form opens with all that was in it; what was used is nobody's", arguments: 1...3)
+    @Test("A file of each older version opens with all its data, and its usage belongs to no client", arguments: 1...3)
     func older(steps: Int) async throws {
         try await TemporaryDirectory.run { folder in
             let old = Database("\(folder)/gateway.db", migrations: Array(GatewayStore.migrations.prefix(steps)))
@@ -44,7 +44,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("a file of a newer version is refused and left as it is")
+    @Test("A file of a newer version is refused and left unchanged")
     func newer() async throws {
         try await TemporaryDirectory.run { folder in
             let migrations =

@@ -9,9 +9,9 @@ import StorageKit
 import Testing
 import TurnLoop
 
-@Suite("Several processes, and processes that die", .timeLimit(.minutes(5)))
+@Suite("Several processes, and killed processes", .timeLimit(.minutes(5)))
 struct ProcessTests {
-    @Test("a process that is killed in the middle of turns loses nothing that was stored", arguments: 0..<6)
+    @Test("A process that is killed in the middle of turns loses no stored data", arguments: 0..<6)
     func killed(round: Int) async throws {
         try await TemporaryDirectory.run { folder in
             let store = GatewayStore.open(folder)
@@ -23,7 +23,7 @@ struct ProcessTests {
                 var turn = 0
                 while true {
                     turn += 1
-                    // Two turns were stored by now, however slow the machine is.
+                    // Two turns are stored by now, however slow the machine is.
                     if turn == 3 {
                         _ = try OwnThread {
                             usleep(UInt32(round * 37_000))
@@ -48,10 +48,10 @@ struct ProcessTests {
             let confirmed = try Log.numbers("\(folder)/log")
             let found = try await all(store, session.id)
             try #require(confirmed.count > 4)
-            // At most one more was stored than could be told.
+            // At most one more was stored than was reported.
             #expect(found.map(\.number).starts(with: confirmed) && found.count <= confirmed.count + 1)
             let messages = try await store.messages(of: session.id)
-            // All of them, and at most the answer to a call that was cut off.
+            // All of them, and at most the result for an interrupted call.
             #expect(isValid(messages) && (0...1).contains(messages.count - found.count))
             let answers = found.filter { $0.message.role == .assistant }
             let row = try #require(try await store.session(session.id))
@@ -77,7 +77,7 @@ struct ProcessTests {
         }
     }
 
-    @Test("the turn of a process that died is taken over, and its open call is answered with that")
+    @Test("The turn of a dead process is taken over, and its open call gets a result that says so")
     func takeover() async throws {
         try await TemporaryDirectory.run { folder in
             let store = GatewayStore.open(folder)
@@ -102,7 +102,7 @@ struct ProcessTests {
         }
     }
 
-    @Test("a turn keeps its session from other processes for as long as it runs")
+    @Test("A running turn keeps other processes out of its session")
     func busy() async throws {
         try await TemporaryDirectory.run { folder in
             let store = GatewayStore.open(folder)
@@ -122,7 +122,7 @@ struct ProcessTests {
         }
     }
 
-    @Test("two processes that write the same sessions lose nothing, and no turn gets into another")
+    @Test("Two processes that write the same sessions lose nothing and mix no turns")
     func together() async throws {
         try await TemporaryDirectory.run { folder in
             let store = GatewayStore.open(folder)
@@ -169,7 +169,7 @@ struct ProcessTests {
     }
 }
 
-/// Numbers that a process has told before it was killed, each by one call.
+/// Numbers that a process reported before it was killed, one per call.
 private struct Log: ~Copyable {
     private let descriptor: Int32
 

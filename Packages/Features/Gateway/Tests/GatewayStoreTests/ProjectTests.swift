@@ -7,7 +7,7 @@ import TurnLoop
 
 @Suite("Projects", .timeLimit(.minutes(5)))
 struct ProjectTests {
-    @Test("a project is kept with its rules and its budget")
+    @Test("A project is stored with its rules and its budget")
     func create() async throws {
         try await withStore { store in
             let rules = [
@@ -28,7 +28,7 @@ struct ProjectTests {
         }
     }
 
-    @Test("a relative path and a name without letters are refused")
+    @Test("A relative path and a blank name are refused")
     func invalid() async throws {
         try await withStore { store in
             for new in [NewProject(name: "a", path: "x/y"), NewProject(name: " \n", path: "/x")] {
@@ -40,7 +40,7 @@ struct ProjectTests {
         }
     }
 
-    @Test("the project of a folder is found by its path, of several the one that was used last")
+    @Test("The project of a folder is found by its path; of several the most recently used")
     func byPath() async throws {
         try await withStore { store in
             let first = try await store.createProject(NewProject(name: "a", path: "/srv/a"))
@@ -55,7 +55,7 @@ struct ProjectTests {
         }
     }
 
-    @Test("a change leaves what it does not name")
+    @Test("A change leaves other values unchanged")
     func update() async throws {
         try await withStore { store in
             let project = try await store.createProject(NewProject(name: "a", description: "d", path: "/x"))
@@ -71,7 +71,7 @@ struct ProjectTests {
         }
     }
 
-    @Test("a rule that is added takes the place of one for the same calls")
+    @Test("An added rule replaces one for the same calls")
     func rules() async throws {
         try await withStore { store in
             let deny = ApprovalRule(.deny, tool: "bash.run", scope: .project)
@@ -86,7 +86,7 @@ struct ProjectTests {
         }
     }
 
-    @Test("the list begins with what was used last, and searching finds names, descriptions and paths as they are")
+    @Test("The list starts with the most recently used, and search matches names, descriptions and paths literally")
     func list() async throws {
         try await withStore { store in
             var ids: [String] = []
@@ -116,7 +116,7 @@ struct ProjectTests {
         }
     }
 
-    @Test("deleting a project takes its sessions with it and leaves what they took")
+    @Test("Deleting a project deletes its sessions and keeps their usage")
     func delete() async throws {
         try await withStore { store in
             let session = try await store.makeSession()

@@ -7,7 +7,7 @@ import TurnLoop
 
 @Suite("Sessions", .timeLimit(.minutes(5)))
 struct SessionTests {
-    @Test("a session is kept with its prompt, its tools and its rules, in a project or without one")
+    @Test("A session is stored with its prompt, tools and rules, in a project or without one")
     func create() async throws {
         try await withStore { store in
             let selection = ToolSelection(servers: ["files"], tools: [], priority: ["b", "a"], auditLog: true)
@@ -27,7 +27,7 @@ struct SessionTests {
         }
     }
 
-    @Test("what is set of a session stays, and setting something of none is refused")
+    @Test("Changes to a session are stored, and changes to an unknown one are refused")
     func change() async throws {
         try await withStore { store in
             let id = try await store.createSession(NewSession()).id
@@ -48,7 +48,7 @@ struct SessionTests {
         }
     }
 
-    @Test("a session without a title gets the beginning of its user's first message")
+    @Test("A session without a title gets the beginning of its user's first message")
     func title() async throws {
         try await withStore { store in
             let session = try await store.makeSession()
@@ -63,7 +63,7 @@ struct SessionTests {
         }
     }
 
-    @Test("lists show all sessions or those of a project, the one used last first")
+    @Test("Lists show all sessions or those of a project, most recently used first")
     func list() async throws {
         try await withStore { store in
             let first = try await store.makeSession()
@@ -78,7 +78,7 @@ struct SessionTests {
         }
     }
 
-    @Test("deleting a session removes its messages, unless a turn runs")
+    @Test("Deleting a session removes its messages, unless a turn runs")
     func delete() async throws {
         try await withStore { store in
             let session = try await store.makeSession()
@@ -96,7 +96,7 @@ struct SessionTests {
         }
     }
 
-    @Test("the figures count what is there and what runs")
+    @Test("The totals count what is stored and what runs")
     func stats() async throws {
         try await withStore { store in
             #expect(

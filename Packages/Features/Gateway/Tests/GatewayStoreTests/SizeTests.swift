@@ -42,7 +42,7 @@ struct SizeTests {
         return sessions
     }
 
-    @Test("totals are right and quick, for no statement walks along the answers")
+    @Test("Totals are right and quick, since no statement scans the answers")
     func totals() async throws {
         try await withStore { store in
             let sessions = try await Self.fill(store)
@@ -52,7 +52,7 @@ struct SizeTests {
             func quick<Value>(_ body: () async throws -> Value) async throws -> Value {
                 let start = clock.now
                 let value = try await body()
-                // Some milliseconds when the machine is idle; walking along all takes longer than the limit in debug.
+                // Some milliseconds on an idle machine; a scan takes longer than the limit in debug builds.
                 #expect(clock.now - start < .seconds(2))
                 return value
             }
@@ -87,7 +87,7 @@ struct SizeTests {
         }
     }
 
-    /// Each statement finds its rows by an index, and the order of lists comes from one.
+    /// Each statement finds its rows by an index, and lists are ordered by one.
     private static func checkPlans(_ store: GatewayStore) async throws {
         let one = UsageFilter(session: "x")
         let plans = try await store.database.read { connection in
@@ -115,7 +115,7 @@ struct SizeTests {
             let isGood = steps.allSatisfy { $0.hasPrefix("SEARCH") || $0 == "USE TEMP B-TREE FOR GROUP BY" }
             #expect(isGood && !steps.isEmpty, "\(steps)")
         }
-        // A list of all sessions is walked along the index that has its order, up to the end of the page.
+        // A list of all sessions is read along the index in its order, up to the end of the page.
         let list = try await store.database.read { connection in
             try connection.plan(
                 Connection.sessionColumns
@@ -126,7 +126,7 @@ struct SizeTests {
 }
 
 extension Connection {
-    /// How SQLite goes about a statement, step by step.
+    /// SQLite's query plan for a statement.
     fileprivate func plan(_ sql: SQL, _ values: (any Storable & Sendable)?...) throws -> [String] {
         let stored = values.map { $0?.stored ?? .null }
         let explained = "EXPLAIN QUERY PLAN " + sql

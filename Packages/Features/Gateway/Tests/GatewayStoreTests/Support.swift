@@ -9,7 +9,7 @@ import TurnLoop
 
 @testable import GatewayStore
 
-/// A clock of the day that goes on by one second with every look at it.
+/// A clock that advances by one second with every read.
 final class Days: Sendable {
     /// 2026-11-21T09:30:00Z
     static let start = Timestamp(microseconds: 1_795_253_400_000_000)
@@ -28,12 +28,12 @@ final class Days: Sendable {
 }
 
 extension GatewayStore {
-    /// The store that tests open in a folder, here and in child processes.
+    /// The store in a folder, for tests and their child processes.
     static func open(_ folder: String, days: Days = Days()) -> GatewayStore {
         GatewayStore(database(at: "\(folder)/gateway.db"), now: { days.next })
     }
 
-    /// A session of a project of its own.
+    /// A session with its own project.
     func makeSession(budget: ProjectBudget = ProjectBudget()) async throws -> Session {
         let project = try await createProject(NewProject(name: "Sample", path: "/srv/sample", budget: budget))
         return try await createSession(NewSession(project: project.id, model: "m"))
@@ -50,12 +50,12 @@ extension GatewayStore {
         try await endTurn(lease)
     }
 
-    /// A number that a query gives, for what cannot be seen from outside.
+    /// The number that a query returns, for values that the API does not show.
     func number(_ sql: SQL) async throws -> Int {
         try await database.read { connection in try connection.first(sql) { row in try row[0] as Int } ?? -1 }
     }
 
-    /// Whether what is kept twice agrees: sums with the answers, counts with the messages.
+    /// Checks that redundant data agrees: sums with the answers, counts with the messages.
     func checkSums() async throws {
         let differing = try await number(
             """
@@ -77,7 +77,7 @@ extension GatewayStore {
     }
 }
 
-/// Lends a store in a folder of its own, and sees that its file is sound in the end.
+/// Runs `body` with a store in its own folder, and checks that its file is intact in the end.
 func withStore(
     isolation: isolated (any Actor)? = #isolation, days: Days = Days(), _ body: (GatewayStore) async throws -> Void
 ) async throws {
@@ -90,7 +90,7 @@ func withStore(
     }
 }
 
-/// The reason of the `GatewayStoreError` that the body throws; the body has to throw one.
+/// The reason of the `GatewayStoreError` that the body must throw.
 func failure(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> some Any
 ) async throws -> GatewayStoreError.Kind {
@@ -111,7 +111,7 @@ struct TestProblem: Error, CustomStringConvertible {
     }
 }
 
-/// Whether a provider would take a history: each call is answered right behind its message, once.
+/// Whether a provider would accept a history: each call has one result right after its message.
 func isValid(_ messages: [Message]) -> Bool {
     var open: [String] = []
     for message in messages {

@@ -8,7 +8,7 @@ import TurnLoop
 
 @testable import GatewayStore
 
-@Suite("Files that are newer, foreign or full", .timeLimit(.minutes(5)))
+@Suite("Newer, invalid and full database files", .timeLimit(.minutes(5)))
 struct TroubleTests {
     /// The reason of the `StorageError` that the body throws, or nil when it throws none.
     private static func refusal(_ body: () async throws -> Void) async throws -> StorageError.Kind? {
@@ -20,7 +20,7 @@ struct TroubleTests {
         }
     }
 
-    @Test("a database of a newer version is refused and stays as it is")
+    @Test("A database of a newer version is refused and stays unchanged")
     func newer() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/gateway.db"
@@ -41,7 +41,7 @@ struct TroubleTests {
         }
     }
 
-    @Test("a file that is no database is set aside with a notice, and an empty store begins")
+    @Test("A file that is not a database is set aside with a notice, and an empty store is created")
     func damaged() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/gateway.db"
@@ -57,7 +57,7 @@ struct TroubleTests {
         }
     }
 
-    @Test("without space nothing is stored by halves, and a turn that could not be ended holds nobody up")
+    @Test("On a full disk nothing is stored partially, and a turn whose end could not be stored blocks no other")
     func full() async throws {
         try await TemporaryDirectory.run { folder in
             _ = await #expect(processExitsWith: .success) { [folder = folder as String] in

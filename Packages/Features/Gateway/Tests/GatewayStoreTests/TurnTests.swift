@@ -8,7 +8,7 @@ import TurnLoop
 
 @Suite("Turns", .timeLimit(.minutes(5)))
 struct TurnTests {
-    @Test("of a session one turn runs at a time, whichever store asks")
+    @Test("One turn runs at a time in a session, across all stores")
     func busy() async throws {
         try await TemporaryDirectory.run { folder in
             let days = Days()
@@ -26,7 +26,7 @@ struct TurnTests {
             try await store.endTurn(lease)
             let next = try await other.beginTurn(session: session.id)
             #expect(!next.isTakeover && next.id > lease.id)
-            // The end of one that is long over does not end another.
+            // Ending an old turn again does not end another.
             try await store.endTurn(lease)
             #expect(try await store.session(session.id)?.isRunning == true)
             try await other.endTurn(next)
@@ -35,7 +35,7 @@ struct TurnTests {
         }
     }
 
-    @Test("of many that ask at once one gets the turn")
+    @Test("Of many concurrent requests one gets the turn")
     func race() async throws {
         try await withStore { store in
             let session = try await store.makeSession()
@@ -58,7 +58,7 @@ struct TurnTests {
         }
     }
 
-    @Test("a turn that has ended writes nothing any more")
+    @Test("An ended turn writes nothing")
     func lost() async throws {
         try await withStore { store in
             let session = try await store.makeSession()
@@ -76,7 +76,7 @@ struct TurnTests {
         }
     }
 
-    @Test("a cancelled task still stores what was said, counts it and ends its turn")
+    @Test("A cancelled task still stores messages, counts usage and ends its turn")
     func cancelled() async throws {
         try await withStore { store in
             let session = try await store.makeSession()
@@ -100,7 +100,7 @@ struct TurnTests {
         }
     }
 
-    @Test("a task that was cancelled before gets no turn and leaves none behind")
+    @Test("A task that was cancelled before gets no turn and leaves none behind")
     func cancelledBefore() async throws {
         try await withStore { store in
             let session = try await store.makeSession()
@@ -115,7 +115,7 @@ struct TurnTests {
         }
     }
 
-    @Test("numbers of processes that were given again, and nonsense, keep no session running", arguments: 0..<4)
+    @Test("Reused process ids and invalid holders keep no session running", arguments: 0..<4)
     func forged(number: Int) async throws {
         try await withStore { store in
             let session = try await store.makeSession()

@@ -4,9 +4,9 @@ import GatewayStore
 import Testing
 import TurnLoop
 
-@Suite("What answers took", .timeLimit(.minutes(5)))
+@Suite("Usage", .timeLimit(.minutes(5)))
 struct UsageTests {
-    @Test("unknown cost stays unknown, and is told beside what is known")
+    @Test("Unknown cost stays unknown and is reported next to known cost")
     func unknown() async throws {
         try await withStore { store in
             let session = try await store.makeSession()
@@ -20,7 +20,7 @@ struct UsageTests {
         }
     }
 
-    @Test("what no answer can have taken is unknown, so that sums stay right")
+    @Test("Implausible usage is unknown, so that sums stay right")
     func nonsense() async throws {
         try await withStore { store in
             let nonsense = Usage(
@@ -32,7 +32,7 @@ struct UsageTests {
         }
     }
 
-    @Test("answers that a client brought along are history, and count as nobody's")
+    @Test("Answers in the history of a client do not count")
     func imported() async throws {
         try await withStore { store in
             let session = try await store.makeSession()
@@ -47,7 +47,7 @@ struct UsageTests {
             #expect(try await store.usage(by: .message) == [])
             #expect(try await store.usage(by: .model) == [])
             #expect(try await store.stats().usage == UsageSum())
-            // One whose provider is known was made here, and one whose usage is known was paid for.
+            // An answer with a provider was made here, and an answer with usage was paid for.
             try await store.talk("a", "b", in: session.id, usage: nil)
             let next = try await store.beginTurn(session: session.id)
             try await store.append(
@@ -58,7 +58,7 @@ struct UsageTests {
         }
     }
 
-    @Test("answers without a session are counted and have no key")
+    @Test("Answers without a session are counted and have no key")
     func completions() async throws {
         try await withStore { store in
             let project = try await store.createProject(NewProject(name: "a", path: "/x")).id
@@ -73,7 +73,7 @@ struct UsageTests {
         }
     }
 
-    @Test("the day of an answer is the day in UTC at which it ended")
+    @Test("The day of an answer is the UTC day on which it ended")
     func days() async throws {
         let days = Days()
         try await withStore(days: days) { store in
@@ -89,7 +89,7 @@ struct UsageTests {
         }
     }
 
-    /// An answer as the test itself remembers it.
+    /// An answer in the test's own records.
     private struct Known {
         let keys: [UsageGroup: String?]
         let entry: UsageEntry
@@ -125,7 +125,7 @@ struct UsageTests {
             cost: maybe(&random).map(Cost.init(nanodollars:)))
     }
 
-    @Test("sums by message, session, project, client, model and day are exact under every filter")
+    @Test("Sums by message, session, project, client, model and day are exact under every filter")
     func exact() async throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
@@ -182,7 +182,7 @@ struct UsageTests {
                     let sums = try await store.usage(by: group, filter)
                     let wanted = Self.wanted(known, group, filter)
                     guard group != .message else {
-                        // Those without a message are one row each.
+                        // Answers without a message are one row each.
                         let numbered = sums.filter { $0.key != nil }
                         #expect(numbered.count == wanted.count(where: { $0.key != nil }), "seed \(seed)")
                         #expect(numbered.allSatisfy { wanted[$0.key] == $0 }, "seed \(seed)")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Ids, days and pages")
 struct ValueTests {
-    @Test("an id is a UUID of version 7 with its time at the beginning, so that ids sort by it")
+    @Test("An id is a UUID of version 7 that starts with its time, so that ids sort by it")
     func ids() throws {
         var random = SeededGenerator(seed: 7)
         // The time of RFC 9562, A.6: "February 22, 2022 2:22:22.00 PM GMT-05:00", 017F22E2-79B0 …
@@ -22,7 +22,7 @@ struct ValueTests {
         #expect(Identifier.make(at: Timestamp(microseconds: .min), using: &random).hasPrefix("00000000-0000-7"))
     }
 
-    @Test("a day holds its first and its last microsecond", arguments: ["1969-12-31", "1970-01-01", "2024-02-29"])
+    @Test("A day includes its first and its last microsecond", arguments: ["1969-12-31", "1970-01-01", "2024-02-29"])
     func days(text: String) throws {
         let day = try #require(Day(text))
         #expect(day.description == text)
@@ -35,20 +35,20 @@ struct ValueTests {
     }
 
     @Test(
-        "what is no day is refused",
+        "An invalid day is refused",
         arguments: ["", "2023-02-29", "2026-1-01", "2026-11-21T", "2026-11-21Z", "tomorrow"])
     func noDay(text: String) {
         #expect(Day(text) == nil)
     }
 
-    @Test("any moment has a day, and any number of a day has a text")
+    @Test("Any timestamp has a day, and any day number has a text")
     func extremes() {
         #expect(Day(Timestamp(microseconds: .min)).number == -106_751_992)
         #expect(Day(Timestamp(microseconds: .max)).number == 106_751_991)
         #expect(!Day(number: .max).description.isEmpty && !Day(number: .min).description.isEmpty)
     }
 
-    @Test("pages know where they are, and requests stay within their limits")
+    @Test("Pages know their position, and requests stay within their limits")
     func pages() {
         #expect(PageRequest(number: 0, size: 0) == PageRequest(number: 1, size: 1))
         #expect(PageRequest(number: -5, size: 1000).size == 100)

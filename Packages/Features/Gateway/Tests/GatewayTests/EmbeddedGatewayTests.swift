@@ -9,9 +9,9 @@ import Testing
 
 @testable import Gateway
 
-@Suite("The gateway in the same process", .timeLimit(.minutes(5)), PersonTrait())
+@Suite("The embedded gateway", .timeLimit(.minutes(5)), PersonTrait())
 struct EmbeddedGatewayTests {
-    /// What an answer came to.
+    /// The result of an answer.
     private struct Heard {
         var events: [ChatEvent] = []
         var answer: ChatAnswer?
@@ -56,7 +56,7 @@ struct EmbeddedGatewayTests {
         return heard.withLock { $0 }
     }
 
-    /// A person who has an answer for some questions.
+    /// A user with answers to some questions.
     private struct Answering: Interaction {
         let answers: [String: JSON]
         var canAsk: Bool { !answers.isEmpty }
@@ -69,7 +69,7 @@ struct EmbeddedGatewayTests {
         try write("def greet():\n    # TODO: be kind\n    return 'helo'\n", to: "\(folder)/greet.py")
     }
 
-    @Test("uses tools in the folder of the command, and tells of every call with its result")
+    @Test("The embedded gateway uses tools in the folder of the command and reports every call with its result")
     func reads() async throws {
         try await TemporaryDirectory.run { folder in
             try project(folder)
@@ -89,7 +89,7 @@ struct EmbeddedGatewayTests {
         }
     }
 
-    @Test("begins a paragraph with what is said after a tool was used")
+    @Test("Text after a tool call starts a new paragraph")
     func paragraphs() async throws {
         try await TemporaryDirectory.run { folder in
             try project(folder)
@@ -102,7 +102,7 @@ struct EmbeddedGatewayTests {
         }
     }
 
-    @Test("goes on in the session that it was given, and finds the folder's project again")
+    @Test("The embedded gateway continues the given session and finds the folder's project again")
     func session() async throws {
         try await TemporaryDirectory.run { folder in
             try project(folder)
@@ -116,19 +116,19 @@ struct EmbeddedGatewayTests {
         }
     }
 
-    @Test("tells once that a folder has become a project, and how that is taken back")
+    @Test("A notice says once that a folder has become a project and how to undo that")
     func newProject() async throws {
         try await TemporaryDirectory.run { folder in
             try project(folder)
             let first = try await ask("what can you do?", in: folder)
-            let told = first.told.filter { $0.contains("is a project of the gateway from now on") }
+            let told = first.told.filter { $0.contains("is now a project of the gateway") }
             let id = try #require(first.answer?.start.project)
             #expect(told.count == 1 && told[0].contains(id))
             #expect(try await ask("what can you do?", in: folder).told.isEmpty)
         }
     }
 
-    @Test("shows the lines that are to change when it asks")
+    @Test("An approval question shows the lines to change")
     func preview() async throws {
         try await TemporaryDirectory.run { folder in
             try project(folder)
@@ -140,7 +140,7 @@ struct EmbeddedGatewayTests {
         }
     }
 
-    @Test("asks the person before it writes", arguments: [0, 1, 3])
+    @Test("The user is asked before a write", arguments: [0, 1, 3])
     func asks(choice: Int) async throws {
         try await TemporaryDirectory.run { folder in
             try project(folder)
@@ -156,7 +156,7 @@ struct EmbeddedGatewayTests {
         }
     }
 
-    @Test("goes as far as the mode says without a question, and shows what it has changed")
+    @Test("The mode allows writes without a question, and the changes are shown")
     func modes() async throws {
         try await TemporaryDirectory.run { folder in
             try project(folder)
@@ -173,7 +173,7 @@ struct EmbeddedGatewayTests {
         }
     }
 
-    @Test("writes nothing where nobody is there", arguments: [false, true])
+    @Test("Nothing is written without a user", arguments: [false, true])
     func nobody(isAlone: Bool) async throws {
         try await TemporaryDirectory.run { folder in
             try project(folder)
@@ -184,7 +184,7 @@ struct EmbeddedGatewayTests {
         }
     }
 
-    @Test("takes answers that were given beforehand, and tells of one that does not fit")
+    @Test("Answers given in advance count, and one that does not fit is reported")
     func given() async throws {
         try await TemporaryDirectory.run { folder in
             try project(folder)
@@ -204,7 +204,7 @@ struct EmbeddedGatewayTests {
         }
     }
 
-    @Test("keeps nothing of an unsaved conversation, however it ends", arguments: ["answer", "error", "cancel"])
+    @Test("Nothing of an unsaved conversation is stored, however it ends", arguments: ["answer", "error", "cancel"])
     func unkept(end: String) async throws {
         struct Enough: Error {}
         try await TemporaryDirectory.run { folder in
@@ -218,7 +218,7 @@ struct EmbeddedGatewayTests {
             case "answer":
                 let first = try await provider.answer(request) { _ in }
                 #expect(first.message.text.contains("be kind"))
-                // In the same process the conversation goes on.
+                // In the same process the conversation continues.
                 request.extras["session_id"] = try .string(#require(first.start.session))
                 #expect(try await provider.answer(request) { _ in }.start.session == first.start.session)
             case "error":
@@ -240,7 +240,7 @@ struct EmbeddedGatewayTests {
         }
     }
 
-    @Test("heeds the rules of the folder's project also where nothing is kept")
+    @Test("The rules of the folder's project apply to unsaved conversations too")
     func unkeptRules() async throws {
         try await TemporaryDirectory.run { folder in
             try project(folder)
@@ -254,7 +254,7 @@ struct EmbeddedGatewayTests {
         }
     }
 
-    @Test("a reader that fails ends the answer with its own error")
+    @Test("A failing reader ends the answer with its own error")
     func failingReader() async throws {
         struct Enough: Error {}
         try await TemporaryDirectory.run { folder in

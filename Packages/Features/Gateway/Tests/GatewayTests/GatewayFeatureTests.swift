@@ -10,7 +10,7 @@ import Testing
 
 @Suite("The gateway as a feature")
 struct GatewayFeatureTests {
-    @Test("keeps the rules of every feature") func conforms() async {
+    @Test("The gateway conforms to the rules for features") func conforms() async {
         await #expect(processExitsWith: .success) {
             let violations = try await TemporaryDirectory.run { folder in
                 try Files.makeDirectories("\(folder)/work")
@@ -32,7 +32,7 @@ struct GatewayFeatureTests {
         }
     }
 
-    @Test("lists its routes without opening anything")
+    @Test("The routes are listed without opening files")
     func routes() async throws {
         let host = try TestHost([MemoryVault.self, GatewayFeature.self])
         let rows = try #require(try await host.perform("gateway.routes").array)
@@ -45,12 +45,12 @@ struct GatewayFeatureTests {
             "GET /v1/mcp/servers", "GET /openapi.json", "GET /metrics",
         ]
         for route in wanted { #expect(paths.contains(route), "\(route) is missing") }
-        // Everything but health says nothing to somebody without the token.
+        // Every route except health needs a token.
         #expect(!open.contains { $0.hasPrefix("/v1/") || $0 == "/metrics" })
     }
 
     @Test(
-        "refuses settings that are out of their range",
+        "Settings outside their range are refused",
         arguments: [
             (GatewaySettings.port.declaration, "70000", "must be from 0 to 65535, not 70000"),
             (GatewaySettings.rounds.declaration, "0", "must be at least 1, not 0"),

@@ -19,7 +19,7 @@ struct GatewayTokenTests {
         return try #require(try await host.perform("gateway.token.show", ["new": .bool(isNew)]).string)
     }
 
-    @Test("is made once, kept in the vault, and replaced when that is wanted")
+    @Test("The token is created once, kept in the vault, and replaced on request")
     func vault() async throws {
         try await TemporaryDirectory.run { folder in
             let first = try await token(folder)
@@ -32,7 +32,7 @@ struct GatewayTokenTests {
         }
     }
 
-    @Test("is the same for all who want the first one at the same time")
+    @Test("Concurrent commands get the same first token")
     func together() async throws {
         try await TemporaryDirectory.run { folder in
             let tokens = try await withThrowingTaskGroup(of: String.self) { group in
@@ -46,7 +46,7 @@ struct GatewayTokenTests {
         }
     }
 
-    @Test("is kept in a file that only its owner can read where there is no vault")
+    @Test("Without a vault the token is kept in a file that only its owner can read")
     func file() async throws {
         try await TemporaryDirectory.run { folder in
             let first = try await token(folder, NoVault.self)
@@ -58,7 +58,7 @@ struct GatewayTokenTests {
         }
     }
 
-    @Test("of the variable goes before every other, and is not replaced behind its back")
+    @Test("The variable overrides every stored token and is never replaced")
     func variable() async throws {
         try await TemporaryDirectory.run { folder in
             let own = try await token(folder)
@@ -72,7 +72,7 @@ struct GatewayTokenTests {
     }
 
     @Test(
-        "that is new counts at once in a gateway that runs, and the old one no more",
+        "A running gateway accepts a new token at once and refuses the old one",
         arguments: [MemoryVault.self, NoVault.self] as [any Feature.Type])
     func running(vault: any Feature.Type) async throws {
         try await TemporaryDirectory.run { folder in
@@ -91,7 +91,7 @@ struct GatewayTokenTests {
             }
             #expect(try await status(old) == 200)
             let new = try await token(folder, vault, isNew: true)
-            // Already before anybody has shown the new one.
+            // Even before the new one was used by a client.
             #expect(try await status(old) == 401)
             #expect(try await status(new) == 200)
             await client.close()

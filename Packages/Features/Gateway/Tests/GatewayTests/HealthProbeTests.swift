@@ -10,7 +10,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("The question how a gateway is", .timeLimit(.minutes(5)), PersonTrait())
+@Suite("Health check of a gateway", .timeLimit(.minutes(5)), PersonTrait())
 struct HealthProbeTests {
     private func status(of address: String) async throws -> JSON {
         try await TestHost([MemoryVault.self, GatewayFeature.self])
@@ -26,7 +26,7 @@ struct HealthProbeTests {
         }) { server in try await self.status(of: "127.0.0.1:\(server.port)") }
     }
 
-    @Test("is answered with what the gateway says")
+    @Test("The health check shows what the gateway reports")
     func well() async throws {
         let ours = try await answer(
             #"{"status":"healthy","ok":true,"version":"1.2","active_sessions":3,"uptime_seconds":90}"#)
@@ -35,12 +35,12 @@ struct HealthProbeTests {
         #expect(ours["sessions"] == 3)
         #expect(ours["uptime"] == "1m30s")
         #expect(ours["latency"] != nil)
-        // The public gateway, and one that knows only this.
+        // The public gateway, and one that reports only this.
         #expect(try await answer(#"{"status":"healthy","claude_version":"2"}"#)["state"] == "ok")
         #expect(try await answer(#"{"ok":true}"#)["state"] == "ok")
     }
 
-    @Test("says what is wrong, and what can be done")
+    @Test("The health check says what is wrong and how to fix it")
     func unwell() async throws {
         let sick = try await answer(#"{"status":"unhealthy","error":"no \u001b[31mdisk"}"#)
         #expect(sick["state"] == "degraded")
@@ -51,11 +51,11 @@ struct HealthProbeTests {
         #expect(other["mend"]?.string?.contains("gateway.port") == true)
         let nobody = try await status(of: "127.0.0.1:1")
         #expect(nobody["state"] == "down")
-        #expect(nobody["mend"] == "nothing listens there; start it on that machine: martlet gateway serve")
+        #expect(nobody["mend"] == "nothing listens there; start it on that machine with 'martlet gateway serve'")
         #expect(try await status(of: "unix:/nonexistent/socket")["state"] == "down")
     }
 
-    @Test("is not asked of a server with another certificate than the gateway has")
+    @Test("A server with another certificate than the gateway's is not asked")
     func otherCertificate() async throws {
         let certificates = try TestCertificates.shared()
         try await OpenSSLServer.run(certificates.selfSigned) { port in
@@ -69,7 +69,7 @@ struct HealthProbeTests {
                 addresses: ["https://127.0.0.1:\(port)"],
                 fingerprint: Hexadecimal.encode(certificates.otherSelfSigned.certificate.fingerprint))
             #expect(await probe.look(at: state).reason?.contains("certificate") == true)
-            // With the right one it gets as far as an answer, which this server has none for.
+            // With the right certificate it gets a response, which is an error on this server.
             state.fingerprint = Hexadecimal.encode(certificates.selfSigned.certificate.fingerprint)
             #expect(await probe.look(at: state).reason?.contains("the certificate is not the one") != true)
         }

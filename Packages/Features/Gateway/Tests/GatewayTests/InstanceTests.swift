@@ -11,9 +11,9 @@ import Testing
 
 @testable import Gateway
 
-@Suite("The one gateway of these data")
+@Suite("The one gateway of a data folder")
 struct InstanceTests {
-    /// This process' number, as if another had it.
+    /// The id of this process, as if another process had it.
     static var otherStart: String {
         ProcessIdentity.own.text.split(separator: "/").dropLast().joined(separator: "/") + "/1"
     }
@@ -26,7 +26,7 @@ struct InstanceTests {
                 clock: ContinuousClock(), now: { Timestamp(microseconds: 1) }))
     }
 
-    @Test("is found while it holds the lock, and a second one is told where it is")
+    @Test("A gateway is found while it holds the lock, and a second one is told its address")
     func second() async throws {
         let loop = EventLoop()
         defer { loop.stop() }
@@ -49,7 +49,7 @@ struct InstanceTests {
     }
 
     @Test(
-        "that was killed, or whose number another process has now, is not there",
+        "A gateway that was killed, or whose process id was reused, is not running",
         arguments: [
             #"{"process": "boot/1/1", "started": "2026-11-21T00:00:00Z", "addresses": []}"#,
             #"{"process": "boot/99999999999/1", "started": "2026-11-21T00:00:00Z", "addresses": []}"#,
@@ -63,19 +63,19 @@ struct InstanceTests {
         try await TemporaryDirectory.run { folder in
             try write(text, to: "\(folder)/gateway.json")
             #expect(try instance(folder).running(loop: loop) == nil)
-            // What it left is no hindrance either, and goes.
+            // Its leftover file does not hinder the next gateway and is removed.
             try await instance(folder).claim().release()
             #expect(!Files.exists("\(folder)/gateway.json"))
         }
     }
 
-    @Test("that is not there is said to be down, with what to do")
+    @Test("A gateway that is not running is reported as down, with what to do")
     func down() async throws {
         try await TemporaryDirectory.run { folder in
             let host = try TestHost([MemoryVault.self, GatewayFeature.self], folder: folder)
             let health = try await host.perform("gateway.status")
             #expect(health["state"] == "down")
-            #expect(health["mend"] == "start it: martlet gateway serve")
+            #expect(health["mend"] == "start it with 'martlet gateway serve'")
             let error = await #expect(throws: ServingError.self) { try await host.perform("gateway.stop") }
             #expect(error?.kind == .down)
         }

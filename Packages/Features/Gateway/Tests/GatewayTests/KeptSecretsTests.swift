@@ -14,7 +14,7 @@ struct KeptSecretsTests {
     private static let known = "oak-tree+birch/elm"
     private static let key = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"
 
-    @Test("decides whether a secret that was said and done stands in any stored file", arguments: [false, true])
+    @Test("The setting decides whether secrets of messages and calls are in stored files", arguments: [false, true])
     func setting(keeps: Bool) async throws {
         try await TemporaryDirectory.run { folder in
             let settings = keeps ? "{gateway: {'keep-secrets': true}}" : "{}"
@@ -28,7 +28,7 @@ struct KeptSecretsTests {
             let answer = try await provider.answer(request) { events in
                 for case .notice(let text) in events { notices.withLock { $0.append(text) } }
             }
-            let told = notices.withLock { $0 }.filter { $0.contains("is not stored with it") }
+            let told = notices.withLock { $0 }.filter { $0.contains("a secret in this session is not stored") }
             #expect(told.count == (keeps ? 0 : 1), "\(told)")
             let result = answer.message.parts.compactMap { if case .result(let one) = $0 { one.content } else { nil } }
             #expect(result.joined().contains(Self.known) && result.joined().contains(Self.key), "\(result)")

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Gateway
 
-@Suite("The token of a gateway that runs", .timeLimit(.minutes(5)))
+@Suite("The token of a running gateway", .timeLimit(.minutes(5)))
 struct LiveTokenTests {
-    /// What is kept, how often it was looked at, and a clock.
+    /// The stored token, the number of reads, and a clock.
     private final class Kept: Sendable {
         private let state = Mutex((token: Optional("first"), looks: 0, seconds: Int64(0)))
 
@@ -17,7 +17,7 @@ struct LiveTokenTests {
 
         func live() -> LiveToken {
             LiveToken(Secret("first"), now: { self.now }) {
-                // As long as it likes: others come meanwhile.
+                // Takes some time, in which other requests arrive.
                 for _ in 0..<100 { await Task.yield() }
                 return self.state.withLock { state in
                     state.looks += 1
@@ -27,7 +27,7 @@ struct LiveTokenTests {
         }
     }
 
-    @Test("nothing is looked at for the right one, and little for wrong ones")
+    @Test("The right token causes no lookup, and wrong ones few")
     func looks() async {
         let kept = Kept()
         let token = kept.live()
@@ -38,13 +38,13 @@ struct LiveTokenTests {
         kept.wait(1)
         #expect(await !token.accepts(Secret("wrong")))
         #expect(kept.looks == 2)
-        // A clock that is set back does not lock anybody out.
+        // A clock that is set back locks no client out.
         kept.wait(-100)
         kept.keep("second")
         #expect(await token.accepts(Secret("second")))
     }
 
-    @Test("another one counts for all who show it at the same time, and the old one ends")
+    @Test("A new token works for all concurrent clients, and the old one stops working")
     func renewed() async {
         let kept = Kept()
         let token = kept.live()
@@ -58,7 +58,7 @@ struct LiveTokenTests {
         #expect(await !token.accepts(Secret("first")))
     }
 
-    @Test("one that cannot be read stays as it is")
+    @Test("The token stays valid while the stored one cannot be read")
     func unreadable() async {
         let kept = Kept()
         let token = kept.live()

@@ -10,14 +10,14 @@ import TurnLoop
 
 @testable import Gateway
 
-@Suite("The projects of the gateway on the command line", .timeLimit(.minutes(10)))
+@Suite("Project actions", .timeLimit(.minutes(10)))
 struct ProjectActionTests {
     private func perform(_ folder: String, _ action: String, _ arguments: JSONObject = [:]) async throws -> JSON {
         try await TestHost([MemoryVault.self, GatewayFeature.self], folder: folder).perform(
             action, arguments, isAgreed: true)
     }
 
-    @Test("a folder is one project, which takes a new name and new rules when it is added again")
+    @Test("A folder is one project, which takes a new name and new rules when it is added again")
     func twice() async throws {
         try await TemporaryDirectory.run { folder in
             let first = try await perform(folder, "gateway.project.add", ["folder": ".", "allow": ["fs.write"]])
@@ -29,7 +29,7 @@ struct ProjectActionTests {
         }
     }
 
-    @Test("that they were damaged is told to who asks for them, who finds none")
+    @Test("A damaged database is reported, and the list is empty")
     func damaged() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/data/gateway.db"
@@ -41,7 +41,7 @@ struct ProjectActionTests {
         }
     }
 
-    @Test("a folder that is added again is shown with its sessions and what they took")
+    @Test("A folder that is added again is shown with its sessions and usage")
     func sessions() async throws {
         try await TemporaryDirectory.run { folder in
             let project = try await perform(folder, "gateway.project.add", ["folder": "."])
@@ -64,7 +64,7 @@ struct ProjectActionTests {
                 let again = try await perform(folder, "gateway.project.add", arguments)
                 #expect(again["sessions"] == 1 && again["tokens"] == 3, "\(again.text())")
             }
-            // A project or session that is gone can still be asked about; a mistyped name cannot.
+            // A deleted project or session can still be queried; a mistyped name cannot.
             _ = try await perform(folder, "gateway.project.remove", ["project": .string(id)])
             for (option, value) in [("project", id), ("session", session.id)] {
                 let used = try await perform(folder, "gateway.usage", [option: .string(value)])
@@ -74,7 +74,7 @@ struct ProjectActionTests {
     }
 
     @Test(
-        "a project or session that is not there is refused, with the command that lists them",
+        "An unknown project or session is refused with the command that lists them",
         arguments: [
             ("gateway.usage", "project"), ("gateway.session.list", "project"), ("gateway.usage", "session"),
         ])
@@ -84,11 +84,11 @@ struct ProjectActionTests {
                 _ = try await perform(folder, action, [option: "nosuch"])
             }
             #expect(problem?.kind == .notFound && problem?.exit == .usage)
-            #expect(problem?.message.contains("'martlet gateway \(option) list' shows them") == true)
+            #expect(problem?.message.contains("'martlet gateway \(option) list' lists them") == true)
         }
     }
 
-    @Test("a rule for a tool that nobody has is refused, with the name that was meant")
+    @Test("A rule for an unknown tool is refused with a suggestion")
     func unknownTool() async throws {
         try await TemporaryDirectory.run { folder in
             for (word, hint) in [("multi_edit", "did you mean 'multi.edit'?"), ("nosuch.thing", "there are ")] {
@@ -104,7 +104,7 @@ struct ProjectActionTests {
         }
     }
 
-    @Test("a project is known by its name too, unless several have it")
+    @Test("A project can be named by its name, unless several have it")
     func names() async throws {
         try await TemporaryDirectory.run { folder in
             for name in ["a", "b", "c"] {
@@ -126,7 +126,7 @@ struct ProjectActionTests {
         }
     }
 
-    @Test("removing asks with the name and the folder, and not at all where there is no such project")
+    @Test("Removing asks with the name and the folder, and does not ask for an unknown project")
     func asked() async throws {
         try await TemporaryDirectory.run { folder in
             _ = try await perform(folder, "gateway.project.add", ["folder": ".", "name": "one"])
@@ -135,7 +135,7 @@ struct ProjectActionTests {
                 try await host.perform("gateway.project.remove", ["project": "one"])
             }
             let words = AnyFailure(try #require(question)).message
-            #expect(words.contains("Forget the project one in \(folder)"), "\(words)")
+            #expect(words.contains("Delete the project one in \(folder)"), "\(words)")
             let absent = await #expect(throws: (any Error).self) {
                 try await host.perform("gateway.project.remove", ["project": "nosuch"])
             }

@@ -20,7 +20,7 @@ struct ServerIdentityTests {
         return try ServerIdentity(settings: host.host.settings.view(for: "gateway"), surroundings: surroundings).load()
     }
 
-    @Test("is none where there is no TLS")
+    @Test("Without TLS there is no certificate")
     func none() async throws {
         try await TemporaryDirectory.run { folder in
             let none = try identity(folder, "{}")
@@ -28,7 +28,7 @@ struct ServerIdentityTests {
         }
     }
 
-    @Test("of its own stays the same until it ends, in a file that only its owner can read")
+    @Test("The gateway's own certificate stays the same until it expires, in a file that only its owner can read")
     func own() async throws {
         try await TemporaryDirectory.run { folder in
             let settings = "{gateway: {tls: 'own', hosts: ['lab.local'], address: '10.0.0.7'}}"
@@ -44,7 +44,7 @@ struct ServerIdentityTests {
         }
     }
 
-    @Test("of its own that is damaged is an error, since a new one would look like an attack to every client")
+    @Test("A damaged own certificate is an error, since a new one would look like an attack to clients")
     func damaged() async throws {
         try await TemporaryDirectory.run { folder in
             try write("-----BEGIN CERTIFICATE-----\nrubbish\n", to: "\(folder)/data/gateway.pem")
@@ -52,7 +52,7 @@ struct ServerIdentityTests {
         }
     }
 
-    @Test("that is given is taken from its files, whose key may stand in the same one")
+    @Test("A given certificate is read from its files; the key may be in the same file")
     func given() async throws {
         try await TemporaryDirectory.run { folder in
             let good = try TestCertificates.shared().good
@@ -60,7 +60,7 @@ struct ServerIdentityTests {
             let two = "{gateway: {tls: 'given', certificate: '\(files.chain)', 'certificate-key': '\(files.key)'}}"
             #expect(try identity(folder, two)?.certificate == good.certificate)
             try write(try read(files.chain) + read(files.key), to: "\(folder)/both.pem")
-            // As seen from the folder in which the command runs.
+            // Relative to the folder in which the command runs.
             #expect(
                 try identity(folder, "{gateway: {tls: 'given', certificate: 'both.pem'}}")?.certificate
                     == good.certificate)

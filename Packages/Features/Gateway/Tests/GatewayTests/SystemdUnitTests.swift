@@ -7,10 +7,10 @@ import Testing
 
 @testable import Gateway
 
-@Suite("The unit files")
+@Suite("systemd unit files")
 struct SystemdUnitTests {
     @Test(
-        "are ones that systemd accepts, whatever the program is called",
+        "systemd accepts the unit files, whatever the program is called",
         arguments: ["sleep", "a program", "50% $HOME", "wein\"gut", "back\\slash"])
     func accepted(name: String) async throws {
         try await TemporaryDirectory.run { folder in
@@ -32,12 +32,12 @@ struct SystemdUnitTests {
             let result = try await Launcher.standalone.run(command, timeout: .seconds(30))
             let words = String(decoding: result.errors, as: UTF8.self)
             #expect(result.status == .exited(0), "\(words)")
-            // It says there, and not by its end, that a program does not exist.
+            // A missing program is reported in the output, not by the exit code.
             #expect(!words.contains("martlet-gateway"), "\(words)")
         }
     }
 
-    @Test("say where the settings have it listen")
+    @Test("The unit files have the address from the settings")
     func listens() async throws {
         let host = try TestHost(
             [MemoryVault.self, GatewayFeature.self], settings: "{gateway: {address: '::1', port: 7000}}")

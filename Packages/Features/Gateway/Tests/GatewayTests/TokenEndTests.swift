@@ -10,21 +10,21 @@ import Testing
 
 @testable import Gateway
 
-/// A gateway that serves, another program that ends a token, and what ran for it.
-@Suite("What runs for a token that ends", .serialized, .timeLimit(.minutes(5)))
+/// A running gateway, another program that revokes a token, and the requests that run for it.
+@Suite("Requests of a revoked or expired token", .serialized, .timeLimit(.minutes(5)))
 struct TokenEndTests {
     enum Way: String, CaseIterable { case revoked, expired }
 
     private static let features: [any Feature.Type] = [MemoryVault.self, GatewayFeature.self]
 
-    /// A gateway in a folder, with a project in which commands run unasked and one in which they are asked for.
+    /// A gateway in a folder, with a project in which commands run without approval and one in which they need it.
     private struct Place: Sendable {
         let folder: String
         let serving: TestHost
         let address: String
         let client: HTTPClient
 
-        /// Does an action as another program would.
+        /// Runs an action like another program.
         @discardableResult
         func perform(_ id: String, _ arguments: JSONObject = [:]) async throws -> JSON {
             let other = try TestHost(TokenEndTests.features, folder: folder)
@@ -54,7 +54,7 @@ struct TokenEndTests {
             try JSON(parsing: try await client.send(try request(method, path, token, body)).body)
         }
 
-        /// An agent turn whose stream is read by somebody else.
+        /// An agent turn whose stream another task reads.
         func open(_ text: String, in project: String, _ token: String) async throws -> HTTPExchange {
             try await client.open(
                 try request(
@@ -92,7 +92,7 @@ struct TokenEndTests {
         return try #require(made["id"]?.string)
     }
 
-    /// How many processes have a text among their words.
+    /// The number of processes with a text in their arguments.
     private func processes(with text: String) throws -> Int {
         try Files.list("/proc").map(\.name).count { name in
             guard name.allSatisfy(\.isNumber) else { return false }
@@ -100,13 +100,13 @@ struct TokenEndTests {
                 let words = try Files.read("/proc/\(name)/cmdline", limit: 1 << 16)
                 return String(decoding: words, as: UTF8.self).contains(text)
             } catch {
-                // One that has ended meanwhile.
+                // The process has ended meanwhile.
                 return false
             }
         }
     }
 
-    /// Reads a stream until something is told, and tells when that was and what else came until its end.
+    /// Reads a stream until a mark, and returns the time of the mark and the rest of the stream.
     private final class Reader: Sendable {
         let heard: Task<[String], any Error>
         private let moment: AsyncStream<String>
@@ -142,7 +142,7 @@ struct TokenEndTests {
 
     // sandbox case 78
     @Test(
-        "ends within two seconds: turns, commands and questions, and nothing that runs for others",
+        "Turns, commands and approval requests of the token end within two seconds, and those of others continue",
         arguments: Way.allCases)
     func chain(way: Way) async throws {
         try await serve { place in
@@ -169,7 +169,7 @@ struct TokenEndTests {
             switch way {
             case .revoked:
                 try await place.perform("gateway.token.revoke", ["name": "ci"])
-                // Another token of the same name is another token.
+                // A new token with the same name is a different token.
                 _ = try await place.token("ci")
             case .expired:
                 // The rest of it is below the 120 seconds that a command may take.
@@ -183,7 +183,7 @@ struct TokenEndTests {
 
             for reader in [command, question] {
                 let heard = try await reader.heard.value
-                #expect(heard.contains { $0.contains("was revoked or has ended") }, "\(heard)")
+                #expect(heard.contains { $0.contains("was revoked or has expired") }, "\(heard)")
             }
             #expect(try await place.json(.get, approvals, owner)["data"] == [])
             let late = try await place.client.send(
@@ -196,7 +196,7 @@ struct TokenEndTests {
             #expect(ended?["detail"]?["reason"] == "gateway.token-ended", "\(audit)")
             #expect(try await place.json(.get, "/v1/sessions/\(session)", owner)["running"] != true)
 
-            // What runs for others goes on.
+            // Requests of other clients continue.
             let sessions = try await place.json(.get, "/v1/sessions", owner)
             for one in sessions["data"]?.array ?? [] {
                 let id = one["id"]?.string ?? ""

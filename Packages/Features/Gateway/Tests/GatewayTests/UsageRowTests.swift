@@ -5,9 +5,9 @@ import Testing
 
 @testable import Gateway
 
-@Suite("What went through the gateway")
+@Suite("Usage rows")
 struct UsageRowTests {
-    @Test("tells of answers without a price only where there are some")
+    @Test("Answers without a price are shown only if there are any")
     func unpriced() {
         let cost = Usage(cost: Cost(nanodollars: 1_000_000))
         #expect(UsageRow(UsageSum(key: "a", answers: 3, usage: cost, unpriced: 2)).json["answers_without_price"] == 2)

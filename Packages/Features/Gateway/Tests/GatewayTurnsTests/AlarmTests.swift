@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Alarms", .timeLimit(.minutes(5)))
 struct AlarmTests {
-    @Test("ring for those whose time is over, in the order of their beginning, and for nobody else")
+    @Test("Only due alarms fire, in the order in which they were set")
     func ring() async throws {
         let clock = TestClock()
         let alarms = Alarms(after: .seconds(10), on: clock)
@@ -25,7 +25,7 @@ struct AlarmTests {
         }
         alarms.cancel(numbers[0])
         alarms.cancel(numbers[2])
-        // The one that is due first was cancelled, and its time passes in silence.
+        // The first alarm was cancelled, so nothing fires at its time.
         clock.advance(by: .seconds(7))
         try await first.value()
         #expect(rung.withLock { $0 } == [1])
@@ -36,7 +36,7 @@ struct AlarmTests {
         for number in numbers { alarms.cancel(number) }
     }
 
-    @Test("begin anew after all have rung, and after all were cancelled", arguments: [true, false])
+    @Test("Alarms work again after all have fired, and after all were cancelled", arguments: [true, false])
     func again(isRung: Bool) async throws {
         let clock = TestClock()
         let alarms = Alarms(after: .seconds(10), on: clock)
@@ -52,7 +52,7 @@ struct AlarmTests {
         }
     }
 
-    @Test("let work that is in time alone")
+    @Test("Alarms do not fire for work that ends in time")
     func inTime() async throws {
         let alarms = Alarms(after: .seconds(10), on: TestClock())
         let result = await alarms.during {

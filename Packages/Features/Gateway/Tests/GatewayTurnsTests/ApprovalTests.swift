@@ -11,7 +11,7 @@ import TurnLoop
 
 @Suite("Approvals")
 struct ApprovalTests {
-    /// A turn whose questions are answered like that, as soon as they are asked.
+    /// A turn whose approval requests get this answer at once.
     private func turn(
         _ workshop: Workshop, session: String? = nil, _ heard: Heard = Heard(), answer: ApprovalAnswer
     ) async throws -> TurnReport {
@@ -23,7 +23,7 @@ struct ApprovalTests {
         }
     }
 
-    @Test("what changes something is asked first, and done when the client agrees")
+    @Test("A call that changes something needs approval and runs when the client allows it")
     func allowed() async throws {
         let tools = TestTools()
         let model = ScriptedModel("scripted", .call([.named("change", ["to": "blue"])]), .say("done"))
@@ -41,7 +41,7 @@ struct ApprovalTests {
         }
     }
 
-    @Test("a no is told to the model with its reason")
+    @Test("The model gets a denial with its reason")
     func denied() async throws {
         let tools = TestTools()
         let model = ScriptedModel("scripted", .call([.named("change")]), .say("then not"))
@@ -55,7 +55,7 @@ struct ApprovalTests {
     }
 
     // sandbox cases 76 and 83
-    @Test("a question that nobody answers in time is a no")
+    @Test("An approval request without an answer in time is denied")
     func expired() async throws {
         let tools = TestTools()
         let model = ScriptedModel("scripted", .call([.named("change")]), .say("then not"))
@@ -69,7 +69,7 @@ struct ApprovalTests {
                     }
                 }
                 let ticket = try await asked.value()
-                // The alarm of the turn and that of the question.
+                // The timeouts of the turn and of the approval request.
                 await clock.waitForSleepers(2)
                 clock.advance(by: .seconds(59))
                 #expect(workshop.turns.openApprovals(of: ticket.session) == [ticket])
@@ -88,7 +88,7 @@ struct ApprovalTests {
         }
     }
 
-    @Test("a client that understands no questions is not asked")
+    @Test("A client that does not support approval requests is not asked")
     func cannotAsk() async throws {
         let tools = TestTools()
         let model = ScriptedModel("scripted", .call([.named("change")]), .say("then not"))
@@ -101,7 +101,7 @@ struct ApprovalTests {
         }
     }
 
-    @Test("an answer for the session is stored and counts in its next turns, and in no other")
+    @Test("An answer for the session is stored and applies only to its next turns")
     func forTheSession() async throws {
         let tools = TestTools()
         let call = ScriptedModel.Step.call([.named("change")])
@@ -120,7 +120,7 @@ struct ApprovalTests {
     }
 
     @Test(
-        "an answer for good is one rule in the record of the project's folder",
+        "A permanent answer is one rule in the record of the project's folder",
         arguments: [ApprovalScope.project, .always])
     func forTheProject(scope: ApprovalScope) async throws {
         let tools = TestTools()
@@ -138,7 +138,7 @@ struct ApprovalTests {
         }
     }
 
-    @Test("answers that were kept with the project are moved to the folder's record, and what was declared stays")
+    @Test("Answers stored with the project are moved to the folder's record, and declared rules stay")
     func moved() async throws {
         let tools = TestTools()
         let call = ScriptedModel.Step.call([.named("change")])
@@ -157,8 +157,8 @@ struct ApprovalTests {
             #expect(try await workshop.store.project(workshop.project.id)?.rules == [declared])
             let kept = try workshop.folders.record(of: path).rules.map { try ApprovalRule(json: $0) }
             #expect(kept.map(\.verdict) == [.allow, .ask] && kept.map(\.tool) == ["change", "bash.run"])
-            #expect(heard.words.contains { $0.contains("from now on you are asked") })
-            // Another folder at the same place has nothing of it.
+            #expect(heard.words.contains { $0.contains("you will be asked from now on") })
+            // Another folder at the same path has no such rules.
             try Files.rename(path, toNew: "\(path)-before")
             try Files.makeDirectories(path)
             _ = try await workshop.say("Go", canAsk: false)
@@ -167,7 +167,7 @@ struct ApprovalTests {
     }
 
     // sandbox case 81
-    @Test("where the folder's record cannot be read, every tool is denied, which is told")
+    @Test("If the folder's record cannot be read, every tool is denied with a notice")
     func unreadable() async throws {
         let tools = TestTools("machines", [("look.up", .reads)])
         let model = ScriptedModel("scripted", .call([.named("look_up")]), .say("done"))
@@ -180,7 +180,7 @@ struct ApprovalTests {
         }
     }
 
-    @Test("the project's rules decide without a question")
+    @Test("The project's rules decide without an approval request")
     func rules() async throws {
         let tools = TestTools("machines", [("change", .writes), ("look.up", .reads)])
         let calls = [ToolCall.named("change", id: "a"), ToolCall.named("look_up", id: "b")]
@@ -200,7 +200,7 @@ struct ApprovalTests {
     }
 
     // sandbox case 76
-    @Test("another session's question cannot be answered, nor one that was answered before")
+    @Test("An approval request of another session, or an answered one, cannot be answered")
     func wrongTicket() async throws {
         let model = ScriptedModel("scripted", .call([.named("change")]), .say("done"))
         try await Workshop.run(model, sources: [TestTools()]) { workshop in
@@ -222,7 +222,7 @@ struct ApprovalTests {
         }
     }
 
-    @Test("an answer in the moment in which the time is over counts, or is refused, but is never lost")
+    @Test("An answer at the moment of the timeout counts or is refused, but is never lost")
     func races() async throws {
         for round in 0..<200 {
             let clock = TestClock()

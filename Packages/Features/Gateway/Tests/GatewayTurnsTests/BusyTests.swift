@@ -6,14 +6,14 @@ import TurnLoop
 
 @testable import GatewayTurns
 
-@Suite("Two at once")
+@Suite("Busy sessions")
 struct BusyTests {
-    @Test("a session answers one request at a time, in whichever gateway the other one came")
+    @Test("A session answers one request at a time, across all gateways")
     func busy() async throws {
         let model = ScriptedModel("scripted", .hang("Once"), .say("free again"))
         try await Workshop.run(model) { workshop in
             let session = try await workshop.store.createSession(NewSession(project: workshop.project.id)).id
-            // A second gateway over the same records, as another process would be.
+            // A second gateway with the same database, like another process.
             let other = GatewayStore(
                 GatewayStore.database(at: "\(workshop.folder)/gateway.db"), now: { Timestamp(microseconds: 1) })
             let others = Turns(store: other, providers: { [model] }, now: { Timestamp(microseconds: 1) })

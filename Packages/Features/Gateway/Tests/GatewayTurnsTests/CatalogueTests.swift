@@ -8,13 +8,13 @@ import TurnLoop
 
 @testable import GatewayTurns
 
-@Suite("Models by name")
+@Suite("Catalogue of models")
 struct CatalogueTests {
     private static func model(_ id: String, _ ids: String...) -> ScriptedModel {
         ScriptedModel(id, models: { ids.map { ModelDescription(id: $0, provider: id) } })
     }
 
-    @Test("a name is found by provider, or alone where only one provider has it")
+    @Test("A model is found by provider and name, or by name alone if only one provider has it")
     func names() async throws {
         let first = Self.model("first", "small", "large", "vendor/model")
         let second = Self.model("second", "small", "first/odd")
@@ -28,7 +28,7 @@ struct CatalogueTests {
             #expect(try await found("large") == "first large")
             #expect(try await found("vendor/model") == "first vendor/model")
             #expect(try await found("first/vendor/model") == "first vendor/model")
-            // A provider's name in front decides nothing where that provider has no such model.
+            // A provider's prefix does not count if that provider has no such model.
             #expect(try await found("first/odd") == "second first/odd")
             #expect(try await found("martlet/martlet-offline") == "martlet martlet-offline")
             #expect(try await found("") == "first small")
@@ -40,7 +40,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("a name of any length or kind makes a short sentence")
+    @Test("A name of any length or kind makes a short error message")
     func badNames() async throws {
         try await Workshop.run(Self.model("first", "small")) { workshop in
             do {
@@ -57,7 +57,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("the default is the setting, else the first that has a model, else the offline model")
+    @Test("The default is the setting, else the first provider with a model, else the offline model")
     func defaults() async throws {
         var settings = TurnSettings()
         settings.defaultModel = "first/large"
@@ -73,7 +73,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("a server that was merely found is offered, and asked only by its name")
+    @Test("A discovered server is offered, but used only by name")
     func found() async throws {
         let found = ScriptedModel("found", isFound: true)
         try await Workshop.run(found) { (workshop) async throws in
@@ -83,7 +83,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("lists are asked for at most once a minute, also by many at once")
+    @Test("Models are listed at most once a minute, even by many concurrent requests")
     func cached() async throws {
         let time = Mutex<Int64>(0)
         let first = Self.model("first", "small")
@@ -99,14 +99,14 @@ struct CatalogueTests {
             time.withLock { $0 = 60_000_000 }
             _ = await workshop.turns.models()
             #expect(first.lists == 2)
-            // A clock that was set back must not keep the list for ever.
+            // A clock that was set back must not keep the list forever.
             time.withLock { $0 = 0 }
             _ = await workshop.turns.models()
             #expect(first.lists == 3)
         }
     }
 
-    @Test("a provider whose list fails is left out, with a word in the audit")
+    @Test("A provider whose list fails is left out, with an entry in the audit log")
     func leftOut() async throws {
         let broken = ScriptedModel("broken", models: { throw Refusal() })
         let away = ScriptedModel("away", isThere: false)
@@ -121,7 +121,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("a provider that does not answer does not hold up the others")
+    @Test("A provider that does not respond does not delay the others")
     func hangs() async throws {
         let clock = TestClock()
         let hanging = ScriptedModel(
@@ -133,7 +133,7 @@ struct CatalogueTests {
         try await Workshop.run(hanging, Self.model("first", "small"), clock: clock) { workshop in
             let found = Promise<[ModelDescription]>()
             let asking = Task { [turns = workshop.turns] in found.settle(await turns.models()) }
-            // Its alarm may be set a moment later than it is asked.
+            // Its timeout may start a moment after the request.
             while !found.isSettled {
                 clock.advance(by: .seconds(10))
                 await Task.yield()

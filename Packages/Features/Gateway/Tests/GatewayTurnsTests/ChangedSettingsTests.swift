@@ -7,9 +7,9 @@ import TurnLoop
 
 @testable import GatewayTurns
 
-@Suite("Turns whose settings change while they run")
+@Suite("Turns while settings change")
 struct ChangedSettingsTests {
-    /// Says when nobody keeps it any more.
+    /// Tells when it is released.
     private final class Kept: Sendable {
         private let gone: @Sendable () -> Void
 
@@ -18,7 +18,7 @@ struct ChangedSettingsTests {
         deinit { gone() }
     }
 
-    /// Another set of settings over the same store, and the same running turns.
+    /// Turns with other settings on the same store and the same running turns.
     private func turns(
         _ workshop: Workshop, _ model: ScriptedModel, _ running: RunningTurns, sources: [any ToolSource] = [],
         settings: TurnSettings = TurnSettings(), keeping: Kept? = nil
@@ -28,7 +28,7 @@ struct ChangedSettingsTests {
             now: { Timestamp(microseconds: 1) }, running: running, keeping: keeping)
     }
 
-    @Test("are seen, asked and ended by those who have the new settings, and keep what they began with until their end")
+    @Test("Turns with old settings are visible to and ended by new ones, and keep their settings until they end")
     func seen() async throws {
         let model = ScriptedModel("scripted", .call([.named("change")]), .hang("Once"))
         let tools = TestTools()
@@ -59,7 +59,7 @@ struct ChangedSettingsTests {
         }
     }
 
-    @Test("are ended by the end of the gateway, whatever they began with, and no more begin with either")
+    @Test("Closing the gateway ends turns with any settings and refuses new ones")
     func closed() async throws {
         let model = ScriptedModel("scripted", .hang("Once"))
         try await Workshop.run(model) { workshop in

@@ -10,11 +10,11 @@ import TurnLoop
 
 @testable import GatewayTurns
 
-/// A `claude` of the test's own; to be run alone, since it starts processes.
+/// Tests with a fake `claude`. They run serialized, since they start processes.
 @Suite("The claude command in the gateway", .serialized, .timeLimit(.minutes(5)))
 struct ClaudeTests {
-    /// Asks whether it may run a command, says what came of it, and which session it was told to go on with. An unknown one
-    /// it refuses, as the real one does.
+    /// Asks for permission to run a command, and prints the result and the session to resume. It refuses an unknown
+    /// session, like the real command.
     private static let script = #"""
         #!/usr/bin/python3
         import json, sys
@@ -43,7 +43,7 @@ struct ClaudeTests {
             usage={"input_tokens": 10, "output_tokens": 4})
         """#
 
-    /// Never has enough; each round takes 8 tokens in and 4 out.
+    /// Never stops calling tools; each round takes 8 tokens in and 4 out.
     private static let endless = #"""
         #!/usr/bin/python3
         import json, sys
@@ -83,7 +83,7 @@ struct ClaudeTests {
         }
     }
 
-    @Test("its calls are asked for, and its session goes on with the gateway's")
+    @Test("The command's calls need approval, and its session continues with the gateway's")
     func asks() async throws {
         try await run { workshop, turns in
             let heard = Heard()
@@ -97,7 +97,7 @@ struct ClaudeTests {
             #expect(first.outcome.end.word == "answered")
             #expect(first.text.hasPrefix("I look.\n\nallow"))
             #expect(first.place.name == "claude/claude-test")
-            // A stream names it, too, before the first word.
+            // A stream names the model too, before the first word.
             #expect(heard.words.prefix(2) == ["began", "answers claude/claude-test"])
             #expect(heard.tickets.map(\.call.name) == ["Bash"])
             #expect(heard.words.filter { $0.contains("call") } == ["done call Bash"])
@@ -113,7 +113,7 @@ struct ClaudeTests {
         }
     }
 
-    @Test("a question waits for as long as the settings say, and not for as long as the command would")
+    @Test("An approval request waits as long as the settings say, not as long as the command would")
     func patience() async throws {
         var settings = TurnSettings()
         settings.approvalTime = .seconds(600)
@@ -121,7 +121,7 @@ struct ClaudeTests {
         try await run(settings: settings, clock: clock) { workshop, turns in
             let report = try await turns.run(workshop.input("Go", model: "claude/default")) { events in
                 for ticket in Heard(events).tickets {
-                    // Those of the turn, of the question and of the command.
+                    // The timeouts of the turn, the approval request and the command.
                     await clock.waitForSleepers(3)
                     clock.advance(by: .seconds(400))
                     try turns.answer(ticket.id, of: ticket.session, ApprovalAnswer(isAllowed: true))
@@ -131,7 +131,7 @@ struct ClaudeTests {
         }
     }
 
-    @Test("the project's rules decide about its calls without a question")
+    @Test("The project's rules decide about the command's calls without an approval request")
     func rules() async throws {
         try await run([ApprovalRule(.deny, tool: "Bash", source: "claude", scope: .project)]) { workshop, turns in
             let heard = Heard()
@@ -143,7 +143,7 @@ struct ClaudeTests {
         }
     }
 
-    @Test("the limits of a turn hold for each of its rounds", arguments: 0..<4)
+    @Test("The limits of a turn apply to each of its rounds", arguments: 0..<4)
     func limits(which: Int) async throws {
         var settings = TurnSettings()
         var budget = ProjectBudget()
@@ -159,13 +159,13 @@ struct ClaudeTests {
             let report = try await turns.run(workshop.input("Go", model: "claude/default")) { _ in }
             #expect(report.failure?.code == code)
             #expect(report.outcome.rounds == rounds && report.outcome.usage.outputTokens == 4 * rounds)
-            // What was used counts, although there is no whole answer.
+            // The usage counts, although there is no whole answer.
             let id = try #require(report.place.session)
             #expect(try await workshop.store.session(id)?.usage.tokens == 12 * rounds)
         }
     }
 
-    @Test("a session that the command does not know any more is begun anew")
+    @Test("A session that the command has forgotten is started again")
     func forgotten() async throws {
         try await run { workshop, turns in
             let session = try await workshop.store.createSession(NewSession(project: workshop.project.id)).id
@@ -182,7 +182,7 @@ struct ClaudeTests {
         }
     }
 
-    @Test("it works in a project's folder only")
+    @Test("The command works only in a project's folder")
     func needsProject() async throws {
         try await run { _, turns in
             for isAgent in [true, false] {

@@ -12,7 +12,7 @@ struct CompletionTests {
         TurnInput(ChatRequest(model: model, messages: [Message(.user, text)]))
     }
 
-    @Test("a client's own tools go to the model, and its calls go back to the client undone")
+    @Test("The client's tools go to the model, and the model's calls go back to the client")
     func clientTools() async throws {
         let model = ScriptedModel("scripted", .call([.named("weather", ["city": "Ulm"])]))
         let tools = TestTools()
@@ -32,7 +32,7 @@ struct CompletionTests {
         }
     }
 
-    @Test("nothing is remembered but what it took")
+    @Test("Only the usage of a completion is stored")
     func accounts() async throws {
         let price = ModelPrice(input: TokenPrice(perMillion: 1), output: TokenPrice(perMillion: 2))
         let model = ScriptedModel(
@@ -49,7 +49,7 @@ struct CompletionTests {
         }
     }
 
-    @Test("an answer that breaks off is told with its reason and accounted as unknown")
+    @Test("An interrupted answer is reported with its reason and counted with unknown usage")
     func breaksOff() async throws {
         let model = ScriptedModel("scripted", .fail(Refusal()))
         try await Workshop.run(model) { workshop in
@@ -59,7 +59,7 @@ struct CompletionTests {
         }
     }
 
-    @Test("a client that vanishes ends it at once")
+    @Test("A completion ends at once when its client disconnects")
     func vanishes() async throws {
         let model = ScriptedModel("scripted", .hang("once upon a time"))
         try await Workshop.run(model) { workshop in
@@ -74,7 +74,7 @@ struct CompletionTests {
         }
     }
 
-    @Test("the gateway's end ends it, and refuses what comes later")
+    @Test("Closing the gateway ends a completion and refuses later ones")
     func closes() async throws {
         let model = ScriptedModel("scripted", .hang("once"))
         try await Workshop.run(model) { workshop in

@@ -9,7 +9,7 @@ import Testing
 struct FeedTests {
     private func text(_ number: Int) -> GatewayEvent { .chat(.text("\(number)")) }
 
-    @Test("events come in order, however fast reader and writer are")
+    @Test("Events arrive in order, however fast reader and writer are")
     func inOrder() async throws {
         var generator = SeededGenerator(seed: 41)
         for _ in 0..<20 {
@@ -32,7 +32,7 @@ struct FeedTests {
         }
     }
 
-    @Test("the writer gets a little ahead of the reader and no more")
+    @Test("The writer gets only a little ahead of the reader")
     func backPressure() async throws {
         let feed = Feed()
         let begun = Mutex(0)
@@ -56,7 +56,7 @@ struct FeedTests {
         #expect(read == (0..<200).map(text))
     }
 
-    @Test("a cancelled reader gives up and loses nothing, and a writer without a reader is free")
+    @Test("A cancelled reader loses no events, and an abandoned writer does not wait")
     func cancelled() async throws {
         let feed = Feed()
         let reader = Task { await feed.next() }
@@ -70,7 +70,7 @@ struct FeedTests {
         #expect(await feed.next() == nil)
     }
 
-    @Test("who waits for something to read can be told not to, before and while it waits; a taker hears nothing of it")
+    @Test("A nudge ends a wait in ready, before and while it waits, and does not affect a taker")
     func nudged() async throws {
         let feed = Feed()
         feed.nudge()
@@ -97,7 +97,7 @@ struct FeedTests {
         #expect(taken.withLock { $0 } == [text(2)])
     }
 
-    @Test("what was sent before the end is read after it")
+    @Test("Events sent before the end are read after it")
     func finished() async throws {
         let feed = Feed()
         feed.post([text(1)])
@@ -106,7 +106,7 @@ struct FeedTests {
         #expect(await feed.next() == nil)
     }
 
-    @Test("a taker gets everything in order, whether it has room or not, and the turn gets only a little ahead")
+    @Test("A taker gets all events in order, whether it has room or not, and the turn gets only a little ahead")
     func forwarded() async throws {
         var generator = SeededGenerator(seed: 42)
         for round in 0..<20 {
@@ -138,7 +138,7 @@ struct FeedTests {
         }
     }
 
-    @Test("what a taker throws ends the reading, and the turn is free to go on")
+    @Test("An error of a taker ends the reading, and the turn can continue")
     func failedTaker() async throws {
         struct Gone: Error {}
         let feed = Feed()
@@ -155,7 +155,7 @@ struct FeedTests {
         await writer.value
     }
 
-    @Test("a cancelled reader stops taking, and what comes later waits for the next")
+    @Test("A cancelled reader stops taking, and later events wait for the next reader")
     func cancelledTaker() async throws {
         let feed = Feed()
         let taken = Mutex<[GatewayEvent]>([])

@@ -8,10 +8,10 @@ import TurnLoop
 
 @testable import GatewayTurns
 
-/// What a gateway stores of its sessions, searched byte by byte.
+/// Searches all bytes that a gateway stores of its sessions.
 @Suite("Secrets in a session", .timeLimit(.minutes(5)))
 struct KeepingTests {
-    /// With signs that every encoding writes in its own way.
+    /// With characters that each encoding writes differently.
     private static let known = #"hunter2 "ünd"/more+1"#
     private static let key = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"
     private static let signed =
@@ -19,7 +19,7 @@ struct KeepingTests {
     private static let armour = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC"
     private static let pem = "-----BEGIN PRIVATE KEY-----\n\(armour)\n-----END PRIVATE KEY-----"
 
-    /// The known one as programs write it: as it is, in a JSON text, in an address, in a form, in Base64.
+    /// The known secret in the forms that programs write: plain, in JSON, in a URL, in a form, in Base64.
     private static let encodings = [
         known, #"hunter2 \"ünd\"/more+1"#, #"hunter2 \"\u00fcnd\"/more+1"#, "hunter2%20%22%C3%BCnd%22%2Fmore%2B1",
         "hunter2+%22%C3%BCnd%22%2Fmore%2B1", Base64.encode(Array(known.utf8)),
@@ -33,7 +33,7 @@ struct KeepingTests {
         return redactor
     }
 
-    /// Every byte of every file in the folder, with what is not yet written back.
+    /// Every byte of every file in the folder, including write-ahead logs.
     private func kept(_ folder: String) throws -> String {
         let names = try Files.list(folder).filter { $0.kind == .regular }.map(\.name)
         #expect(names.contains("gateway.db"))
@@ -42,14 +42,14 @@ struct KeepingTests {
         }.joined()
     }
 
-    /// Which secrets stand in it, also as a JSON text in a database has them.
+    /// The secrets found in it, also in the JSON form of a database.
     private func found(in bytes: String) -> [String] {
         Self.secrets.filter { secret in
             bytes.contains(secret) || bytes.contains(JSON.string(secret).text().dropFirst().dropLast())
         }
     }
 
-    /// A model that says and wants everything with secrets in it.
+    /// A model whose text and calls all contain secrets.
     private func model() -> ScriptedModel {
         let said = Self.said
         let call = ToolCall.named("change", [said: .string(said), "deep": [[Self.key: .string(said)]]])
@@ -68,7 +68,7 @@ struct KeepingTests {
             }, .say(said))
     }
 
-    /// Gives back what it was called with.
+    /// Returns its input.
     private final class Echo: ToolSource {
         let name = "echo"
 
@@ -81,7 +81,7 @@ struct KeepingTests {
         }
     }
 
-    @Test("are stored nowhere, known in any encoding or only by their shape, and told once", arguments: [false, true])
+    @Test("Secrets are not stored, known in any encoding or only by shape, with one notice", arguments: [false, true])
     func canary(keeps: Bool) async throws {
         let model = model()
         let said = Self.said
@@ -96,14 +96,14 @@ struct KeepingTests {
             let report = try await workshop.turns.run(input) { events in
                 heard.receive(events)
                 for ticket in Heard(events).tickets {
-                    // A rule about what has a secret in it would have to hold it.
+                    // A rule about a call with a secret would have to contain the secret.
                     let answer = ApprovalAnswer(isAllowed: true, scope: .conversation)
                     try workshop.turns.answer(ticket.id, of: ticket.session, answer)
                 }
             }
             #expect(report.text.contains(said), "the client is told everything")
             let session = try #require(report.place.session)
-            let notices = heard.notices.filter { $0.contains("is not stored with it") }
+            let notices = heard.notices.filter { $0.contains("a secret in this session is not stored") }
             #expect(notices.count == (keeps ? 0 : 1), "\(heard.notices)")
             try await workshop.store.setTitle("about \(Self.key) and \(Self.known)", of: session)
             try await workshop.store.setTools(ToolSelection(tools: [Self.key]), of: session)
@@ -120,7 +120,7 @@ struct KeepingTests {
             let bytes = try kept(workshop.folder)
             #expect(Set(found(in: bytes)) == (keeps ? Set(Self.secrets) : []))
             #expect(bytes.contains("‹redacted:lab›") != keeps && bytes.contains("‹redacted›") != keeps)
-            // The model had all of it within the turn, and a later one has what was stored.
+            // The model sees everything within the turn, and later turns see what was stored.
             #expect("\(model.requests[1])".contains(Self.key))
             model.add(.say("B"))
             _ = try await workshop.say("Go on", session: session)
@@ -128,13 +128,13 @@ struct KeepingTests {
             #expect(!"\(model.requests[2].messages)".contains("proof of") || keeps, "no altered thought is signed")
             let stored = try await workshop.store.storedMessages(of: session)
             #expect(stored.items.allSatisfy { $0.problem == nil })
-            // Members with a secret as their name are there, and none of them is lost.
+            // Members with a secret as their name are kept, and none of them is lost.
             let stays = stored.items.flatMap(\.message.calls).first { $0.name == "change" }
             #expect(stays?.input.object?.count == 2, "\(String(describing: stays))")
         }
     }
 
-    @Test("in a call that is agreed to for longer make it count once only, which is told")
+    @Test("A lasting approval of a call with a secret counts only once, with a notice")
     func rules() async throws {
         let path = "\(Self.key).txt"
         let call = ToolCall.named("fs_write", ["path": .string(path), "content": "x"])
@@ -153,7 +153,7 @@ struct KeepingTests {
             let id = try #require(report.place.session)
             let session = try #require(try await workshop.store.session(id))
             if heard.tickets.first?.remembers?.contains(Self.key) == true {
-                #expect(session.rules == [] && heard.notices.contains { $0.contains("counts this once") })
+                #expect(session.rules == [] && heard.notices.contains { $0.contains("counts only once") })
             }
             #expect(found(in: try kept(workshop.folder)) == [])
         }

@@ -12,14 +12,14 @@ struct LimitTests {
     private static let call = ScriptedModel.Step.call([.named("look_up")])
     private static let price = ModelPrice(input: TokenPrice(perMillion: 0.05), output: TokenPrice(perMillion: 0.125))
 
-    /// A model that never has enough of tools: each round takes 20 tokens in, 8 out, and 2,000 billionths of a dollar.
+    /// A model that never stops calling tools: each round takes 20 tokens in, 8 out, and 2,000 billionths of a dollar.
     private func endless(_ id: String = "scripted") -> ScriptedModel {
         let model = ScriptedModel(id, models: { [ModelDescription(id: "one", provider: id, price: Self.price)] })
         for _ in 0..<20 { model.add(Self.call) }
         return model
     }
 
-    @Test("a turn asks its model no more often than it may, and keeps what was said")
+    @Test("A turn asks its model only up to the limit and keeps what was said")
     func rounds() async throws {
         var settings = TurnSettings()
         settings.rounds = 3
@@ -34,7 +34,7 @@ struct LimitTests {
         }
     }
 
-    @Test("a turn that takes too long ends, and keeps what was said")
+    @Test("A turn that takes too long ends and keeps what was said")
     func time() async throws {
         let clock = TestClock()
         let model = ScriptedModel("scripted", .hang("Once"), .say("upon"))
@@ -58,7 +58,7 @@ struct LimitTests {
         }
     }
 
-    @Test("a turn writes no more tokens than it may")
+    @Test("A turn writes only as many tokens as allowed")
     func outputTokens() async throws {
         var settings = TurnSettings()
         settings.outputTokens = 20
@@ -71,7 +71,7 @@ struct LimitTests {
         }
     }
 
-    @Test("a turn goes over what it may cost by one round at most")
+    @Test("A turn exceeds its cost limit by one round at most")
     func cost() async throws {
         var settings = TurnSettings()
         settings.cost = Cost(nanodollars: 5000)
@@ -85,7 +85,7 @@ struct LimitTests {
     }
 
     @Test(
-        "a budget ends a turn by one round beyond it at most, and refuses the next",
+        "A turn exceeds a budget by one round at most, and the next turn is refused",
         arguments: [
             ProjectBudget(project: BudgetLimit(tokens: 60)), ProjectBudget(session: BudgetLimit(tokens: 60)),
             ProjectBudget(project: BudgetLimit(cost: Cost(nanodollars: 5000))),
@@ -105,7 +105,7 @@ struct LimitTests {
         }
     }
 
-    @Test("the budget of the day counts for completions too")
+    @Test("The daily budget applies to completions too")
     func day() async throws {
         var settings = TurnSettings()
         settings.dayBudget = BudgetLimit(tokens: 40)
@@ -119,7 +119,7 @@ struct LimitTests {
         }
     }
 
-    @Test("the budget of a client's token ends a turn by one round beyond it, and refuses the next until tomorrow")
+    @Test("A turn exceeds the budget of a client's token by one round, and the next is refused until tomorrow")
     func client() async throws {
         let model = endless()
         try await Workshop.run(model, sources: [TestTools()]) { workshop in
@@ -151,7 +151,7 @@ struct LimitTests {
             await #expect(throws: GatewayError.self) {
                 try await workshop.turns.embeddings(["model": "scripted/one"], for: TurnClient("ci", credential: "d"))
             }
-            // The others have budgets of their own, or none.
+            // Other clients have their own budgets, or none.
             #expect(try await say("rich", "digest", isAgent: false).failure == nil)
             #expect(try await say("owner", nil, isAgent: false).failure == nil)
             let sums = try await workshop.store.usage(by: .client)
@@ -159,7 +159,7 @@ struct LimitTests {
         }
     }
 
-    @Test("a history that is too long for the model is cut, and the client is told")
+    @Test("A history that is too long for the model is shortened, and the client is told")
     func context() async throws {
         let model = ScriptedModel(
             "scripted", models: { [ModelDescription(id: "one", provider: "scripted", contextTokens: 2000)] })

@@ -8,7 +8,7 @@ import TurnLoop
 
 @Suite("The offline model in the gateway")
 struct OfflineTests {
-    @Test("it finds a TODO and marks it in the project's folder, as the project's rules allow")
+    @Test("The offline model finds a TODO and marks it in the project's folder, as the rules allow")
     func edits() async throws {
         let rules = [ApprovalRule(.allow, tool: "*", source: "files", scope: .project)]
         try await Workshop.run(rules: rules) { workshop in
@@ -26,7 +26,7 @@ struct OfflineTests {
         }
     }
 
-    @Test("without a rule the edit is asked for, and a no leaves the file alone")
+    @Test("Without a rule the edit needs approval, and a denial leaves the file unchanged")
     func asks() async throws {
         try await Workshop.run { workshop in
             let input = workshop.input("find the TODOs and mark the first as done")
@@ -44,7 +44,7 @@ struct OfflineTests {
         }
     }
 
-    @Test("a completion by it has no tools, and says what it can do")
+    @Test("A completion by the offline model has no tools and says what it can do")
     func completion() async throws {
         try await Workshop.run { workshop in
             let chat = ChatRequest(model: "martlet-offline", messages: [Message(.user, "What can you do?")])

@@ -10,7 +10,7 @@ import TurnLoop
 
 @Suite("Many sessions", .serialized, .alone, .timeLimit(.minutes(5)))
 struct ParallelTests {
-    @Test("200 sessions at once use tools, and each remembers its own and nothing else")
+    @Test("200 concurrent sessions use tools, and each stores only its own messages")
     func many() async throws {
         let tools = TestTools()
         try await Workshop.run(EchoModel(), sources: [tools]) { workshop in
@@ -44,7 +44,7 @@ struct ParallelTests {
         }
     }
 
-    @Test("sessions that are stopped and left at random never hang or lose what was said")
+    @Test("Sessions that are stopped and abandoned at random never hang or lose messages")
     func random() async throws {
         let seed: UInt64 = 20_261_121
         let tools = TestTools()
@@ -71,7 +71,7 @@ struct ParallelTests {
                         let stored = try await workshop.store.storedMessages(of: session).items
                         let said = stored.filter { $0.message.role == .user }.map(\.message.text)
                         #expect(said == (0..<4).map { "round \($0)" }, "seed \(seed), session \(number)")
-                        // Each call has its result, so that any provider takes the history.
+                        // Each call has its result, so that any provider accepts the history.
                         let calls = stored.flatMap(\.message.calls).count
                         let results = stored.flatMap(\.message.parts).count {
                             if case .result = $0 { true } else { false }

@@ -29,13 +29,13 @@ struct SelectionTests {
         return result
     }
 
-    @Test("all tools are offered where none are selected, the same name under its source's")
+    @Test("Without a selection all tools are offered; equal names get their source's name")
     func all() async throws {
         let tools = try await offered(nil, inSession: false).tools
         #expect(Set(["fs_read", "x_y", "z", "b_z"]).isSubset(of: tools))
     }
 
-    @Test("sources and tools are selected by the request or by the session", arguments: [true, false])
+    @Test("The request or the session selects sources and tools", arguments: [true, false])
     func selected(inSession: Bool) async throws {
         let servers = ToolSelection(servers: ["b"])
         #expect(try await offered(servers, inSession: inSession).tools == ["z"])
@@ -45,20 +45,20 @@ struct SelectionTests {
         #expect(try await offered(nothing, inSession: inSession).tools == [])
     }
 
-    @Test("the preferred source keeps the name")
+    @Test("The preferred source keeps the name")
     func priority() async throws {
         let selection = ToolSelection(servers: ["a", "b"], priority: ["b", "b", "unknown"])
         #expect(try await offered(selection, inSession: false).tools == ["z", "x_y", "a_z"])
     }
 
-    @Test("a source that does not exist is told to the client")
+    @Test("An unknown source is reported to the client")
     func unknown() async throws {
         let selection = ToolSelection(servers: ["flies"])
         let told = try await offered(selection, inSession: false).told
-        #expect(told == ["there are no tools of 'flies' here; did you mean 'files'?"])
+        #expect(told == ["there is no tool source 'flies' here; did you mean 'files'?"])
     }
 
-    @Test("a request that selects a tool that nobody has is refused, and nothing begins")
+    @Test("A request that selects an unknown tool is refused, and nothing starts")
     func unknownTool() async throws {
         let model = ScriptedModel("scripted", .say("done"))
         try await Workshop.run(model, sources: [TestTools("a", [("x.y", .reads)])]) { workshop in
@@ -70,7 +70,7 @@ struct SelectionTests {
         }
     }
 
-    @Test("nobody is refused for a tool that a source may have which does not answer now")
+    @Test("A tool is not refused while a source that may have it does not respond")
     func silentSource() async throws {
         try await Workshop.run(ScriptedModel("scripted", .say("done")), sources: [SilentTools()]) { workshop in
             var input = workshop.input("Go")
@@ -80,7 +80,7 @@ struct SelectionTests {
         }
     }
 
-    @Test("a tool that is not offered cannot be called")
+    @Test("A tool that is not offered cannot be called")
     func notOffered() async throws {
         let tools = TestTools()
         let model = ScriptedModel("scripted", .call([.named("look_up")]), .say("no"))
@@ -93,7 +93,7 @@ struct SelectionTests {
         }
     }
 
-    @Test("calls that only read are in the audit where the request wants it", arguments: [true, false])
+    @Test("Calls that only read are in the audit log if the request asks for it", arguments: [true, false])
     func auditLog(isWanted: Bool) async throws {
         let model = ScriptedModel("scripted", .call([.named("look_up")]), .say("done"))
         try await Workshop.run(model, sources: [TestTools()]) { workshop in
@@ -105,7 +105,7 @@ struct SelectionTests {
         }
     }
 
-    @Test("sources say what they offer; without a project there are no files")
+    @Test("Sources list their tools; without a project there are no file tools")
     func offers() async throws {
         try await Workshop.run(ScriptedModel(), sources: [TestTools("a")]) { workshop in
             let all = try await workshop.turns.toolOffers(project: workshop.project.id)
@@ -117,7 +117,7 @@ struct SelectionTests {
     }
 }
 
-/// A source that cannot say which tools it has.
+/// A source that cannot list its tools.
 private final class SilentTools: ToolSource {
     let name = "silent"
 

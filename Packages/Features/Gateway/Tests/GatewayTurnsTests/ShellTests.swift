@@ -8,12 +8,12 @@ import TurnLoop
 
 @testable import GatewayTurns
 
-/// Real commands; to be run alone, since they wait for processes.
+/// Tests with real commands. They run serialized, since they wait for processes.
 @Suite("Commands in a turn", .serialized, .timeLimit(.minutes(5)))
 struct ShellTests {
     private static let allowed = [ApprovalRule(.allow, tool: "bash.run", scope: .project)]
 
-    @Test("a command's output is told while it runs, and its end with the exit code")
+    @Test("A command's output is sent while it runs, and its end with the exit code")
     func output() async throws {
         let model = ScriptedModel(
             "scripted", .call([.named("bash_run", ["command": "echo one; exit 3"])]), .say("it failed"))
@@ -29,9 +29,9 @@ struct ShellTests {
         }
     }
 
-    @Test("stop ends the turn, and soon after the whole group of its command, also when that ignores SIGTERM")
+    @Test("A stop ends the turn, and soon after the process group of its command, even if that ignores SIGTERM")
     func stop() async throws {
-        // A child and a grandchild that do not listen.
+        // A child and a grandchild that ignore signals.
         let command = """
             trap '' TERM
             (trap '' TERM; echo begun; while :; do sleep 0.05; done) &
@@ -52,13 +52,13 @@ struct ShellTests {
             #expect(try await client.value.outcome.end.word == "stopped")
             #expect(try await workshop.history(session).last?.contains("stopped by the person") == true)
             #expect(try await workshop.say("How are you?", session: session).text == "well")
-            // The turn has not waited for its tool, and this does. A process that was killed still takes a moment to go.
+            // The turn does not wait for its tool, but this does. A killed process still takes a moment to end.
             await workshop.turns.close()
             while try processes(in: workshop.project.path) != [] { await Task.yield() }
         }
     }
 
-    /// The processes that work in a folder.
+    /// The processes that run in a folder.
     private func processes(in folder: String) throws -> [String] {
         try Files.list("/proc").map(\.name).filter { name in
             var target = [CChar](repeating: 0, count: 4096)

@@ -8,7 +8,7 @@ import TurnLoop
 
 @Suite("Stopping")
 struct StopTests {
-    /// Starts a turn, waits for the moment, stops it, and gives its report.
+    /// Starts a turn, waits for a moment, stops it, and returns its report.
     private func stopping(
         _ workshop: Workshop, _ heard: Heard = Heard(), at moment: Promise<Void>,
         emit: (@Sendable ([GatewayEvent]) async throws -> Void)? = nil
@@ -24,13 +24,13 @@ struct StopTests {
             }
             try await moment.value()
             #expect(try await workshop.turns.stop(session: session.id))
-            // The turn is over by now, whether its events were read or not.
+            // The turn has ended by now, whether its events were read or not.
             #expect(workshop.turns.running == 0)
             return try #require(try await group.next())
         }
     }
 
-    @Test("in the middle of an answer it keeps what was said, and the session stays usable")
+    @Test("A stop in the middle of an answer keeps what was said and leaves the session usable")
     func inAnAnswer() async throws {
         let model = ScriptedModel("scripted", .hang("Once upon a time"), .say("there was"))
         try await Workshop.run(model) { workshop in
@@ -49,7 +49,7 @@ struct StopTests {
         }
     }
 
-    @Test("in the middle of a tool it answers the call, and the tool is cancelled")
+    @Test("A stop in the middle of a tool gives the call a result and cancels the tool")
     func inATool() async throws {
         let tools = TestTools()
         let model = ScriptedModel("scripted", .call([.named("look_up", ["hang": true])]))
@@ -66,7 +66,7 @@ struct StopTests {
         }
     }
 
-    @Test("while a question waits for its answer it takes the question back")
+    @Test("A stop withdraws an open approval request")
     func inAQuestion() async throws {
         let tools = TestTools()
         let model = ScriptedModel("scripted", .call([.named("change")]))
@@ -83,7 +83,7 @@ struct StopTests {
         }
     }
 
-    @Test("a client that reads nothing does not hold it up")
+    @Test("A client that reads nothing does not delay a stop")
     func stalledClient() async throws {
         let words = (0..<1000).map { "word\($0)" }.joined(separator: " ")
         let model = ScriptedModel("scripted", .say(words), .hang(""))
@@ -91,7 +91,7 @@ struct StopTests {
             let (stalled, goesOn) = (Promise<Void>(), Promise<Void>())
             let report = try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
-                    // Reads on only when the turn has ended.
+                    // Continues to read only when the turn has ended.
                     while workshop.turns.running == 0 { await Task.yield() }
                     while workshop.turns.running > 0 { await Task.yield() }
                     goesOn.settle(())
@@ -108,7 +108,7 @@ struct StopTests {
         }
     }
 
-    @Test("a session in which nothing runs is not stopped, and an unknown one is an error")
+    @Test("Stopping an idle session does nothing, and an unknown session is an error")
     func nothingToStop() async throws {
         try await Workshop.run(ScriptedModel()) { workshop in
             let session = try #require(try await workshop.say("Hello").place.session)
@@ -117,7 +117,7 @@ struct StopTests {
         }
     }
 
-    @Test("the status tells whether a turn runs and what it waits for")
+    @Test("The status shows whether a turn runs and waits for approval")
     func status() async throws {
         let model = ScriptedModel("scripted", .call([.named("change")]))
         try await Workshop.run(model, sources: [TestTools()]) { workshop in

@@ -9,7 +9,7 @@ import TurnLoop
 
 @Suite("Agent turns")
 struct TurnTests {
-    @Test("a turn uses the tools of the project's folder, tells all of it, and is remembered")
+    @Test("A turn uses the tools of the project's folder, reports every event, and is stored")
     func usesTools() async throws {
         let model = ScriptedModel("scripted", .call([.named("fs_read", ["path": "notes.txt"])]), .say("two TODOs"))
         try await Workshop.run(model) { workshop in
@@ -40,7 +40,7 @@ struct TurnTests {
         }
     }
 
-    @Test("the stored history counts, and of a request only what stands behind the last answer is new")
+    @Test("The stored history counts, and only messages after the last answer of a request are new")
     func goesOn() async throws {
         let model = ScriptedModel("scripted", .say("Hello Ada"), .say("You are Ada"))
         try await Workshop.run(model) { workshop in
@@ -58,7 +58,7 @@ struct TurnTests {
         }
     }
 
-    @Test("a new session takes over the history that a client brings")
+    @Test("A new session takes over the history of the request")
     func takesOver() async throws {
         let model = ScriptedModel()
         try await Workshop.run(model) { workshop in
@@ -75,7 +75,7 @@ struct TurnTests {
         }
     }
 
-    @Test("the system prompt is the request's, else the session's")
+    @Test("The system prompt is the request's, or else the session's")
     func systemPrompt() async throws {
         let model = ScriptedModel()
         try await Workshop.run(model) { workshop in
@@ -89,7 +89,7 @@ struct TurnTests {
         }
     }
 
-    @Test("options reach the model, and what belongs to the gateway does not")
+    @Test("Options reach the model, and members for the gateway do not")
     func passesOptions() async throws {
         let model = ScriptedModel()
         try await Workshop.run(model) { workshop in
@@ -103,7 +103,7 @@ struct TurnTests {
         }
     }
 
-    @Test("what cannot be begun is refused before the first event, and leaves nothing running")
+    @Test("An invalid turn is refused before the first event and leaves nothing running")
     func refuses() async throws {
         try await Workshop.run(ScriptedModel()) { workshop in
             let turns = workshop.turns
@@ -132,7 +132,7 @@ struct TurnTests {
         }
     }
 
-    @Test("a provider that fails ends the turn with its reason, and the session stays usable")
+    @Test("A failing provider ends the turn with its reason, and the session stays usable")
     func providerFails() async throws {
         let model = ScriptedModel("scripted", .fail(Refusal()), .say("fine now"))
         try await Workshop.run(model) { workshop in
@@ -146,13 +146,13 @@ struct TurnTests {
         }
     }
 
-    @Test("a turn that cannot be stored ends with what the store says")
+    @Test("A turn that cannot be stored ends with the store's error")
     func cannotStore() async throws {
         let model = ScriptedModel()
         try await Workshop.run(model) { workshop in
             model.add(
                 .custom { [store = workshop.store] _ in
-                    // As if another process had taken the session over.
+                    // Acts like another process that has taken over the session.
                     _ = try await store.database.write { try $0.run("DELETE FROM turns") }
                     return ChatAnswer(start: ChatStart(), message: Message(.assistant, "lost"), finish: .stop)
                 })
@@ -161,7 +161,7 @@ struct TurnTests {
         }
     }
 
-    @Test("spans tell of turn, model and tool")
+    @Test("There are spans for turn, model and tool")
     func traces() async throws {
         let sink = Spans()
         let days = Days()

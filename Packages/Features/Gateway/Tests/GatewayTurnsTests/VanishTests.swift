@@ -7,9 +7,9 @@ import TurnLoop
 
 @testable import GatewayTurns
 
-@Suite("Vanishing clients")
+@Suite("Disconnected clients")
 struct VanishTests {
-    /// A turn in a tool that hangs, whose client vanishes then, by its connection or by its task.
+    /// A turn in a hanging tool, whose client then disconnects, by its connection or by its task.
     private func vanish(
         _ workshop: Workshop, _ tools: TestTools, session: String, keeps: Bool, byCancelling: Bool
     ) async throws {
@@ -25,7 +25,7 @@ struct VanishTests {
         await #expect(throws: (any Error).self) { try await client.value }
     }
 
-    @Test("the turn is ended and stored", arguments: [true, false])
+    @Test("The turn of a disconnected client is ended and stored", arguments: [true, false])
     func ends(byCancelling: Bool) async throws {
         let tools = TestTools()
         let model = ScriptedModel("scripted", .call([.named("look_up", ["hang": true])]), .say("free"))
@@ -40,7 +40,7 @@ struct VanishTests {
         }
     }
 
-    @Test("a turn that keeps running goes on to its end without a reader", arguments: [true, false])
+    @Test("A turn that keeps running continues to its end without a reader", arguments: [true, false])
     func goesOn(byCancelling: Bool) async throws {
         let (began, goOn) = (Promise<Void>(), Promise<Void>())
         let model = ScriptedModel(
@@ -70,7 +70,7 @@ struct VanishTests {
         }
     }
 
-    @Test("a turn that keeps running has its limits, and can be stopped")
+    @Test("A turn that keeps running has its limits and can be stopped")
     func limited() async throws {
         let clock = TestClock()
         let tools = TestTools()
@@ -79,7 +79,7 @@ struct VanishTests {
             let session = try await workshop.store.createSession(NewSession(project: workshop.project.id)).id
             try await vanish(workshop, tools, session: session, keeps: true, byCancelling: true)
             let turn = try #require(workshop.turns.table.turn(of: session))
-            // The alarms of the turn and of the tool.
+            // The timeouts of the turn and of the tool.
             await clock.waitForSleepers(2)
             clock.advance(by: .seconds(1800))
             #expect(try await turn.task.value.get().failure?.code == "gateway.time-limit")
@@ -87,7 +87,7 @@ struct VanishTests {
         }
     }
 
-    @Test("the gateway's end ends and stores what keeps running, and awaits its tools")
+    @Test("Closing the gateway ends and stores turns that keep running, and awaits their tools")
     func closes() async throws {
         let tools = TestTools()
         let model = ScriptedModel("scripted", .call([.named("look_up", ["hang": true])]))
@@ -104,7 +104,7 @@ struct VanishTests {
         }
     }
 
-    @Test("a turn that nobody holds any more is ended")
+    @Test("A turn is ended when its last reference is dropped")
     func dropped() async throws {
         let model = ScriptedModel("scripted", .hang("Once"), .say("free"))
         try await Workshop.run(model) { workshop in

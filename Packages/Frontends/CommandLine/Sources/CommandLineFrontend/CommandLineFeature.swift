@@ -4,16 +4,16 @@ import Registry
 import Settings
 import TerminalKit
 
-/// What only a command line needs: help, completion and the documents about its commands.
+/// The feature with the actions that only a command line needs: help, completion and reference documents.
 struct CommandLineFeature: Feature {
     static let manifest = Manifest(
-        id: "commands", summary: "Help, completion and reference of the commands", version: "0.1.0",
+        id: "commands", summary: "Help, completion and reference for the commands", version: "0.1.0",
         namespaces: ["help", "completion", "docs"],
         groups: [
-            "docs": "Print the documents about the commands"
+            "docs": "Print documentation of the commands"
         ])
 
-    /// What the program is for, in a line.
+    /// What the program is for, in one line.
     static let programSummary = "a modular workbench for AI servers"
 
     init(_ settings: FeatureSettings) {}
@@ -28,8 +28,8 @@ struct CommandLineFeature: Feature {
     }
 
     private static let help = Action(
-        "help", "Show help for a command, or for settings", .reads,
-        .argument("command", "The command's words; or settings, and the key of one", as: [String].self)
+        "help", "Show help for a command or a setting", .reads,
+        .argument("command", "The command; or 'settings', and the key of a setting", as: [String].self)
     ) { context, words in
         if words.first == settingsTopic {
             return try settingsText(words.dropFirst(), context.host, width: width(context.host))
@@ -64,15 +64,15 @@ struct CommandLineFeature: Feature {
         return page.settings(host.catalogue.declarations.filter { $0.key.starts(with: path) })
     }
 
-    /// The width of the terminal that results go to, or of the one behind another descriptor; nil when they go elsewhere.
+    /// The width of the terminal behind standard output or another descriptor; nil if it is not a terminal.
     static func width(_ host: Host, of descriptor: Int32 = 1) -> Int? {
         let terminal = Terminal(fileDescriptor: descriptor)
         return terminal.isTerminal ? terminal.size(environment: host.environment).columns : nil
     }
 
-    /// The page of a command; a width makes lines break for it.
+    /// The help page of a command, wrapped to a width if there is one.
     ///
-    /// - Parameter isExact: whether all the words have to be those of a command, and none its argument.
+    /// - Parameter isExact: whether all words must belong to the command, so that none may be an argument.
     static func helpText(_ words: [String], _ host: Host, width: Int?, isExact: Bool = false) throws -> String {
         let tree = CommandTree(host.composition.registry.actions)
         let page = HelpPage(program: host.name, width: width)
@@ -104,7 +104,7 @@ struct CommandLineFeature: Feature {
     }
 
     private static let completion = Action(
-        "completion", "Print a script that completes commands in your shell", .reads,
+        "completion", "Print a completion script for your shell", .reads,
         .argument("shell", "Your shell", as: CompletionShell.self)
     ) { context, shell in
         ShellScripts.script(for: shell, program: context.host.name)
@@ -113,8 +113,8 @@ struct CommandLineFeature: Feature {
     .example("source <(martlet completion bash)", "In ~/.bashrc")
 
     private static let words = Action(
-        "completion.words", "Say what may come next on a command line", .reads,
-        .argument("words", "The words so far, the last one being typed", as: [String].self)
+        "completion.words", "Print the possible completions of a command line", .reads,
+        .argument("words", "The words so far, including the one being typed", as: [String].self)
     ) { context, words in
         let completer = Completer(
             tree: CommandTree(context.registry.actions), registry: context.registry, host: context.host)
@@ -137,7 +137,7 @@ struct CommandLineFeature: Feature {
 }
 
 extension Action {
-    /// The declaration as a program reads it.
+    /// The declaration in the form that programs read.
     fileprivate var document: JSON {
         var object: JSONObject = ["id": .string(id), "summary": .string(summary), "effect": effect.json]
         object.append("sends", .bool(sends))

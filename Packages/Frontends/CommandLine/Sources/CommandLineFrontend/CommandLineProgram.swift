@@ -25,15 +25,16 @@ public struct CommandLineProgram: Sendable {
             ] + features
     }
 
-    /// Does what the words say and gives the exit code. Must be called on the main thread.
+    /// Runs the command and returns the exit code. Must be called on the main thread.
     ///
-    /// - Parameter arguments: with the program's own name first, as the system gives them.
+    /// - Parameter arguments: all arguments of the process, with the program's name first.
     public func run(_ arguments: [String]) -> Int32 {
         let environment = MainLoop.prepare()
         let streams = StandardStreams()
         let (options, words, problem) = CommonOptions.take(
             from: Array(arguments.dropFirst()), settings: SettingOption.all(features))
-        // Swift reads them from /proc. Without that any command would look like none, and help would be its good end.
+        // Swift reads the arguments from /proc. If that fails, every command would look like a call without arguments,
+        // which prints help and succeeds.
         if let failure: any Failure = arguments.isEmpty ? UsageError.noArguments : problem {
             let errors = ErrorPrinter(
                 streams, format: options.format ?? .text, level: .none, isVerbose: options.isVerbose, program: name,

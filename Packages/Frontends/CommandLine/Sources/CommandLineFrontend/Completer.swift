@@ -3,9 +3,9 @@ import JSON
 import Registry
 import Settings
 
-/// What may come next on a command line.
+/// Completes a command line.
 struct Completer {
-    /// A word that may be typed, with what it means.
+    /// A possible word, with its meaning.
     struct Candidate: Sendable, Hashable {
         let word: String
         let summary: String
@@ -20,7 +20,7 @@ struct Completer {
     let registry: Registry
     let host: Host
 
-    /// The options that every command has.
+    /// The options of every command.
     private var shared: [ParameterDeclaration] { SettingOption.everyOption(host) }
 
     /// - Parameter words: all words after the program's name; the last is the one being typed and may be empty.
@@ -36,7 +36,7 @@ struct Completer {
             return common.name == "set" ? assignments(current) : values(common)
         }
         if !before.contains("--"), let values = attached(current, shared) { return values }
-        // Common options may stand anywhere and say nothing about the command.
+        // Common options may stand anywhere and do not affect which command is meant.
         let words = CommonOptions.take(from: before, settings: SettingOption.all(host)).words
         let match: CommandTree.Match
         do { match = try tree.match(words) } catch { return [] }
@@ -59,7 +59,7 @@ struct Completer {
 
     private func arguments(_ action: Action, _ rest: [String], _ current: String) -> [Candidate] {
         if !rest.contains("--"), let options = named(action, rest, current) { return options }
-        // What may follow the words of a command is known to the tree alone.
+        // Only the tree knows the words that may follow the words of a command.
         if action.id == "help" { return tree.node(at: rest).map { verbs($0) } ?? [] }
         let places = ArgumentParser.places(in: rest, of: action).count
         if action.id == "config.set", places == 1, let key = ArgumentParser.places(in: rest, of: action).first {
@@ -71,7 +71,7 @@ struct Completer {
         return []
     }
 
-    /// What an option's name or value may be; nil when the word being typed is neither.
+    /// The candidates for an option's name or value; nil if the word being typed is neither.
     private func named(_ action: Action, _ rest: [String], _ current: String) -> [Candidate]? {
         if let last = rest.last, let option = ArgumentParser.valueOption(last, action.parameters) {
             return values(option)
@@ -80,7 +80,7 @@ struct Completer {
         return current.hasPrefix("-") ? options(action.parameters) : nil
     }
 
-    /// The values of an option that is written as one word: `--name=value`.
+    /// The values of an option written as one word: `--name=value`.
     private func attached(_ current: String, _ parameters: [ParameterDeclaration]) -> [Candidate]? {
         guard let equals = current.firstIndex(of: "="), current.hasPrefix("--"),
             let option = ArgumentParser.valueOption(String(current[..<equals]), parameters)
@@ -100,12 +100,12 @@ struct Completer {
         }
     }
 
-    /// `key=`, and its values behind that.
+    /// The candidates `key=`, and after that the values of the key.
     private func assignments(_ current: String) -> [Candidate] {
         guard let equals = current.firstIndex(of: "=") else {
             return host.catalogue.declarations.map { Candidate($0.key.joined(separator: ".") + "=", $0.summary) }
         }
-        // What follows a key is no path to a shell.
+        // Shells cannot complete a path after `key=`.
         return values(ofSetting: String(current[..<equals])).filter { !$0.word.hasPrefix(":") }
             .map { Candidate("\(current[...equals])\($0.word)", $0.summary) }
     }
@@ -129,12 +129,12 @@ struct Completer {
     }
 }
 
-/// The shells that can complete our commands.
+/// The shells that completion supports.
 enum CompletionShell: String, Choice {
     case bash, zsh, fish
 }
 
-/// Scripts that ask the program itself what may come next, so that they are never out of date.
+/// Completion scripts. They ask the program itself for candidates, so that they are never out of date.
 enum ShellScripts {
     static func script(for shell: CompletionShell, program: String) -> String {
         let function = "_" + program.map { $0.isLetter || $0.isNumber ? String($0) : "_" }.joined()

@@ -1,6 +1,6 @@
 public import Capabilities
 
-/// What goes wrong in the host itself.
+/// The errors of the host itself.
 public enum HostError: Failure, Hashable {
     case unknownSetting(key: String, why: String)
     case badSetting(key: String, why: String)
@@ -37,7 +37,7 @@ public enum HostError: Failure, Hashable {
         case .unknownSetting(let key, let why), .badSetting(let key, let why): "\(key): \(why)"
         case .noFile(let what), .file(let what), .editor(let what), .nothingToTrust(let what): what
         case .noDescriptors:
-            "too few files may be open at the same time; raise the limit, for instance with 'ulimit -n 1024'"
+            "the limit on open files is too low; raise it, for example with 'ulimit -n 1024'"
         case .unknownStore(let id, let known):
             "there is no data store \(id.quotedForMessage)\(Suggestion.text(for: id, among: known)); "
                 + (known.isEmpty ? "no feature here keeps data" : "known: \(known.joined(separator: ", "))")

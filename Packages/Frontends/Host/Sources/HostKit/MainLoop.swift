@@ -4,15 +4,15 @@ import Glibc
 import ProcessKit
 import Synchronization
 
-/// Runs a program's work on the thread that the program began on, and turns signals into cancellation.
+/// Runs a program's work on its main thread and turns signals into cancellation.
 ///
-/// Most commands are over before another thread would have started, so nothing else is started for them; what waits
-/// or computes moves itself to the global executor.
+/// Most commands finish before another thread would have started, so no thread is started for them. Work that waits or
+/// computes moves to the global executor itself.
 public final class MainLoop: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
         var exit: ExitCode?
-        /// Stops what the next SIGINT is meant for, when that is not everything.
+        /// Called by the next SIGINT instead of ending the program.
         var interrupt: (@Sendable () -> Void)?
         /// Whether a signal has come that ends the program.
         var isEnding = false
@@ -30,18 +30,18 @@ public final class MainLoop: TaskExecutor {
         self.signals = signals
     }
 
-    /// Gives a signal that comes before `run` the exit code that it has later, and keeps what secrets there will be from
-    /// core dumps and other processes. To be called as early as possible.
+    /// Makes signals that arrive before `run` end the program with the right exit code, and protects secrets in memory
+    /// from core dumps and other processes. Call it as early as possible.
     ///
-    /// - Returns: the variables that the program was started with. They are nowhere else afterwards as far as they are
-    ///   secret, so that no command which a model runs finds them in `/proc`.
+    /// - Returns: the environment variables. Secret ones are removed from the process's environment, so that commands
+    ///   run by a model do not find them in `/proc`.
     public static func prepare() -> [String: String] {
         Signals.endProcessUntilInstalled()
         ProcessMemory.hide()
         return Environment.take(hiding: CommandEnvironment.isSecret)
     }
 
-    /// Throws when so few files may be open that what waits for threads and descriptors could not even say so.
+    /// Throws if the limit on open files is so low that not even an error could be reported later.
     public static func requireDescriptors() throws(HostError) {
         let highest = fcntl(2, F_DUPFD_CLOEXEC, 15)
         if highest >= 0 {
@@ -51,23 +51,24 @@ public final class MainLoop: TaskExecutor {
         }
     }
 
-    /// Runs the work until it is done and gives its exit code.
+    /// Runs the work until it finishes and returns its exit code.
     ///
-    /// SIGINT, SIGTERM and what else ends a program cancel it; a second SIGINT or SIGQUIT, or work that does not end within
-    /// the patience, ends the program at once. Must be called on the main thread and only once.
+    /// Signals that end a program, such as SIGINT and SIGTERM, cancel the work. A second SIGINT or SIGQUIT, or work
+    /// that does not end within the patience, ends the program at once. Must be called on the main thread and only
+    /// once.
     ///
-    /// - Parameter restore: puts the terminal back in order; it may run inside a signal handler.
+    /// - Parameter restore: restores the terminal; it may run inside a signal handler.
     public static func run(
         patience: Duration = .seconds(12), restore: (@convention(c) () -> Void)? = nil,
         _ work: @escaping @Sendable (MainLoop) async -> ExitCode
     ) -> ExitCode {
-        // Without a pipe or signal handlers nothing could be done in good order, so nothing is begun.
+        // Without a pipe or signal handlers the program could not end cleanly, so it does not start.
         guard let wake = WakeDescriptor() else { return .failed }
         do {
             let signals = try Signals.install(Signal.endings)
             signals.setRestoreHook(restore)
             let loop = MainLoop(patience: patience, wake: wake, signals: signals)
-            // The loop owns this task: it ends only with it, or with the process.
+            // The loop owns this task, which ends with the loop or with the process.
             let task = Task(executorPreference: loop) {
                 let exit = await work(loop)
                 loop.finish(exit)
@@ -78,11 +79,11 @@ public final class MainLoop: TaskExecutor {
         }
     }
 
-    /// Does work that the next SIGINT cancels by itself; the one after it cancels everything, as always.
+    /// Runs work that the next SIGINT cancels on its own; the SIGINT after that cancels everything, as usual.
     public func interruptible<Result: Sendable>(
         _ work: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
-        // It is awaited below, whoever cancels it.
+        // Awaited below, whatever cancels it.
         let task = Task { try await work() }
         state.withLock { $0.interrupt = { task.cancel() } }
         defer { state.withLock { $0.interrupt = nil } }
@@ -93,9 +94,9 @@ public final class MainLoop: TaskExecutor {
         }
     }
 
-    /// Waits on this thread until there is room to write to a descriptor, or nobody reads from it any more.
+    /// Blocks this thread until a descriptor can be written to or its reader is gone.
     ///
-    /// False when the program is to end and a reader who reads nothing keeps it from that.
+    /// Returns false if the program is ending and the reader does not read.
     public func waitForRoom(in descriptor: Int32) -> Bool {
         var descriptors = [
             pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0),
@@ -105,7 +106,7 @@ public final class MainLoop: TaskExecutor {
             while unsafe poll(&descriptors, 2, -1) < 0, errno == EINTR {}
             if descriptors[0].revents != 0 { return true }
         }
-        // One that is merely slow gets the last words too.
+        // A reader that is only slow still gets the last output.
         while true {
             let count = unsafe poll(&descriptors, 1, 1_000)
             if count >= 0 || errno != EINTR { return count > 0 }
@@ -160,12 +161,12 @@ public final class MainLoop: TaskExecutor {
     }
 }
 
-/// A pipe by which any thread wakes the main loop.
+/// A pipe that lets any thread wake the main loop.
 struct WakeDescriptor: ~Copyable, Sendable {
     private let readEnd: Int32
     private let writeEnd: Int32
 
-    /// Nil when too many files are open.
+    /// Nil if too many files are open.
     init?() {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return nil }
@@ -181,13 +182,13 @@ struct WakeDescriptor: ~Copyable, Sendable {
         close(writeEnd)
     }
 
-    /// Wakes the loop; a pipe that is full already does.
+    /// Wakes the loop. If the pipe is already full, the loop wakes anyway.
     func notify() {
         var byte: UInt8 = 1
         _ = unsafe write(writeEnd, &byte, 1)
     }
 
-    /// Waits for `notify`, for the other descriptor or for the moment, whichever comes first.
+    /// Waits for `notify`, for the other descriptor or for the deadline, whichever comes first.
     func wait(orReadable other: Int32, until deadline: ContinuousClock.Instant?) {
         var descriptors = [
             pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0),

@@ -6,17 +6,17 @@ import ProcessKit
 public import Registry
 import Settings
 
-/// A host: the settings are read, the features are put together, and actions can be done.
+/// Reads the settings, composes the features and performs actions.
 ///
-/// A program of one's own with chosen features is this and a frontend:
+/// A program with your own choice of features is a workbench and a frontend:
 ///
 /// ```swift
 /// let workbench = Workbench(name: "mybench", version: "1.0", features: [BuiltInFeature(ChatFeature.self)])
 /// ```
 public struct Workbench: Sendable {
-    /// What one run wants, beyond the settings.
+    /// The choices for one run, in addition to the settings.
     public struct Options: Sendable {
-        /// When given, only these features and the host's own.
+        /// If set, only these features and those of the host are used.
         public var only: [String]?
         /// `key=value`, as typed.
         public var settings: [String] = []
@@ -25,15 +25,15 @@ public struct Workbench: Sendable {
     }
 
     public let host: Host
-    /// What is wrong in settings and composition, if anything is; only actions that always work are done then.
+    /// The problems of the settings and the composition, if any. With problems, only actions marked `always()` run.
     public let failure: (any Failure)?
 
     public var composition: Composition { host.composition }
     public var registry: Registry { host.composition.registry }
 
-    /// Of what it was made, to make it anew.
+    /// The inputs of this workbench, to make another one from.
     let recipe: Recipe
-    /// The settings files as they were before they were read.
+    /// The state of the settings files just before they were read.
     let marks: SettingsMarks
 
     struct Recipe: Sendable {
@@ -47,8 +47,8 @@ public struct Workbench: Sendable {
         func loader() -> SettingsLoader { SettingsLoader(environment: environment, catalogue: catalogue) }
     }
 
-    /// Reads the settings and composes the features. It throws nothing: what is wrong is kept in `failure`, so that
-    /// the actions that mend it can still be done.
+    /// Reads the settings and composes the features. Does not throw: problems are kept in `failure`, so that the
+    /// actions that fix them can still run.
     public init(
         name: String, version: String, features: [BuiltInFeature], options: Options = Options(),
         environment: [String: String] = Environment.snapshot()
@@ -60,10 +60,11 @@ public struct Workbench: Sendable {
                 catalogue: SettingsCatalogue(of: all)))
     }
 
-    /// - Parameter present: those of a workbench of the same session, with which this one shares what is to be shared.
+    /// - Parameter present: the surroundings of another workbench of the same session, whose shared values this one
+    ///   keeps using.
     init(_ recipe: Recipe, sharing present: Surroundings? = nil) {
         let loader = recipe.loader()
-        // Before they are read, so that no change falls between the two.
+        // Taken before the read, so that no change is missed in between.
         let marks = loader.marks()
         let settings = loader.load(flags: recipe.options.settings)
         let surroundings =
@@ -97,7 +98,7 @@ public struct Workbench: Sendable {
 }
 
 extension Timestamp {
-    /// The time of day, from the system.
+    /// The current time, from the system.
     static func now() -> Timestamp {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)
@@ -106,13 +107,13 @@ extension Timestamp {
 }
 
 extension Workbench {
-    /// A session of this workbench, which is to be closed. One workbench has one session. It takes up settings that change
-    /// while it is open.
+    /// Opens the session of this workbench; the caller must close it. A workbench has only one session. The session
+    /// picks up changed settings while it is open.
     public func open() -> WorkbenchSession {
         WorkbenchSession(host, failure: failure, renewal: SettingsWatch(self))
     }
 
-    /// Does one action in a session of its own, as a command does.
+    /// Performs one action in its own session, as a command does.
     public func perform(
         _ action: Action, _ arguments: JSONObject, as caller: Caller, output: any ActionOutput,
         limit: Duration? = nil, isAgreed: Bool = false
@@ -126,7 +127,7 @@ extension Workbench {
         } catch {
             result = .failure(error)
         }
-        // What waits for nothing has opened nothing that is to be closed.
+        // An instant action has not opened anything that would need closing.
         for stuck in action.isInstant ? [] : await session.close() {
             output.notice("the feature \(stuck) did not stop in time and was abandoned")
         }
@@ -135,10 +136,10 @@ extension Workbench {
 }
 
 extension Redactor {
-    /// Shorter values are switches and words more often than secrets, and would be masked wherever they stand.
+    /// Shorter values are mostly switches and ordinary words, which would then be masked everywhere.
     private static let leastLength = 8
 
-    /// From now on the values of all variables are taken out that are called like secrets, whoever uses them.
+    /// From now on, removes the values of all variables whose names suggest a secret.
     func learn(secretsIn environment: [String: String]) {
         for (name, value) in environment where CommandEnvironment.isSecret(name) {
             guard value.utf8.count >= Self.leastLength, !Self.isFile(value) else { continue }
@@ -146,6 +147,7 @@ extension Redactor {
         }
     }
 
-    /// `GOOGLE_APPLICATION_CREDENTIALS` and its like say where a secret is, which people want to read in messages.
+    /// `GOOGLE_APPLICATION_CREDENTIALS` and similar variables hold the path of a secret, which people want to read in
+    /// messages.
     private static func isFile(_ value: String) -> Bool { value.hasPrefix("/") && Files.exists(value) }
 }

@@ -1,6 +1,6 @@
 import JSON
 
-/// Works out the value of a tree. Every value is bounded, so that a few doublings cannot fill the memory.
+/// Evaluates a syntax tree. Every value has a size limit, so that a few doublings cannot fill the memory.
 struct Evaluation {
     let scope: Scope
 
@@ -14,13 +14,13 @@ struct Evaluation {
         case .name(let name):
             guard let value = scope.values[name] else {
                 let known = scope.values.keys.sorted().joined(separator: ", ")
-                throw ExpressionError("there is nothing called '\(name)'; there is \(known)", at: syntax.offset)
+                throw ExpressionError("unknown name '\(name)'; known names: \(known)", at: syntax.offset)
             }
             return value
         case .member(let parent, let key):
             return try member(try value(of: key), of: try value(of: parent), at: key.offset)
         case .call(let function, let arguments):
-            // What is not needed has not to make sense.
+            // The second value is not evaluated unless it is needed.
             if function.name == "default", let first = arguments.first, let second = arguments.last {
                 let value = try value(of: first)
                 return value.isNull ? try self.value(of: second) : value
@@ -40,12 +40,12 @@ struct Evaluation {
     private func bool(_ syntax: Syntax, _ sign: String) throws(ExpressionError) -> Bool {
         let value = try value(of: syntax)
         guard let bool = value.bool else {
-            throw ExpressionError("'\(sign)' needs true or false and was given \(value.kindName)", at: syntax.offset)
+            throw ExpressionError("'\(sign)' needs true or false, not \(value.kindName)", at: syntax.offset)
         }
         return bool
     }
 
-    /// What does not exist is null, as is any part of it.
+    /// A member that does not exist is null, and so are its members.
     private func member(_ key: JSON, of parent: JSON, at offset: Int) throws(ExpressionError) -> JSON {
         switch (parent, key) {
         case (.null, _): return .null
@@ -53,9 +53,9 @@ struct Evaluation {
         case (.array(let items), .int(let index)):
             let place = index < 0 ? items.count + index : index
             return items.indices.contains(place) ? items[place] : .null
-        // A name that was written after a dot, as in `steps.ask.results.0`.
+        // The key may be a name written after a dot, as in `steps.ask.results.0`.
         case (.array, .string), (.object, _):
-            throw ExpressionError("\(parent.kindName) has no place \(key.text())", at: offset)
+            throw ExpressionError("\(parent.kindName) has no index \(key.text())", at: offset)
         default: throw ExpressionError("\(parent.kindName) has no members", at: offset)
         }
     }
@@ -101,7 +101,7 @@ extension ExpressionError {
 }
 
 extension JSON {
-    /// The value inside of a text: texts as they are, nothing for null, all else as JSON.
+    /// The value inside a text: a text unchanged, nothing for null, anything else as JSON.
     var plainText: String {
         switch self {
         case .string(let text): text
@@ -111,13 +111,13 @@ extension JSON {
     }
 }
 
-/// Sums and products. Whole numbers stay whole and never wrap around.
+/// Arithmetic. Integers stay integers and never wrap around.
 struct Arithmetic {
     let offset: Int
 
     func plus(_ left: JSON, _ right: JSON) throws(ExpressionError) -> JSON {
         if left.string != nil || right.string != nil {
-            throw ExpressionError("'+' adds numbers; texts are joined with '~'", at: offset)
+            throw ExpressionError("'+' adds numbers; use '~' to join texts", at: offset)
         }
         return try number("+", left, right, { $0.addingReportingOverflow($1) }, +)
     }
@@ -130,13 +130,13 @@ struct Arithmetic {
         try number("*", left, right, { $0.multipliedReportingOverflow(by: $1) }, *)
     }
 
-    /// Whole where it comes out even.
+    /// An integer if there is no remainder.
     func divided(_ left: JSON, _ right: JSON) throws(ExpressionError) -> JSON {
         if let left = left.int, let right = right.int, right != 0 {
             let (quotient, remainder) = right == -1 ? (0, 1) : left.quotientAndRemainder(dividingBy: right)
             if remainder == 0 { return .int(quotient) }
         }
-        if right.double == 0 { throw ExpressionError("a number is divided by zero", at: offset) }
+        if right.double == 0 { throw ExpressionError("division by zero", at: offset) }
         return try number("/", left, right, { _, _ in (0, true) }, /)
     }
 
@@ -144,7 +144,7 @@ struct Arithmetic {
         guard let left = left.int, let right = right.int else {
             throw ExpressionError("'%' needs whole numbers", at: offset)
         }
-        if right == 0 { throw ExpressionError("a number is divided by zero", at: offset) }
+        if right == 0 { throw ExpressionError("division by zero", at: offset) }
         return .int(right == -1 ? 0 : left % right)
     }
 
@@ -158,7 +158,7 @@ struct Arithmetic {
         }
         guard let left = left.double, let right = right.double else {
             let wrong = left.double == nil ? left : right
-            throw ExpressionError("'\(sign)' needs numbers and was given \(wrong.kindName)", at: offset)
+            throw ExpressionError("'\(sign)' needs numbers, not \(wrong.kindName)", at: offset)
         }
         let result = fraction(left, right)
         guard result.isFinite else { throw ExpressionError("the number is too large", at: offset) }
@@ -166,9 +166,9 @@ struct Arithmetic {
     }
 }
 
-/// How values are compared.
+/// Compares values.
 enum Comparison {
-    /// Numbers are equal by what they mean: `1 == 1.0`.
+    /// Numbers are equal if their values are: `1 == 1.0`.
     static func areEqual(_ left: JSON, _ right: JSON) -> Bool {
         switch (left, right) {
         case (.int, .double), (.double, .int): return left.double == right.double
@@ -181,17 +181,17 @@ enum Comparison {
         }
     }
 
-    /// Less than 0, 0, or more: numbers by size, texts by their characters.
+    /// Negative, zero or positive. Numbers are ordered by value, texts by their characters.
     static func order(_ left: JSON, _ right: JSON, at offset: Int) throws(ExpressionError) -> Int {
         if let left = left.int, let right = right.int { return left < right ? -1 : left > right ? 1 : 0 }
         if let left = left.double, let right = right.double { return left < right ? -1 : left > right ? 1 : 0 }
         if let left = left.string, let right = right.string {
             return left == right ? 0 : left.unicodeScalars.lexicographicallyPrecedes(right.unicodeScalars) ? -1 : 1
         }
-        throw ExpressionError("\(left.kindName) and \(right.kindName) have no order", at: offset)
+        throw ExpressionError("cannot compare \(left.kindName) with \(right.kindName)", at: offset)
     }
 
-    /// Whether a list has an item, an object a member, or a text a part.
+    /// Whether a list has an item, an object a member, or a text a substring.
     static func contains(_ whole: JSON, _ part: JSON, at offset: Int) throws(ExpressionError) -> Bool {
         switch (whole, part) {
         case (.array(let items), _): return items.contains { areEqual($0, part) }
@@ -199,7 +199,7 @@ enum Comparison {
         case (.string(let text), .string(let part)): return part.isEmpty || text.contains(part)
         case (.null, _): return false
         default:
-            throw ExpressionError("\(part.kindName) cannot be looked for in \(whole.kindName)", at: offset)
+            throw ExpressionError("cannot search for \(part.kindName) in \(whole.kindName)", at: offset)
         }
     }
 }

@@ -1,14 +1,15 @@
 public import JSON
 
-/// A small piece of a bundle that has a value: `steps.ask.result.text != '' && inputs.deep`.
+/// An expression in a bundle, such as `steps.ask.result.text != '' && inputs.deep`.
 ///
-/// It always ends: there are no loops and no functions of one's own, and every value has a limit. What does not exist is
-/// null; what makes no sense, such as `1 + 'a'`, is an error with its place. A value never becomes an expression.
+/// Evaluation always ends: there are no loops and no user-defined functions, and every value has a size limit. A
+/// missing member is null. An invalid operation, such as `1 + 'a'`, throws an error with its position. A value is never
+/// parsed as an expression.
 public struct Expression: Sendable {
     public let text: String
     let syntax: Syntax
 
-    /// Reads the text of an expression, without the marks around it.
+    /// Parses an expression without the `${{ }}` around it.
     public init(parsing text: String) throws(ExpressionError) {
         let scalars = Array(text.unicodeScalars)
         guard scalars.count <= Self.longest else {
@@ -18,7 +19,7 @@ public struct Expression: Sendable {
         syntax = try parser.expression()
         self.text = text
         if parser.token.kind != .end {
-            throw ExpressionError("an operator was expected and \(parser.token.words) found", at: parser.token.offset)
+            throw ExpressionError("expected an operator, found \(parser.token.words)", at: parser.token.offset)
         }
     }
 
@@ -29,23 +30,23 @@ public struct Expression: Sendable {
 
     static let longest = 16_384
 
-    /// Its value in a scope.
+    /// The value in a scope.
     public func value(in scope: Scope) throws(ExpressionError) -> JSON {
         try Evaluation(scope: scope).value(of: syntax)
     }
 
-    /// Its value where it has to be true or false.
+    /// The value in a scope. Throws if it is not true or false.
     public func bool(in scope: Scope) throws(ExpressionError) -> Bool {
         let value = try value(in: scope)
         guard let bool = value.bool else {
-            throw ExpressionError("the value has to be true or false and is \(value.kindName)", at: syntax.offset)
+            throw ExpressionError("the value must be true or false, not \(value.kindName)", at: syntax.offset)
         }
         return bool
     }
 
-    /// What it refers to, so that a name that nothing has is found before anything runs.
+    /// A name that the expression refers to. Unknown names are found before anything runs.
     public struct Reference: Sendable, Hashable {
-        /// The name, and the members after it as far as they are written out: `["steps", "ask", "result"]`.
+        /// The name, and the members after it as far as they are constant: `["steps", "ask", "result"]`.
         public let path: [String]
         public let offset: Int
     }
@@ -56,7 +57,7 @@ public struct Expression: Sendable {
         return found
     }
 
-    /// The functions that it calls, such as `always`.
+    /// The functions that the expression calls, such as `always`.
     public var functions: Set<String> {
         var found: Set<String> = []
         syntax.forEach { if case .call(let function, _) = $0.content { found.insert(function.name) } }
@@ -70,7 +71,7 @@ extension Syntax {
         children.forEach { $0.collect(into: &found) }
     }
 
-    /// `a.b["c"][0]` as a path. What is looked up by a value that is not known ends it.
+    /// `a.b["c"][0]` as a path. Nil if a key is not constant.
     private var constantPath: [String]? {
         switch content {
         case .name(let name): return [name]
@@ -100,13 +101,13 @@ extension Syntax {
     }
 }
 
-/// What the names of an expression stand for.
+/// The values that the names of an expression stand for.
 public struct Scope: Sendable {
-    /// The values by their names, such as `inputs` and `steps`.
+    /// The values by name, such as `inputs` and `steps`.
     public var values: [String: JSON]
-    /// Whether all that this depends on went well; nil where that makes no sense.
+    /// Whether everything that this depends on succeeded; nil where that is not defined.
     public var hasSucceeded: Bool?
-    /// How many bytes a value may grow to.
+    /// The maximum size of a value in bytes.
     public var limit = 8 << 20
 
     public init(_ values: [String: JSON] = [:], hasSucceeded: Bool? = nil) {
@@ -115,10 +116,10 @@ public struct Scope: Sendable {
     }
 }
 
-/// Why an expression cannot be read, or has no value.
+/// Why an expression cannot be parsed or evaluated.
 public struct ExpressionError: Error, Sendable, Hashable {
     public let message: String
-    /// Where in the text, in Unicode scalars from its beginning.
+    /// The position in the text, in Unicode scalars.
     public let offset: Int
 
     public init(_ message: String, at offset: Int) {

@@ -1,7 +1,7 @@
 import Capabilities
 import JSON
 
-/// Reads an expression into a tree. Each rule is one function, from the loosest to the closest.
+/// Parses an expression into a tree. Each rule is one function, from the loosest to the tightest binding.
 struct ExpressionParser {
     private var tokenizer: Tokenizer
     private(set) var token: Token
@@ -14,10 +14,10 @@ struct ExpressionParser {
         token = try tokenizer.next()
     }
 
-    /// An expression up to what cannot belong to it.
+    /// Parses an expression up to the first token that does not belong to it.
     mutating func expression() throws(ExpressionError) -> Syntax {
         if depth == Self.deepest {
-            throw ExpressionError("the expression nests deeper than \(Self.deepest) levels", at: token.offset)
+            throw ExpressionError("the expression is nested deeper than \(Self.deepest) levels", at: token.offset)
         }
         depth += 1
         defer { depth -= 1 }
@@ -45,10 +45,10 @@ struct ExpressionParser {
 
     private mutating func unary() throws(ExpressionError) -> Syntax {
         let offset = token.offset
-        // Signs in a row nest as brackets do.
+        // Unary signs in a row count as nesting, as brackets do.
         if isNext("!") || isNext("-") {
             if depth == Self.deepest {
-                throw ExpressionError("the expression nests deeper than \(Self.deepest) levels", at: offset)
+                throw ExpressionError("the expression is nested deeper than \(Self.deepest) levels", at: offset)
             }
             depth += 1
             defer { depth -= 1 }
@@ -64,7 +64,7 @@ struct ExpressionParser {
             if try accept(".") {
                 guard case .name(let name) = token.kind else {
                     throw ExpressionError(
-                        "the name of a member was expected and \(token.words) found", at: token.offset)
+                        "expected a member name, found \(token.words)", at: token.offset)
                 }
                 let key = Syntax(content: .value(.string(name)), offset: token.offset)
                 token = try tokenizer.next()
@@ -85,7 +85,7 @@ struct ExpressionParser {
         case .number(let text):
             token = try tokenizer.next()
             do { return Syntax(content: .value(try JSON(parsing: Array(text.utf8))), offset: first.offset) } catch {
-                throw ExpressionError("'\(text)' is no number", at: first.offset)
+                throw ExpressionError("'\(text)' is not a valid number", at: first.offset)
             }
         case .text(let text):
             token = try tokenizer.next()
@@ -102,7 +102,7 @@ struct ExpressionParser {
             try expect("[")
             return Syntax(content: .list(try items(until: "]")), offset: first.offset)
         case .sign, .end:
-            throw ExpressionError("a value was expected and \(first.words) found", at: first.offset)
+            throw ExpressionError("expected a value, found \(first.words)", at: first.offset)
         }
     }
 
@@ -116,11 +116,11 @@ struct ExpressionParser {
         guard try accept("(") else { return Syntax(content: .name(name), offset: offset) }
         guard let function = Function.all[name] else {
             let near = Suggestion.text(for: name, among: Function.all.keys.sorted())
-            throw ExpressionError("there is no function '\(name)'\(near)", at: offset)
+            throw ExpressionError("unknown function '\(name)'\(near)", at: offset)
         }
         let arguments = try items(until: ")")
         guard function.count.contains(arguments.count) else {
-            throw ExpressionError("\(function.usage) was given \(arguments.count) values", at: offset)
+            throw ExpressionError("\(function.usage) was called with \(arguments.count) arguments", at: offset)
         }
         return Syntax(content: .call(function, arguments), offset: offset)
     }
@@ -134,7 +134,7 @@ struct ExpressionParser {
         return items
     }
 
-    // MARK: Signs
+    // MARK: Tokens
 
     private func isNext(_ sign: String) -> Bool {
         token.kind == .sign(sign) || sign == "in" && token.kind == .name(sign)
@@ -148,7 +148,7 @@ struct ExpressionParser {
 
     private mutating func expect(_ sign: String) throws(ExpressionError) {
         guard try accept(sign) else {
-            throw ExpressionError("'\(sign)' was expected and \(token.words) found", at: token.offset)
+            throw ExpressionError("expected '\(sign)', found \(token.words)", at: token.offset)
         }
     }
 }
@@ -158,7 +158,7 @@ struct Syntax: Sendable {
     indirect enum Content: Sendable {
         case value(JSON)
         case list([Syntax])
-        /// One of the names that a scope has.
+        /// A name of the scope.
         case name(String)
         case member(Syntax, Syntax)
         case call(Function, [Syntax])
@@ -169,11 +169,11 @@ struct Syntax: Sendable {
     }
 
     let content: Content
-    /// Where it begins.
+    /// The position of its first character.
     let offset: Int
 }
 
-/// What stands between two values.
+/// A binary operator.
 enum Operator: String, Sendable {
     case or = "||"
     case and = "&&"
@@ -191,14 +191,14 @@ enum Operator: String, Sendable {
     case divided = "/"
     case remainder = "%"
 
-    /// The loosest first; those of a level are read from left to right.
+    /// The loosest first. Operators of one level are left-associative.
     static let levels: [[Operator]] = [
         [.or], [.and], [.equal, .unequal], [.less, .atMost, .greater, .atLeast, .within], [.join], [.plus, .minus],
         [.times, .divided, .remainder],
     ]
 }
 
-/// Cuts an expression into words.
+/// Splits an expression into tokens.
 struct Tokenizer {
     private let scalars: [Unicode.Scalar]
     private var place: Int
@@ -226,7 +226,7 @@ struct Tokenizer {
             return Token(kind: .name(take { Self.isName($0) }), offset: start)
         default:
             guard let sign = Self.signs.first(where: { scalars[place...].starts(with: $0) }) else {
-                throw ExpressionError("'\(scalars[place].escaped(asASCII: false))' means nothing here", at: start)
+                throw ExpressionError("'\(scalars[place].escaped(asASCII: false))' is not valid here", at: start)
             }
             place += sign.count
             return Token(kind: .sign(String(String.UnicodeScalarView(sign))), offset: start)
@@ -239,7 +239,7 @@ struct Tokenizer {
         return String(String.UnicodeScalarView(scalars[start..<place]))
     }
 
-    /// A hyphen belongs to a name when a letter follows it, as in `steps.find-todos`; subtraction has spaces around it.
+    /// A hyphen belongs to a name if a letter follows it, as in `steps.find-todos`. Subtraction needs spaces around it.
     private static func isName(_ scalar: Unicode.Scalar) -> Bool {
         ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar) || ("0"..."9").contains(scalar)
             || scalar == "_" || scalar == "-"
@@ -247,7 +247,7 @@ struct Tokenizer {
 
     private mutating func number() -> String {
         var text = take { ("0"..."9").contains($0) }
-        // `a[0].b` has no fraction.
+        // In `a[0].b`, 0 has no fraction.
         if place + 1 < scalars.count, scalars[place] == ".", ("0"..."9").contains(scalars[place + 1]) {
             place += 1
             text += "." + take { ("0"..."9").contains($0) }
@@ -255,7 +255,7 @@ struct Tokenizer {
         return text
     }
 
-    /// A text in either quotes; a quote that is doubled stands for itself, and nothing else is special.
+    /// A text in single or double quotes. A doubled quote stands for one quote; nothing else is special.
     private mutating func text() throws(ExpressionError) -> String {
         let (start, quote) = (place, scalars[place])
         var text = String.UnicodeScalarView()
@@ -269,11 +269,11 @@ struct Tokenizer {
             }
             text.append(scalar)
         }
-        throw ExpressionError("the text that begins here has no end; close it with \(quote)", at: start)
+        throw ExpressionError("the text that begins here is not closed; add \(quote)", at: start)
     }
 }
 
-/// A word of an expression.
+/// A token of an expression.
 struct Token: Hashable {
     enum Kind: Hashable {
         case number(String)
@@ -287,7 +287,7 @@ struct Token: Hashable {
     let kind: Kind
     let offset: Int
 
-    /// The token as a message names it.
+    /// The token as error messages show it.
     var words: String {
         switch kind {
         case .number(let text), .name(let text), .sign(let text): "'\(text)'"

@@ -1,12 +1,12 @@
 import JSON
 
-/// Something that expressions can call.
+/// A function that expressions can call.
 struct Function: Sendable {
     let name: String
-    /// How it is written, for messages and the reference.
+    /// The signature, for messages and the reference.
     let usage: String
     let summary: String
-    /// How many values it takes.
+    /// The number of arguments.
     let count: ClosedRange<Int>
     let run: @Sendable (Arguments) throws(ExpressionError) -> JSON
 
@@ -32,7 +32,7 @@ extension Expression {
     }
 }
 
-/// What a function was given.
+/// The arguments of a call.
 struct Arguments {
     let function: Function
     let values: [JSON]
@@ -55,14 +55,14 @@ struct Arguments {
     }
 
     func wrong(_ index: Int, _ wanted: String) -> ExpressionError {
-        failure("needs \(wanted) and was given \(values[index].kindName)")
+        failure("needs \(wanted), not \(values[index].kindName)")
     }
 
     func failure(_ words: String) -> ExpressionError {
         ExpressionError("\(function.usage) \(words)", at: offset)
     }
 
-    /// A text that is not larger than the scope allows.
+    /// A text within the size limit of the scope.
     func bounded(_ text: String) throws(ExpressionError) -> JSON {
         guard text.utf8.count <= scope.limit else { throw .tooLarge(scope.limit, at: offset) }
         return .string(text)
@@ -71,7 +71,7 @@ struct Arguments {
 
 extension Function {
     static let lists: [Function] = [
-        Function("length(value)", "How many items, members or characters there are", 1...1) {
+        Function("length(value)", "The number of items, members or characters", 1...1) {
             (given) throws(ExpressionError) in
             switch given.values[0] {
             case .array(let items): return .int(items.count)
@@ -89,7 +89,7 @@ extension Function {
         },
         Function("sort(list)", "The items in order, numbers or texts", 1...1) { (given) throws(ExpressionError) in
             let items = try given.list(0)
-            // Compared once beforehand: a closure of sorting cannot throw this error.
+            // Compared once before sorting, because the closure of a sort cannot throw this error.
             for item in items.dropFirst() { _ = try Comparison.order(items[0], item, at: given.offset) }
             return .array(
                 items.sorted { left, right in
@@ -100,7 +100,7 @@ extension Function {
                     }
                 })
         },
-        Function("unique(list)", "The items, each once", 1...1) { (given) throws(ExpressionError) in
+        Function("unique(list)", "The items without duplicates", 1...1) { (given) throws(ExpressionError) in
             var seen: Set<JSON> = []
             return .array(try given.list(0).filter { seen.insert($0).inserted })
         },
@@ -147,7 +147,7 @@ extension Function {
         Function("upper(text)", "The text in upper case", 1...1) { (given) throws(ExpressionError) in
             try given.bounded(given.text(0).uppercased())
         },
-        Function("trim(text)", "The text without white space at its ends", 1...1) { (given) throws(ExpressionError) in
+        Function("trim(text)", "The text without white space at both ends", 1...1) { (given) throws(ExpressionError) in
             let text = try given.text(0)
             let start = text.firstIndex { !$0.isWhitespace } ?? text.endIndex
             let end = text.lastIndex { !$0.isWhitespace }.map { text.index(after: $0) } ?? start
@@ -172,7 +172,7 @@ extension Function {
             }
             return .string(text)
         },
-        Function("replace(text, old, new)", "The text with each old part replaced", 3...3) {
+        Function("replace(text, old, new)", "The text with every old part replaced by the new one", 3...3) {
             (given) throws(ExpressionError) in
             let (text, old, new) = (try given.text(0), try given.text(1), try given.text(2))
             if old.isEmpty { throw given.failure("needs something to replace") }
@@ -181,15 +181,15 @@ extension Function {
             if overflow || size > given.scope.limit { throw .tooLarge(given.scope.limit, at: given.offset) }
             return try given.bounded(parts.joined(separator: new))
         },
-        Function("starts_with(text, part)", "Whether a text begins with another", 2...2) {
+        Function("starts_with(text, part)", "Whether the text begins with the part", 2...2) {
             (given) throws(ExpressionError) in
             .bool(try given.text(0).hasPrefix(try given.text(1)))
         },
-        Function("ends_with(text, part)", "Whether a text ends with another", 2...2) {
+        Function("ends_with(text, part)", "Whether the text ends with the part", 2...2) {
             (given) throws(ExpressionError) in
             .bool(try given.text(0).hasSuffix(try given.text(1)))
         },
-        Function("contains(whole, part)", "Whether a text, a list or an object has something", 2...2) {
+        Function("contains(whole, part)", "Whether a text, a list or an object contains the part", 2...2) {
             (given) throws(ExpressionError) in
             .bool(try Comparison.contains(given.values[0], given.values[1], at: given.offset))
         },
@@ -198,38 +198,38 @@ extension Function {
 
 extension Function {
     static let values: [Function] = [
-        Function("default(value, other)", "The value, or the other where it is null", 2...2) {
+        Function("default(value, other)", "The value, or the other value if it is null", 2...2) {
             (given) throws(ExpressionError) in
             given.values[0].isNull ? given.values[1] : given.values[0]
         },
         Function("json(value)", "The value as JSON text", 1...1) { (given) throws(ExpressionError) in
             try given.bounded(given.values[0].text())
         },
-        Function("parse_json(text)", "The value that a JSON text stands for", 1...1) {
+        Function("parse_json(text)", "The value of a JSON text", 1...1) {
             (given) throws(ExpressionError) in
             do { return try JSON(parsing: Array(given.text(0).utf8)) } catch let error as ExpressionError {
                 throw error
             } catch {
-                throw given.failure("was given a text that is not JSON: \(error)")
+                throw given.failure("was given text that is not JSON: \(error)")
             }
         },
         Function("text(value)", "The value as a text", 1...1) { (given) throws(ExpressionError) in
             try given.bounded(given.values[0].plainText)
         },
-        Function("number(text)", "The number that a text stands for", 1...1) { (given) throws(ExpressionError) in
+        Function("number(text)", "The number in a text", 1...1) { (given) throws(ExpressionError) in
             if given.values[0].double != nil { return given.values[0] }
             let text = try given.text(0)
             do {
                 let value = try JSON(parsing: Array(text.utf8))
                 if value.double != nil { return value }
             } catch {}
-            throw given.failure("was given a text that is no number")
+            throw given.failure("was given text that is not a number")
         },
     ]
 
     static let states: [Function] = [
-        Function("always()", "True, so that a step runs in any case", 0...0) { (_) throws(ExpressionError) in true },
-        Function("succeeded()", "Whether the needed steps went well", 0...0) { (given) throws(ExpressionError) in
+        Function("always()", "True, so that a step always runs", 0...0) { (_) throws(ExpressionError) in true },
+        Function("succeeded()", "Whether the needed steps succeeded", 0...0) { (given) throws(ExpressionError) in
             .bool(try state(given))
         },
         Function("failed()", "Whether a needed step failed", 0...0) { (given) throws(ExpressionError) in
@@ -239,7 +239,7 @@ extension Function {
 
     private static func state(_ given: Arguments) throws(ExpressionError) -> Bool {
         guard let state = given.scope.hasSucceeded else {
-            throw given.failure("can be asked only in the 'if' of a step")
+            throw given.failure("is allowed only in the 'if' of a step")
         }
         return state
     }

@@ -1,19 +1,19 @@
 public import JSON
 
-/// A text with expressions in it: `Review ${{ inputs.branch }}`.
+/// A text with expressions: `Review ${{ inputs.branch }}`.
 ///
-/// A text that is one expression and nothing else keeps its value's kind. Inside of other text a value is put in as it
-/// reads, and what it says is never looked through for expressions again.
+/// If the text is a single expression, the type of its value is kept. Otherwise values are inserted as text. An
+/// inserted value is never searched for expressions.
 public struct Template: Sendable {
     public enum Piece: Sendable {
         case text(String)
-        /// With where it begins in the text, in Unicode scalars.
+        /// With its position in the text, in Unicode scalars.
         case expression(Expression, offset: Int)
     }
 
     public let pieces: [Piece]
 
-    /// Whether there is an expression in it at all.
+    /// Whether the text has no expressions.
     public var isPlain: Bool { expressions.isEmpty }
 
     public var expressions: [(expression: Expression, offset: Int)] {
@@ -38,7 +38,7 @@ public struct Template: Sendable {
             var parser = try ExpressionParser(scalars, from: place + 3)
             let syntax = try parser.expression()
             guard parser.token.kind == .sign("}}") else {
-                throw ExpressionError("'}}' was expected and \(parser.token.words) found", at: parser.token.offset)
+                throw ExpressionError("expected '}}', found \(parser.token.words)", at: parser.token.offset)
             }
             let end = parser.token.offset
             guard end - place <= Expression.longest else {
@@ -54,7 +54,7 @@ public struct Template: Sendable {
         self.pieces = pieces
     }
 
-    /// The text with the values in it; of a single expression the value itself.
+    /// The text with the values inserted; for a single expression, its value.
     public func value(in scope: Scope) throws(ExpressionError) -> JSON {
         if pieces.count == 1, case .expression(let expression, _) = pieces[0] { return try expression.value(in: scope) }
         var text = ""
@@ -70,14 +70,14 @@ public struct Template: Sendable {
     }
 }
 
-/// A value whose texts may hold expressions, as `with` of a step is.
+/// A value whose texts may contain expressions, such as `with` of a step.
 public indirect enum JSONTemplate: Sendable {
     case value(JSON)
     case text(Template)
     case list([JSONTemplate])
     case object([(name: String, value: JSONTemplate)])
 
-    /// A mistake in one of the texts, and the way to it.
+    /// An error in one of the texts, and the path to it.
     public struct Problem: Error, Sendable, Hashable {
         public var path: [String]
         public let error: ExpressionError
@@ -138,7 +138,7 @@ public indirect enum JSONTemplate: Sendable {
         }
     }
 
-    /// Every expression with the way to its text.
+    /// Every expression with the path to its text.
     public var expressions: [(path: [String], expression: Expression, offset: Int)] {
         switch self {
         case .value: return []

@@ -1,21 +1,21 @@
 import Capabilities
 public import Runs
 
-/// What GitHub Actions reads: annotations in what a job prints, and the summary that a step leaves.
+/// Output for GitHub Actions: annotations of a job, and the summary of a step.
 public enum GitHubReport {
-    /// Whether the environment is that of such a job.
+    /// Whether this runs in GitHub Actions.
     public static func isWanted(_ environment: [String: String]) -> Bool { environment["GITHUB_ACTIONS"] == "true" }
 
-    /// The line that marks a place of a file with what went wrong there.
+    /// An annotation that marks a place in a file with an error.
     public static func annotation(
         _ level: Level = .error, file: String, line: Int, column: Int = 1, title: String, _ message: String
     ) -> String {
         "::\(level.rawValue) file=\(property(file)),line=\(line),col=\(column),title=\(property(title))::\(data(message))"
     }
 
-    /// Lines in which nothing is a command, whatever begins them: a model or a file may have said it.
+    /// Prevents lines from being read as commands, because they may come from a model or a file.
     public static func withoutCommands(_ lines: [String]) -> [String] {
-        // Nobody can guess the word that ends it.
+        // A random word, so that the lines cannot contain it.
         let end =
             String(UInt64.random(in: .min ... .max), radix: 36) + String(UInt64.random(in: .min ... .max), radix: 36)
         return ["::stop-commands::\(end)"] + lines + ["::\(end)::"]
@@ -31,7 +31,7 @@ public enum GitHubReport {
         var lines = [
             "### \(cell(summary.name)): \(summary.status.rawValue)", "",
             "\(steps.count) steps, \(summary.count(of: .failed, in: steps)) failed, "
-                + "\((summary.ended - summary.started).roundedWords) — run `\(summary.id.text)`", "",
+                + "\((summary.ended - summary.started).roundedWords); run `\(summary.id.text)`", "",
             "| Step | Does | Status | Time | Error |", "| --- | --- | --- | --- | --- |",
         ]
         for step in steps.prefix(rows) {
@@ -44,7 +44,7 @@ public enum GitHubReport {
         return lines.joined(separator: "\n") + "\n\n"
     }
 
-    /// A summary may have a megabyte.
+    /// A summary is limited to one megabyte.
     private static let rows = 1_000
 
     private static func mark(_ outcome: StepOutcome) -> String {
@@ -55,7 +55,7 @@ public enum GitHubReport {
         }
     }
 
-    /// "%", carriage return and line feed are the marks of the format, and so written as their codes.
+    /// Percent signs and line breaks are special in the format, so they are encoded.
     private static func data(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { result, scalar in
             switch scalar {
@@ -77,7 +77,7 @@ public enum GitHubReport {
         }
     }
 
-    /// Text that Markdown takes for nothing but text, on one line of a table.
+    /// Text for a table cell, with Markdown and line breaks escaped.
     private static func cell(_ text: String) -> String {
         var result = ""
         for scalar in text.prefix(300).unicodeScalars {

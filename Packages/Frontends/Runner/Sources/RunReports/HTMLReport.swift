@@ -3,7 +3,7 @@ import JSON
 public import Runs
 import TerminalKit
 
-/// A run as one page with its timeline, which needs nothing from elsewhere and runs nothing.
+/// A run as a single page with a timeline. The page needs no other files and runs no scripts.
 public enum HTMLReport {
     public static func text(_ summary: RunSummary) -> String {
         let steps = summary.steps.sorted { ($0.begun, $0.key) < ($1.begun, $1.key) }
@@ -42,8 +42,8 @@ public enum HTMLReport {
         let width = percent(max(0.002, outcome.duration / total))
         var notes: [String] = []
         if step.attempt > 1 || step.triesAgain { notes.append("attempt \(step.attempt)") }
-        if step.isRestored { notes.append("done before") }
-        if step.isCached { notes.append("from the cache") }
+        if step.isRestored { notes.append("finished earlier") }
+        if step.isCached { notes.append("from cache") }
         if outcome.isForgiven { notes.append("allowed to fail") }
         let status = outcome.status.rawValue
         var row = """
@@ -62,7 +62,7 @@ public enum HTMLReport {
         return row + "</details>\n"
     }
 
-    /// How much of a value is shown; a page of many such has to stay one that opens.
+    /// The size limit for a shown value, so that a page with many values still opens.
     private static let longest = 20_000
 
     private static func block(_ value: JSON) -> String {
@@ -80,11 +80,11 @@ public enum HTMLReport {
 }
 
 extension StepUpdate {
-    /// When it began, of one that is over.
+    /// The start time of a step that has ended.
     fileprivate var begun: Timestamp { time + (.zero - outcome.duration) }
 }
 
-/// The look of the page: the workspace's own palette, by the names of its tokens.
+/// The style of the page, in the palette of the workspace, by token name.
 enum HTMLStyle {
     static var text: String {
         let tokens = ThemeToken.allCases.compactMap { token in
@@ -112,9 +112,9 @@ enum HTMLStyle {
         """
 }
 
-/// Text from outside as a part of XML and HTML.
+/// Text from outside in XML and HTML.
 enum MarkupText {
-    /// What stands for itself in content and in attributes between double quotes. What XML 1.0 has no form for is written
+    /// Escapes text for content and for attributes in double quotes. Characters that XML 1.0 cannot contain are spelled
     /// out: "Char ::= #x9 | #xA | #xD | [#x20-#xD7FF] | [#xE000-#xFFFD] | [#x10000-#x10FFFF]".
     static func escape(_ text: String) -> String {
         var result = ""
@@ -131,7 +131,7 @@ enum MarkupText {
             case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value):
                 result += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
             case "\u{FFFE}", "\u{FFFF}": result += "\u{FFFD}"
-            // They would let a text be shown in another order than it has.
+            // They would change the order in which the text is displayed.
             case "\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}":
                 result += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
             default: result.unicodeScalars.append(scalar)

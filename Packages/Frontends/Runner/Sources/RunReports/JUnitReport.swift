@@ -1,9 +1,9 @@
 import Capabilities
 public import Runs
 
-/// A run as JUnit's XML, which continuous integration shows as tests: one case for each run of a step.
+/// A run as JUnit XML, which continuous integration shows as tests: one case for each run of a step.
 ///
-/// It keeps to what the schemas of Ant and of Jenkins have in common, so that either accepts it.
+/// It uses only what the schemas of Ant and Jenkins have in common, so that both accept it.
 public enum JUnitReport {
     public static func text(_ summary: RunSummary) -> String {
         let steps = summary.steps.leaves
@@ -38,14 +38,14 @@ public enum JUnitReport {
             ])
         switch outcome.status {
         case .ok, .running: return [open + "/>"]
-        case .skipped: return [open + ">", #"<skipped message="its condition said no"/>"#, "</testcase>"]
+        case .skipped: return [open + ">", #"<skipped message="the condition was false"/>"#, "</testcase>"]
         case .blocked:
-            return [open + ">", #"<skipped message="something that it needs did not end well"/>"#, "</testcase>"]
+            return [open + ">", #"<skipped message="a needed step did not succeed"/>"#, "</testcase>"]
         case .cancelled: return [open + ">", #"<skipped message="the run was stopped"/>"#, "</testcase>"]
         case .failed:
             let error = outcome.error ?? StepError(code: "failed", message: "exit code \(outcome.exit)")
             if outcome.isForgiven {
-                let message = attributes([("message", "failed, which the bundle allows: \(error.message)")])
+                let message = attributes([("message", "allowed to fail: \(error.message)")])
                 return [open + ">", "<skipped\(message)/>", "</testcase>"]
             }
             let element = step.isFinding ? "failure" : "error"
@@ -67,7 +67,7 @@ public enum JUnitReport {
 }
 
 extension StepUpdate {
-    /// Whether the action did its work and found something, in contrast to one that could not be done.
+    /// Whether the action did its work and found a problem, in contrast to an action that could not run.
     fileprivate var isFinding: Bool {
         outcome.exit == 5 || ["run.expectation", "bundle.step-failed"].contains(outcome.error?.code)
     }

@@ -3,14 +3,14 @@ public import Runs
 import Synchronization
 public import TerminalKit
 
-/// A run on a terminal while it goes on: a tree that is drawn anew at most ten times a second.
+/// The live view of a run on a terminal: a tree that is redrawn up to ten times a second.
 ///
-/// Whoever owns it lets ``run()`` go on beside the run.
+/// The owner runs ``run()`` next to the run.
 public final class LiveProgress: Sendable {
     private struct State {
         var tree = RunTree()
         var lines: LiveLines
-        /// What was told and comes above the tree for good.
+        /// Notices that stay above the tree.
         var notices: [StyledText] = []
         var isOver = false
     }
@@ -24,9 +24,9 @@ public final class LiveProgress: Sendable {
     private let pause: @Sendable (Duration) async throws -> Void
 
     /// - Parameters:
-    ///   - theme: what its colours are.
-    ///   - size: asked each time, since a window changes its size.
-    ///   - write: takes what the terminal is told.
+    ///   - theme: the colours.
+    ///   - size: called for each drawing, because the window may be resized.
+    ///   - write: writes to the terminal.
     public init<C: Clock>(
         level: ColorLevel, theme: Theme = .terminal, clock: C, size: @escaping @Sendable () -> TerminalSize,
         write: @escaping @Sendable (String) -> Void
@@ -39,7 +39,7 @@ public final class LiveProgress: Sendable {
         pause = { try await clock.sleep(for: $0) }
     }
 
-    /// Takes what has happened, which the next drawing shows.
+    /// Adds an event, which the next drawing shows.
     public func receive(_ event: RunEvent) {
         let now = elapsed()
         state.withLock { state in
@@ -59,13 +59,13 @@ public final class LiveProgress: Sendable {
     /// Draws until the surrounding task is cancelled.
     public func run() async {
         while true {
-            // Sleeping throws only when cancelled, which is how this ends.
+            // Sleeping throws only when cancelled, and then this ends.
             do { try await pause(Self.interval) } catch { return }
             draw()
         }
     }
 
-    /// Shows what there is now.
+    /// Draws the current state.
     public func draw() {
         let (now, size) = (elapsed(), size())
         state.withLock { state in
@@ -76,7 +76,7 @@ public final class LiveProgress: Sendable {
         }
     }
 
-    /// Leaves the last state on the screen.
+    /// Draws the last state, which stays on the screen.
     public func finish() {
         let (now, size) = (elapsed(), size())
         state.withLock { state in
@@ -88,7 +88,7 @@ public final class LiveProgress: Sendable {
     }
 }
 
-/// What is known of the steps of a run, as a tree whose width and depth cost nothing to draw.
+/// The steps of a run as a tree. Drawing costs the same whatever its width and depth.
 struct RunTree {
     /// A step, one of its runs, or a step of a bundle that it runs.
     struct Node {
@@ -96,13 +96,13 @@ struct RunTree {
         var status: StepStatus?
         var error: String?
         var duration = Duration.zero
-        /// Since when it runs.
+        /// When it started to run.
         var began: Duration?
         var attempt = 1
         var isForgiven = false
-        /// Those below it, in the order in which they began.
+        /// Its children, in the order they started.
         var children: [Int] = []
-        /// How many there will be below it.
+        /// The expected number of children.
         var expected = 0
         var counts: [StepStatus: Int] = [:]
         let parent: Int?
@@ -110,7 +110,7 @@ struct RunTree {
 
     private(set) var nodes: [Node] = []
     private(set) var top: [Int] = []
-    /// How many at the top have which state.
+    /// The number of top-level steps in each state.
     private(set) var counts: [StepStatus: Int] = [:]
     private var places: [String: Int] = [:]
     private(set) var name = ""
@@ -120,7 +120,7 @@ struct RunTree {
         for key in facts.steps { _ = place(of: key) }
     }
 
-    /// A step begins that consists of so many.
+    /// Starts a step with several parts.
     mutating func expect(_ count: Int, below key: String, at now: Duration) {
         let place = place(of: key)
         nodes[place].expected = count
@@ -141,11 +141,11 @@ struct RunTree {
         } else if nodes[place].began == nil {
             nodes[place].began = now
         }
-        // A step of several runs tells of itself only when all are over.
+        // A step with several runs is reported only when all of them have ended.
         if let parent = nodes[place].parent { begin(parent, at: now) }
     }
 
-    /// Marks a step and what is above it as running, as far as they have no state yet.
+    /// Marks a step and its parents as running if they have no state yet.
     private mutating func begin(_ place: Int, at now: Duration) {
         var next: Int? = place
         while let place = next, nodes[place].status == nil {
@@ -176,20 +176,20 @@ struct RunTree {
 }
 
 extension RunTree {
-    /// How many of those below a step are shown one by one; the others are a number.
+    /// The number of children of a step that are shown one by one; the others are only counted.
     private static let shownBelow = 4
-    /// How deep steps are shown.
+    /// The number of levels that are shown.
     private static let deepest = 6
 
-    /// The lines that show it now, in at most `room` of them: what runs and what failed comes before what is over, and
-    /// what is over before what is still to come.
+    /// The lines of the current state, at most `room`. Running and failed steps come first, then finished ones, then
+    /// waiting ones.
     func lines(room: Int, at now: Duration) -> [StyledText] {
         var blocks = [[StyledText]?](repeating: nil, count: top.count)
         var left = max(1, room - 2)
         for isWanted in [
             { (status: StepStatus?) in status == .running }, { $0 == .failed }, { $0 != nil }, { $0 == nil },
         ] {
-            // The newest of what is over says most.
+            // The newest of the finished steps are the most useful.
             for index in top.indices.reversed() where blocks[index] == nil && left > 0 {
                 guard isWanted(nodes[top[index]].status) else { continue }
                 let block = Array(block(of: top[index], depth: 0, at: now).prefix(left))

@@ -2,19 +2,19 @@ import Capabilities
 import JSON
 public import Runs
 
-/// A run as lines for a log: one where something begins, and one where it is over.
+/// A run as lines for a log: one when a step starts, and one when it ends.
 public enum PlainProgress {
-    /// What a person is told of an event, without a line break at its end; nil where there is nothing to tell.
+    /// The text of an event, without a line break at its end; nil if there is none.
     public static func line(_ event: RunEvent) -> String? {
         switch event {
         case .began(let facts):
-            let again = facts.isResumed ? ", which goes on" : ""
+            let again = facts.isResumed ? ", resumed" : ""
             let steps = facts.steps.count == 1 ? "1 step" : "\(facts.steps.count) steps"
             return "run \(facts.id) of \(facts.name), \(steps)\(again)"
         case .step(let update) where update.outcome.status == .running && !update.isRestored:
             let attempt = update.attempt > 1 ? " (attempt \(update.attempt))" : ""
-            let repeated = update.isRepeated ? " (again: it was under way when the run broke off)" : ""
-            return row("begins", "\(update.key): \(update.work)\(attempt)\(repeated)")
+            let repeated = update.isRepeated ? " (repeated: it was interrupted)" : ""
+            return row("starts", "\(update.key): \(update.work)\(attempt)\(repeated)")
         case .step(let update): return ended(update)
         case .output, .spread: return nil
         case .notice(let step, let message): return row("note", (step.map { "\($0): " } ?? "") + flat(message))
@@ -22,7 +22,7 @@ public enum PlainProgress {
         }
     }
 
-    /// The last line, which says how it went.
+    /// The last line, with the result.
     public static func end(_ summary: RunSummary) -> String {
         let steps = summary.steps.leaves
         var counts: [String] = []
@@ -36,11 +36,11 @@ public enum PlainProgress {
             + "\(counts.joined(separator: ", "))\(error)"
     }
 
-    /// What the run gives, a line for each, and more for texts of several lines.
+    /// The outputs of the run, a line for each, and more for texts of several lines.
     public static func outputs(_ summary: RunSummary) -> [String] {
         summary.outputs.flatMap { name, value -> [String] in
             if value.isNull { return [] }
-            // A line break of two characters is one to Swift.
+            // Swift sees a line break of two characters as one character.
             let lines = (value.string ?? value.text()).split(
                 omittingEmptySubsequences: false, whereSeparator: \.isNewline)
             guard lines.count > 1 else { return ["\(name): \(lines.first ?? "")"] }
@@ -51,15 +51,15 @@ public enum PlainProgress {
     private static func ended(_ update: StepUpdate) -> String {
         let outcome = update.outcome
         var notes = [outcome.duration.roundedWords]
-        if update.isRestored { notes = ["done before"] }
-        if update.isCached { notes.append("from the cache") }
-        if update.triesAgain { notes.append("is tried again") }
+        if update.isRestored { notes = ["finished earlier"] }
+        if update.isCached { notes.append("from cache") }
+        if update.triesAgain { notes.append("will be retried") }
         if outcome.isForgiven { notes.append("allowed to fail") }
         let error = outcome.error.map { ": \(flat($0.message))" } ?? ""
         return row(outcome.status.rawValue, "\(update.key) (\(notes.joined(separator: ", ")))\(error)")
     }
 
-    /// On one line: what begins a line can be a command to whoever reads the log, as in GitHub Actions.
+    /// On one line, because a log reader such as GitHub Actions may take the beginning of a line for a command.
     private static func flat(_ message: String) -> String {
         message.split(whereSeparator: \.isNewline).joined(separator: " ")
     }

@@ -5,13 +5,13 @@ public import Runs
 
 /// The JSON Schema of the lines that `martlet run --format ndjson` prints.
 public enum RunEventSchema {
-    /// JSON Schema 2020-12 of one line.
+    /// The JSON Schema (2020-12) of one line.
     public static var json: JSON {
         [
             "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A line of martlet run --format ndjson",
             "description": .string(
                 "The first line is run_started with the version of this format, and run_ended ends the run. A line of "
-                    + "the type result or error that follows is that of every command. New types and members may be added."
+                    + "type result or error follows, as after every command. New types and members may be added."
             ),
             "oneOf": .array(lines),
         ]
@@ -19,23 +19,23 @@ public enum RunEventSchema {
 
     private static let lines: [JSON] = [
         line(
-            "run_started", "The run begins",
+            "run_started", "The run starts",
             [
                 "version": ["const": .int(RunEvent.version)], "run": text, "name": text, "file": text, "time": time,
                 "resumed": boolean, "steps": ["type": "array", "items": text],
             ]),
         line(
-            "step_started", "An attempt of a step begins",
+            "step_started", "An attempt of a step starts",
             ["step": text, "does": text, "attempt": number, "time": time, "with": ["type": "object"]],
             optional: ["repeated": boolean]),
         line(
             "step_spread",
-            "A step begins that consists of so many: runs of it, or the steps of the bundle that it runs",
+            "A step with several parts starts: several runs, or the steps of the bundle that it runs",
             ["step": text, "count": number]),
         line(
-            "step_output", "Something that the step's action said", ["step": text, "event": ["type": "object"]]),
+            "step_output", "Output of the step's action", ["step": text, "event": ["type": "object"]]),
         line(
-            "step_ended", "A step, one of its runs or an attempt is over",
+            "step_ended", "A step, one of its runs or an attempt has ended",
             [
                 "step": text, "does": text, "status": ["enum": .array(StepStatus.allCases.map(\.json))],
                 "attempt": number, "time": time, "seconds": ["type": "number"], "exit": number, "result": true,
@@ -43,15 +43,15 @@ public enum RunEventSchema {
             optional: [
                 "error": error, "restored": boolean, "cached": boolean, "again": boolean, "forgiven": boolean,
             ]),
-        line("notice", "Something worth knowing", ["message": text], optional: ["step": text]),
+        line("notice", "A notice", ["message": text], optional: ["step": text]),
         line(
-            "run_ended", "The run is over",
+            "run_ended", "The run has ended",
             [
                 "run": text, "status": ["enum": ["ok", "failed", "cancelled"]], "exit": number, "time": time,
                 "seconds": ["type": "number"], "outputs": ["type": "object"],
             ], optional: ["error": error]),
         line(
-            "result", "What the command gives, as after every command", [:],
+            "result", "The result of the command, as after every command", [:],
             optional: ["is_error": boolean, "error": ["type": "object"]]),
     ]
 
@@ -77,12 +77,12 @@ public enum RunEventSchema {
 }
 
 extension RunEvent {
-    /// The version of the lines; it changes when a program that reads them could misunderstand them.
+    /// The version of the lines. It changes if programs that read them could misunderstand them.
     public static let version = 1
 
-    /// What a program is told: one object with a `type` and its members.
+    /// The event for a program: one object with a `type` and its members.
     ///
-    /// - Parameter text: what a person is told by the same event.
+    /// - Parameter text: the text of the same event for a person.
     public func action(text: String? = nil) -> ActionEvent {
         switch self {
         case .began(let facts): ActionEvent("run_started", Self.fields(facts), text: text)

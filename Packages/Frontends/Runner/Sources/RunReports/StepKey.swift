@@ -1,22 +1,22 @@
 import Runs
 
-/// Takes the key of a step apart: `outer[os=linux]/ask[model=a]` is a run of `ask` inside of a run of `outer`.
+/// Splits the key of a step: `outer[os=linux]/ask[model=a]` is a run of `ask` inside a run of `outer`.
 enum StepKey {
-    /// What a key belongs to: the step of one of its runs, the step that runs the bundle around it; nil at the top.
+    /// The key of the parent: the step of a run, or the step that runs the bundle around it; nil at the top.
     static func parent(of key: String) -> String? {
         let (slash, bracket) = marks(in: key)
         if let bracket { return String(key[..<bracket]) }
         return slash.map { String(key[..<$0]) }
     }
 
-    /// What a key adds to that of its parent.
+    /// The part of a key after the key of its parent.
     static func name(of key: String) -> String {
         let (slash, bracket) = marks(in: key)
         if let bracket { return String(key[bracket...]) }
         return slash.map { String(key[key.index(after: $0)...]) } ?? key
     }
 
-    /// The last slash outside of brackets, and the bracket that begins the values of a run where the key ends with them.
+    /// The last slash outside of brackets, and the bracket that opens the values if the key ends with them.
     private static func marks(in key: String) -> (slash: String.Index?, bracket: String.Index?) {
         var (slash, bracket): (String.Index?, String.Index?)
         var isInside = false
@@ -28,7 +28,7 @@ enum StepKey {
                 if !isInside { bracket = index }
                 isInside = true
             case UInt8(ascii: "]"):
-                // Values may hold brackets themselves; only one before a slash or at the end closes them.
+                // Values may contain brackets. Only a bracket before a slash or at the end closes them.
                 let next = bytes.index(after: index)
                 if next == bytes.endIndex || bytes[next] == UInt8(ascii: "/") { isInside = false }
             case UInt8(ascii: "/") where !isInside: (slash, bracket) = (index, nil)
@@ -41,7 +41,7 @@ enum StepKey {
 }
 
 extension Sequence<StepUpdate> {
-    /// The last that is known of each step, without those that only gather what others did.
+    /// The last update of each step, without steps that only group others.
     var leaves: [StepUpdate] {
         var order: [String] = []
         var last: [String: StepUpdate] = [:]
@@ -56,7 +56,7 @@ extension Sequence<StepUpdate> {
                 parent = StepKey.parent(of: key)
             }
         }
-        // One that gathers others and failed by itself has a reason of its own.
+        // A step that groups others and failed by itself has its own reason.
         return order.compactMap { last[$0] }.filter { update in
             !parents.contains(update.key) || (update.outcome.status == .failed && !failedBelow.contains(update.key))
         }

@@ -1,7 +1,7 @@
 import Capabilities
 import JSON
 
-/// What can be wrong with running a bundle, beyond what is wrong in its file.
+/// An error of running a bundle. Problems in the bundle's file are a ``BundleFailure`` instead.
 enum RunnerError: Failure {
     case noBundle
     case unknownName(String, folders: [String])
@@ -17,7 +17,7 @@ enum RunnerError: Failure {
     case cannotStop(String)
     case notRunning(String)
     case schedule(String)
-    /// - Parameter variables: the file with variables of the unit; nil for cron.
+    /// - Parameter variables: the environment file of the systemd unit; nil for cron.
     case scheduledSecret(input: String, variables: String?)
     case file(String)
     case notSo(String)
@@ -56,31 +56,31 @@ enum RunnerError: Failure {
 
     var message: String {
         switch self {
-        case .noBundle: "a bundle is needed: martlet run FILE"
+        case .noBundle: "no bundle given; use 'martlet run FILE'"
         case .unknownName(let name, let folders):
-            "there is no bundle '\(PlainText.escape(name))' in \(folders.joined(separator: " or ")); "
-                + "a file is named with its path, as in ./\(PlainText.escape(name)).yaml"
+            "no bundle '\(PlainText.escape(name))' in \(folders.joined(separator: " or ")); "
+                + "a path names a file, such as ./\(PlainText.escape(name)).yaml"
         case .notTrusted(let file):
-            "\(PlainText.escape(file)) belongs to a project and is not trusted, or was changed since; read it, then "
-                + "'martlet config trust'"
+            "\(PlainText.escape(file)) belongs to a project and is not trusted, or it changed since it was trusted; "
+                + "read it, then run 'martlet config trust'"
         case .options(let what), .input(let what), .schedule(let what), .file(let what), .notSo(let what): what
         case .scheduledSecret(let input, let variables):
-            "the input '\(input)' is secret or holds a secret, and others can read the words of a command; take it from the vault by "
-                + "'env: {NAME: {secret: …}}' in the bundle"
+            "the input '\(input)' is secret or contains a secret, and other users can read command lines; in the "
+                + "bundle, take it from the vault with 'env: {NAME: {secret: …}}'"
                 + (variables.map {
-                    ", or write \(GivenInputs.variable(of: input))=… into \(PlainText.escape($0)) and keep that to "
-                        + "yourself with chmod 600"
+                    ", or write \(GivenInputs.variable(of: input))=… into \(PlainText.escape($0)) and protect that "
+                        + "file with chmod 600"
                 } ?? "")
-        case .runsItself: "a bundle runs another one with 'bundle: FILE' in a step, and not with this action"
-        case .timedOut(let limit): "it was not done within \(limit.words), which is the step's limit"
+        case .runsItself: "this action cannot run in a bundle; use 'bundle: FILE' in a step to run another bundle"
+        case .timedOut(let limit): "the step did not finish within its timeout of \(limit.words)"
         case .ended(let action, let exit, let result):
-            "\(action) ended with the exit code \(exit.rawValue)\(ResultReason.text(result).map { ": \($0)" } ?? "")"
-        case .recording(let file, let why): "\(PlainText.escape(file)) is no recording that can be replayed: \(why)"
-        case .notRecorded(let step): "the recording has no more of the step \(PlainText.escape(step))"
+            "\(action) ended with exit code \(exit.rawValue)\(ResultReason.text(result).map { ": \($0)" } ?? "")"
+        case .recording(let file, let why): "cannot replay \(PlainText.escape(file)): \(why)"
+        case .notRecorded(let step): "the recording has no further attempt of the step \(PlainText.escape(step))"
         case .replayed(_, let message, _, _): message
-        case .cannotStop(let id): "the run \(id) was asked to stop and has not ended yet"
-        case .journal(let error): "\(error.message); with --no-journal it is run without being kept"
-        case .notRunning(let id): "the run \(id) is not going on, so that there is nothing to stop"
+        case .cannotStop(let id): "the run \(id) was asked to stop but is still running"
+        case .journal(let error): "\(error.message); use --no-journal to run without saving the run"
+        case .notRunning(let id): "the run \(id) is not running, so there is nothing to stop"
         }
     }
 
@@ -93,12 +93,12 @@ enum RunnerError: Failure {
     }
 }
 
-/// Why an action's result stands for a failure, in the result's own words.
+/// Finds the reason for a failure in the result of an action.
 enum ResultReason {
-    /// As many are told; the result itself has all of them.
+    /// The number of reasons shown; the result itself has all of them.
     private static let most = 3
 
-    /// The reasons and what mends them, of the result or of the rows in it that are not well; nil where it has none.
+    /// The reasons, each with its remedy, from the result or its failed rows; nil if there are none.
     static func text(_ result: JSON) -> String? {
         let all = result.array ?? [result]
         let failed = all.filter { $0["state"]?.string == "failed" }
@@ -111,7 +111,7 @@ enum ResultReason {
 
     private static func reason(_ row: JSON) -> String? {
         let mend = row["mend"]?.string
-        // A row that says how it is mended is not well, whatever it calls what it has found.
+        // A row with a remedy stands for a failure, even if it has no `reason` but only `found`.
         guard let why = row["reason"]?.string ?? (mend == nil ? nil : row["found"]?.string) else { return mend }
         let name = row["id"]?.string.map { "\($0): " } ?? ""
         return name + why + (mend.map { "; \($0)" } ?? "")

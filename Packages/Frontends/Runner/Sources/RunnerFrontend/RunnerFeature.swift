@@ -8,10 +8,10 @@ import SandboxKit
 public import Settings
 import StorageKit
 
-/// Bundles without a person: the second surface over the same actions.
+/// Runs bundles of actions unattended.
 public struct RunnerFeature: Feature {
-    // What it needs of the host and of others is looked up while a bundle runs: as a need of the feature it would start
-    // everything that keeps data or secrets, for each run.
+    // The feature declares no needs: they would start every store of data and secrets for each run. A bundle looks up
+    // what it needs while it runs.
     public static let manifest = Manifest(
         id: "runner", summary: "Run bundles of actions unattended", version: "0.1.0",
         provides: [
@@ -19,8 +19,8 @@ public struct RunnerFeature: Feature {
         ],
         namespaces: ["run", "runs", "file", "shell", "http"],
         groups: [
-            "run": "Run a bundle of actions, or have it run by itself",
-            "runs": "Look at runs that were, and go on with them",
+            "run": "Run a bundle of actions, now or on a schedule",
+            "runs": "Show, cancel and delete runs",
             "file": "Read and write text files, for bundles",
             "shell": "Run programs in a sandbox, for bundles",
             "http": "Send requests to servers, for bundles",
@@ -28,7 +28,7 @@ public struct RunnerFeature: Feature {
 
     public init(_ settings: FeatureSettings) {}
 
-    /// Loading libcurl takes longer than all else until the request goes out.
+    /// Loads libcurl early, because that takes longer than anything else before the request is sent.
     public static func prepare(for words: [String]) {
         if words.starts(with: ["http", "request"]) { HTTPClient.prepare() }
     }

@@ -8,9 +8,9 @@ import Synchronization
 
 /// What the actions of this feature share.
 struct RunnerServices: Sendable {
-    /// Opened by its first use.
+    /// Opened on first use.
     let journal: Journal
-    /// Made by its first use.
+    /// Created on first use.
     let client: StepClient
 
     init(_ surroundings: Surroundings, held: Holdings) {
@@ -22,7 +22,7 @@ struct RunnerServices: Sendable {
     }
 }
 
-/// The client for the requests of steps. Making this makes no client, and a client loads libcurl when it is first used.
+/// The HTTP client for the requests of steps. It is created on first use, which also loads libcurl.
 final class StepClient: Sendable {
     private let surroundings: Surroundings
     private let made = Mutex<HTTPClient?>(nil)
@@ -31,11 +31,11 @@ final class StepClient: Sendable {
         self.surroundings = surroundings
     }
 
-    /// The client for an action. It trusts whom the person trusts, and goes through the proxies of their environment; it
-    /// signs nothing, and shows nobody the certificate of the person.
+    /// The client for an action. It uses the trust settings of the user and the proxies of the environment. It signs no
+    /// requests and never presents the user's client certificate.
     func client(for context: ActionContext) async throws -> HTTPClient {
         if let client = made.withLock(\.self) { return client }
-        // Not a need of the feature: it would be started for every run.
+        // Not declared as a need of the feature, which would start it for every run.
         let trust = try await context.provider(of: (any TrustStore).self)
         return made.withLock { made in
             if let client = made { return client }

@@ -2,20 +2,20 @@ public import Capabilities
 public import JSON
 public import Registry
 
-/// Something that happens in a run.
+/// An event in a run.
 public enum RunEvent: Sendable {
     case began(RunFacts)
-    /// A step, or one of its runs, has come to another state.
+    /// The state of a step, or of one of its runs, has changed.
     case step(StepUpdate)
-    /// A step has begun that consists of so many: runs of it, or the steps of the bundle that it runs.
+    /// A step with several parts has started: several runs, or the steps of the bundle that it runs.
     case spread(step: String, count: Int)
-    /// Something that the action of a step said while it ran.
+    /// Output of a step's action while it runs.
     case output(step: String, ActionEvent)
     case notice(step: String?, String)
     case ended(RunSummary)
 }
 
-/// What is known of a run when it begins.
+/// What is known about a run when it starts.
 public struct RunFacts: Sendable, Hashable {
     public var id: RunID
     public var name: String
@@ -26,28 +26,28 @@ public struct RunFacts: Sendable, Hashable {
     public var isResumed: Bool
 }
 
-/// What has become of a step.
+/// A change in the state of a step.
 public struct StepUpdate: Sendable {
-    /// The step's id; `ask[model=a]` for one of several runs, `outer/inner` inside of another bundle.
+    /// The step's id; `ask[model=a]` for one of several runs, `outer/inner` inside another bundle.
     public var key: String
     /// The action or the bundle.
     public var work: String
     public var attempt: Int
     public var time: Timestamp
-    /// What it is given, without secrets.
+    /// The arguments, without secrets.
     public var arguments: JSON
     public var outcome: StepOutcome
-    /// Whether it was done in an earlier part of the run and is not done again.
+    /// Whether it finished in an earlier part of the run and is not repeated.
     public var isRestored = false
-    /// Whether it was under way when an earlier part of the run broke off.
+    /// Whether it was running when an earlier part of the run was interrupted.
     public var isRepeated = false
-    /// Whether the result is one of before.
+    /// Whether the result comes from the cache.
     public var isCached = false
-    /// Whether it is tried again.
+    /// Whether it will be retried.
     public var triesAgain = false
 }
 
-/// What came of a run.
+/// The result of a run.
 public struct RunSummary: Sendable {
     public var id: RunID
     public var name: String
@@ -58,7 +58,7 @@ public struct RunSummary: Sendable {
     public var outputs: JSONObject = [:]
     /// The first failure, in the order of the file.
     public var error: StepError?
-    /// Every step and every run of one, in the order in which they ended.
+    /// Every step and every run of a step, in the order they ended.
     public var steps: [StepUpdate] = []
 
     public enum Status: String, Choice, Hashable {
@@ -71,23 +71,24 @@ public struct RunSummary: Sendable {
 /// How a step ended.
 public struct StepOutcome: Sendable, Hashable {
     public var status: StepStatus
-    /// What the action gave; of a step that runs several times the list of what each gave.
+    /// The result of the action. For a step with several runs, the list of their results.
     public var result = JSON.null
     public var exit = 0
     public var error: StepError?
     public var duration = Duration.zero
-    /// How often it was tried.
+    /// The number of attempts.
     public var attempts = 0
-    /// Whether it counts as well done although it failed.
+    /// Whether it counts as successful although it failed.
     public var isForgiven = false
-    /// Whether the result was read where it is kept, and held a secret that is not kept: what is left is no value.
+    /// Whether the result comes from the journal and contained a secret. The journal does not keep secrets, so the rest
+    /// of the result cannot be used as a value.
     var isMasked = false
 
     public init(_ status: StepStatus) {
         self.status = status
     }
 
-    /// Whether what needs it may begin.
+    /// Whether the steps that need it may start.
     public var isGood: Bool {
         switch status {
         case .ok, .skipped: true
@@ -96,7 +97,7 @@ public struct StepOutcome: Sendable, Hashable {
         }
     }
 
-    /// As expressions see it.
+    /// The form that expressions see.
     var json: JSON {
         var object: JSONObject = [
             "status": status.json, "result": result, "exit": .int(exit),
@@ -119,27 +120,27 @@ public struct StepError: Record, Hashable {
     }
 
     public static let fields: [Field<StepError>] = [
-        Field("code", "What kind of failure it is", .name) { $0.code },
+        Field("code", "Error code", .name) { $0.code },
         Field("message", "What happened and what to do next") { $0.message },
     ]
 }
 
-/// How far a step has come.
+/// The state of a step.
 public enum StepStatus: String, Choice, Hashable {
-    /// It has begun.
+    /// It has started.
     case running
-    /// It ended well.
+    /// It succeeded.
     case ok
     case failed
-    /// Its own condition said no.
+    /// Its condition was false.
     case skipped
-    /// Something that it needs did not end well.
+    /// A step that it needs did not succeed.
     case blocked
-    /// The run was stopped before it was over.
+    /// The run was stopped before it ended.
     case cancelled
 }
 
-/// What a run is called: the time of its beginning and four letters, so that a list of names is in the order of time.
+/// The id of a run: its start time and four letters, so that ids sort by time.
 public struct RunID: Sendable, Hashable, CustomStringConvertible {
     public let text: String
 

@@ -4,7 +4,7 @@ import Expressions
 import JSON
 import Testing
 
-@Suite("A bundle")
+@Suite("Bundle")
 struct BundleTests {
     private let text = """
         name: nightly
@@ -47,7 +47,7 @@ struct BundleTests {
 
     private func bundle() throws -> Bundle { try Bundle(BundleSource(Array(text.utf8), file: "b.yaml")) }
 
-    @Test("is read as it was written")
+    @Test("A bundle has the values of its file")
     func reading() throws {
         let bundle = try bundle()
         #expect(bundle.name == "nightly" && bundle.summary == "Looks at things" && bundle.needs == ["chat"])
@@ -70,13 +70,13 @@ struct BundleTests {
         #expect(BundleCheck.problems(of: bundle, in: TestSurroundings(reach: .anywhere)).isEmpty)
     }
 
-    @Test("says the same in JSON5, with its own places")
+    @Test("A bundle in JSON5 is read too, with its own error positions")
     func json5() throws {
         let text = "{\n  // a comment\n  name: 'same', steps: [{action: 'version'}, {action: 'versoin'}],\n}"
-        #expect(problems(of: text, file: "b.json5") == ["3:55: there is no action 'versoin'; did you mean 'version'?"])
+        #expect(problems(of: text, file: "b.json5") == ["3:55: unknown action 'versoin'; did you mean 'version'?"])
     }
 
-    @Test("runs a step for each combination of its matrix")
+    @Test("A matrix gives every combination of its values")
     func matrix() throws {
         guard case .matrix(let matrix)? = try bundle().steps[1].spread else { throw BundleFailure([]) }
         let combinations = try matrix.combinations(in: Scope())
@@ -93,14 +93,14 @@ struct BundleTests {
         #expect(error.message.contains("10000"))
     }
 
-    @Test("shows what it would do")
+    @Test("A plan shows the steps of a bundle")
     func plan() throws {
         let plan = Plan(of: try bundle(), in: TestSurroundings())
         #expect(plan.steps.map(\.runs) == [1, 4, 3, 1])
         #expect(plan.steps.map(\.effect) == [.reads, .writes, .reads, .reads] && plan.steps[3].isLast)
     }
 
-    @Test("shows how often a step runs where the inputs tell, and not where only the run does")
+    @Test("A plan shows the number of runs of a step if the inputs determine it")
     func planWithInputs() throws {
         let text = """
             name: p
@@ -115,7 +115,7 @@ struct BundleTests {
         #expect(Plan(of: bundle, inputs: inputs, in: TestSurroundings()).steps.map(\.runs) == [6, 3, nil])
     }
 
-    @Test("takes its inputs from words and from values, and says what is wrong with them")
+    @Test("Inputs come from texts and from values, and wrong ones are reported")
     func inputs() throws {
         let bundle = try bundle()
         let good = BundleInputs.values(for: bundle, words: ["repo": "/srv", "deep": "true"])
@@ -123,20 +123,20 @@ struct BundleTests {
         let bad = BundleInputs.values(for: bundle, words: ["deep": "maybe", "rebo": "x"], values: ["token": 5])
         #expect(
             bad.problems.map(\.message) == [
-                "there is no input 'rebo'; did you mean 'repo'?",
+                "unknown input 'rebo'; did you mean 'repo'?",
                 "the input 'repo' is missing: Where it is; give it with --input repo=…",
-                "the input 'deep' needs true or false, not 'maybe'", "the input 'token' does not have its type",
+                "the input 'deep' needs true or false, not 'maybe'", "the input 'token' has the wrong type",
             ], "\(bad.problems.map(\.message))")
     }
 
-    @Test("has a published form, with which the examples of this test agree")
+    @Test("The JSON Schema of bundles has the documented members")
     func schema() throws {
         let schema = BundleFormat.jsonSchema
         #expect(schema["properties"]?["steps"]?["items"]?["properties"]?["continue-on-error"]?["type"] == "boolean")
         #expect(schema["required"] == ["name", "steps"] && schema["additionalProperties"] == false)
     }
 
-    @Test("is known by its text, so that another is not taken for it")
+    @Test("The digest of a bundle changes with its text")
     func digest() throws {
         let one = try BundleSource(Array("name: a".utf8), file: "a.yaml")
         #expect(one.digest.count == 64)

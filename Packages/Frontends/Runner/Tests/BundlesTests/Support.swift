@@ -2,7 +2,7 @@ import Bundles
 import Capabilities
 import JSON
 
-/// A program with a few actions, for bundles to be checked against.
+/// A program with a few actions, against which bundles are checked.
 struct TestSurroundings: BundleSurroundings {
     var files: [String: String] = [:]
     var reach = BundleReach()
@@ -62,7 +62,7 @@ struct TestSurroundings: BundleSurroundings {
     }
 }
 
-/// Everything that is wrong with a bundle, each as `line:column: message`.
+/// All problems of a bundle, each as `line:column: message`.
 func problems(of text: String, file: String = "b.yaml", others: [String: String] = [:]) -> [String] {
     do throws(BundleFailure) {
         let (bundle, wrong) = Bundle.reading(try BundleSource(Array(text.utf8), file: file))
@@ -73,14 +73,14 @@ func problems(of text: String, file: String = "b.yaml", others: [String: String]
     }
 }
 
-/// A bundle with one step, or with what is said in place of it.
+/// A bundle with one step, with other text at the top or in place of the step.
 func bundle(_ top: String = "", step: String = "action: version") -> String {
     let lines = step.split(separator: "\n").enumerated().map { ($0.offset == 0 ? "  - " : "    ") + $0.element }
     return "name: test\n\(top.isEmpty ? "" : top + "\n")steps:\n\(lines.joined(separator: "\n"))\n"
 }
 
 extension BundleReach {
-    /// Every path names a folder.
+    /// A reach in which every path is a folder.
     static let anywhere = BundleReach(folder: root("/work"), current: "/work") { path in root(path) }
 
     private static func root(_ path: String) -> FolderRoot {

@@ -3,19 +3,19 @@ import Expressions
 import JSON
 import Testing
 
-@Suite("An expression that makes no sense")
+@Suite("Expression errors")
 struct ExpressionRefusalTests {
     @Test(
-        "cannot be read, and says where",
+        "A syntax error is reported with its position",
         arguments: [
-            ("", 0, "value was expected"), ("1 +", 3, "the end"), ("1 2", 2, "operator was expected"),
-            ("(1", 2, "')' was expected"), ("[1, 2", 5, "','"), ("a.", 2, "name of a member"),
-            ("a.1", 2, "name of a member"),
-            ("'open", 0, "has no end"), ("a = 1", 2, "means nothing"), ("lenght(a)", 0, "length"),
-            ("$x", 0, "means nothing"),
-            ("range()", 0, "was given 0 values"), ("range(1, 2)", 0, "was given 2 values"),
-            ("a ? b", 5, "':' was expected"),
-            ("1 }} 2", 2, "operator was expected"), ("a[", 2, "value was expected"), ("&& a", 0, "value was expected"),
+            ("", 0, "expected a value"), ("1 +", 3, "the end"), ("1 2", 2, "expected an operator"),
+            ("(1", 2, "expected ')'"), ("[1, 2", 5, "','"), ("a.", 2, "member name"),
+            ("a.1", 2, "member name"),
+            ("'open", 0, "not closed"), ("a = 1", 2, "not valid here"), ("lenght(a)", 0, "length"),
+            ("$x", 0, "not valid here"),
+            ("range()", 0, "with 0 arguments"), ("range(1, 2)", 0, "with 2 arguments"),
+            ("a ? b", 5, "expected ':'"),
+            ("1 }} 2", 2, "expected an operator"), ("a[", 2, "expected a value"), ("&& a", 0, "expected a value"),
         ] as [(String, Int, String)])
     func syntax(text: String, offset: Int, words: String) throws {
         let error = try #require(throws: ExpressionError.self) { try Expression(parsing: text) }
@@ -23,32 +23,34 @@ struct ExpressionRefusalTests {
     }
 
     @Test(
-        "has no value, and says where",
+        "An evaluation error is reported with its position",
         arguments: [
-            ("inputz.name", 0, "there is inputs, steps"), ("1 + 'a'", 2, "joined with '~'"),
+            ("inputz.name", 0, "known names: inputs, steps"), ("1 + 'a'", 2, "use '~' to join"),
             ("1 + null", 2, "needs numbers"),
-            ("1 / 0", 2, "divided by zero"), ("1 % 0", 2, "divided by zero"), ("1.5 % 2", 4, "whole numbers"),
+            ("1 / 0", 2, "division by zero"), ("1 % 0", 2, "division by zero"), ("1.5 % 2", 4, "whole numbers"),
             ("1 && true", 0, "true or false"), ("!1", 1, "true or false"), ("1 ? 2 : 3", 0, "true or false"),
-            ("1 < 'a'", 2, "have no order"), ("inputs.name.x", 12, "no members"), ("inputs.list.x", 12, "has no place"),
-            ("inputs[0]", 7, "has no place"), ("1e", 1, "operator"), ("lower(1)", 0, "needs a text"),
+            ("1 < 'a'", 2, "cannot compare"), ("inputs.name.x", 12, "no members"),
+            ("inputs.list.x", 12, "has no index"),
+            ("inputs[0]", 7, "has no index"), ("1e", 1, "operator"), ("lower(1)", 0, "needs a text"),
             ("range(10001)", 0, "from 0 to 10000"), ("range(-1)", 0, "from 0 to 10000"),
             ("split('a', '')", 0, "separator"),
-            ("sort([1, 'a'])", 0, "no order"), ("parse_json('{')", 0, "not JSON"), ("number('x')", 0, "no number"),
-            ("sum(['a'])", 0, "joined"), ("keys(1)", 0, "needs an object"),
+            ("sort([1, 'a'])", 0, "cannot compare"), ("parse_json('{')", 0, "not JSON"),
+            ("number('x')", 0, "not a number"),
+            ("sum(['a'])", 0, "use '~' to join"), ("keys(1)", 0, "needs an object"),
         ] as [(String, Int, String)])
     func value(text: String, offset: Int, words: String) throws {
         let error = try #require(throws: ExpressionError.self) { try Expression(parsing: text).value(in: scope) }
         #expect(error.offset == offset && error.message.contains(words), "\(error.offset): \(error.message)")
     }
 
-    @Test("asks how steps went where there are none")
+    @Test("failed() is rejected outside of the condition of a step")
     func noState() throws {
         let expression = try Expression(parsing: "failed()")
         let error = try #require(throws: ExpressionError.self) { try expression.value(in: Scope()) }
         #expect(error.message.contains("'if' of a step"))
     }
 
-    @Test("is refused before it fills the memory")
+    @Test("A value that would exceed the size limit is rejected")
     func limits() throws {
         var scope = Scope(["x": .string(String(repeating: "a", count: 1_000))])
         scope.limit = 100_000
@@ -61,7 +63,7 @@ struct ExpressionRefusalTests {
     }
 
     @Test(
-        "nests or goes on for too long",
+        "An expression that is nested too deep or too long is rejected",
         arguments: [
             String(repeating: "(", count: 5_000), String(repeating: "!", count: 5_000) + "true",
             String(repeating: "-", count: 5_000) + "1", String(repeating: "[", count: 5_000),
@@ -74,7 +76,7 @@ struct ExpressionRefusalTests {
             error.message.contains("deeper") || error.message.contains("too long") || error.message.contains("longer"))
     }
 
-    @Test("is damaged at random, and has a value or an error all the same")
+    @Test("A random expression gives a value or an error")
     func random() throws {
         var generator = SeededGenerator(seed: 11)
         let words = [

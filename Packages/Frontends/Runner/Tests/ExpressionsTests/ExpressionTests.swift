@@ -3,17 +3,17 @@ import Expressions
 import JSON
 import Testing
 
-/// What expressions of the tests can name.
+/// The scope for the expressions of the tests.
 let scope = Scope(
     [
         "inputs": ["name": "Ada", "count": 3, "deep": true, "empty": "", "nothing": .null, "list": ["a", "b", "a"]],
         "steps": ["find-todos": ["result": ["items": [["text": "one"], ["text": "two"]], "total": 2], "exit": 0]],
     ], hasSucceeded: true)
 
-@Suite("An expression")
+@Suite("Expression")
 struct ExpressionTests {
     @Test(
-        "has a value",
+        "An expression has the expected value",
         arguments: [
             ("1", 1), ("-3", -3), ("1.5", 1.5), ("'it''s'", "it's"), ("\"a\"\"b\"", "a\"b"), ("null", .null),
             ("[1, 'a', [true]]", [1, "a", [true]]), ("inputs.name", "Ada"), ("inputs['name']", "Ada"),
@@ -33,7 +33,7 @@ struct ExpressionTests {
     }
 
     @Test(
-        "calls a function",
+        "A function call has the expected value",
         arguments: [
             ("lower('ÄB')", "äb"), ("upper('ab')", "AB"), ("trim('  a b ')", "a b"), ("trim('   ')", ""),
             ("split('a,b,,c', ',')", ["a", "b", "", "c"]), ("lines('a\nb\r\n\nc')", ["a", "b", "c"]),
@@ -54,7 +54,7 @@ struct ExpressionTests {
         #expect(try Expression(parsing: text).value(in: scope) == expected)
     }
 
-    @Test("every function is described, and can be called by its name")
+    @Test("Every function is documented and can be called")
     func reference() {
         #expect(Expression.functionReference.count >= 27)
         for (usage, summary) in Expression.functionReference {
@@ -62,7 +62,7 @@ struct ExpressionTests {
         }
     }
 
-    @Test("names what it refers to, as far as that is written out")
+    @Test("An expression lists its references, as far as they are constant")
     func references() throws {
         let text = "steps.ask.result['text'] ~ inputs[inputs.key].x ~ length(steps.b.items[0]) ~ (env.A)"
         let paths = try Expression(parsing: text).references.map { $0.path.joined(separator: "/") }
@@ -70,7 +70,7 @@ struct ExpressionTests {
         #expect(try Expression(parsing: "always() && failed()").functions == ["always", "failed"])
     }
 
-    @Test("that is only text in a value stays text")
+    @Test("An expression inside a value is not evaluated")
     func noInjection() throws {
         let hostile = Scope(["inputs": ["text": "${{ 1 + 1 }} '; rm -rf / #"]])
         #expect(

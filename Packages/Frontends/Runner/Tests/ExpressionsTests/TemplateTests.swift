@@ -2,10 +2,10 @@ import Expressions
 import JSON
 import Testing
 
-@Suite("A text with expressions")
+@Suite("Template")
 struct TemplateTests {
     @Test(
-        "has them replaced by what they stand for",
+        "Expressions in a text are replaced by their values",
         arguments: [
             ("plain", "plain"), ("${{ inputs.count }}", 3), (" ${{ inputs.count }}", " 3"),
             ("a ${{ inputs.name }} b ${{ 1 + 1 }}", "a Ada b 2"), ("${{ inputs.list }}!", "[\"a\",\"b\",\"a\"]!"),
@@ -18,18 +18,18 @@ struct TemplateTests {
     }
 
     @Test(
-        "is refused with the place in the text",
+        "An error in a template is reported with its position",
         arguments: [
-            ("a ${{ 1", 7, "'}}' was expected"), ("a ${{ }}", 6, "value was expected"),
-            ("${{ 1 2 }}", 6, "'}}' was expected"),
-            ("x ${{ 'a }}", 6, "has no end"),
+            ("a ${{ 1", 7, "expected '}}'"), ("a ${{ }}", 6, "expected a value"),
+            ("${{ 1 2 }}", 6, "expected '}}'"),
+            ("x ${{ 'a }}", 6, "not closed"),
         ] as [(String, Int, String)])
     func refusal(text: String, offset: Int, words: String) throws {
         let error = try #require(throws: ExpressionError.self) { try Template(parsing: text) }
         #expect(error.offset == offset && error.message.contains(words), "\(error.offset): \(error.message)")
     }
 
-    @Test("is found everywhere in a value, and what is wrong is named by the way to it")
+    @Test("Templates are found at any depth of a value, and errors name the path")
     func values() throws {
         let json: JSON = ["a": ["${{ inputs.name }}", 1], "b": ["c": "${{ inputs.count }}"]]
         let template = try JSONTemplate(json)

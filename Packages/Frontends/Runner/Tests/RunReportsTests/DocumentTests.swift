@@ -7,9 +7,9 @@ import Testing
 
 @testable import Runs
 
-@Suite("Documents of a run", .timeLimit(.minutes(5)))
+@Suite("Run reports", .timeLimit(.minutes(5)))
 struct DocumentTests {
-    @Test("make a page that a browser takes for text where a stranger wrote it, and that needs nothing from elsewhere")
+    @Test("The HTML report escapes foreign text and loads nothing from elsewhere")
     func page() async throws {
         let error = StepError(code: "x.y", message: hostile)
         var run = summary(
@@ -47,7 +47,7 @@ struct DocumentTests {
             text=''.join(reader.words))))
         """
 
-    @Test("mark the place of a failure for GitHub, in one line whatever the message holds")
+    @Test("A GitHub annotation is a single line, whatever the message contains")
     func annotation() {
         let line = GitHubReport.annotation(
             file: "a,b:c.yaml", line: 7, column: 3, title: "step: x, y", "50% done\n::error::gotcha\r")
@@ -57,7 +57,7 @@ struct DocumentTests {
         #expect(!broken.contains("\n") && !broken.contains("\u{1B}") && broken.hasPrefix("::warning file=a&b <script>"))
     }
 
-    @Test("make a table for GitHub out of which no cell breaks")
+    @Test("The table of the GitHub summary escapes its cells")
     func table() throws {
         let text = GitHubReport.summary(
             summary([update("ask", .ok), update("b", .failed, StepError(code: "c", message: hostile), exit: 1)]))
@@ -75,14 +75,14 @@ struct DocumentTests {
         #expect(!text.contains("<script>") && text.contains("1 failed"))
     }
 
-    @Test("name each member of the report as its schema does")
+    @Test("The members of a report match its schema")
     func report() {
         let report = RunReport(summary([update("a", .ok, result: 5)]))
         #expect(RunReport.schema.problems(in: report.json).isEmpty)
         #expect(report.json["steps"]?[0]?["result"] == 5 && report.json["exit"] == 0)
     }
 
-    @Test("tell a program of every event as the published schema says, beginning with the version")
+    @Test("Every event line matches the published schema, and the first has the version")
     func events() async throws {
         let failed = update("b", .failed, StepError(code: "c.d", message: "no"), exit: 4)
         let run = summary([update("a", .ok), failed], status: .failed, exit: .unreachable)

@@ -6,11 +6,11 @@ import Testing
 
 @testable import Runs
 
-@Suite("A report for continuous integration", .timeLimit(.minutes(5)))
+@Suite("JUnit report", .timeLimit(.minutes(5)))
 struct JUnitTests {
     private let failed = StepError(code: "http.refused", message: hostile)
 
-    @Test("is valid by the schema of Ant, and read as it was meant by a real reader of such reports")
+    @Test("A report is valid by Ant's schema, and a real parser reads the expected cases")
     func valid() async throws {
         let run = summary(
             [
@@ -31,7 +31,7 @@ struct JUnitTests {
         #expect(!message.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
     }
 
-    @Test("has one case for each run of a step, and none for what only gathers others")
+    @Test("A report has one case for each run of a step, and none for grouping steps")
     func leaves() {
         let text = JUnitReport.text(
             summary([
@@ -43,7 +43,7 @@ struct JUnitTests {
         #expect(!text.contains("<error"))
     }
 
-    @Test("keeps the failure of a step whose own bundle went well but for its outputs")
+    @Test("A report keeps the failure of a bundle step whose outputs failed")
     func ownFailure() {
         let text = JUnitReport.text(
             summary(
@@ -51,7 +51,7 @@ struct JUnitTests {
         #expect(text.components(of: "<testcase") == 2 && text.contains("errors=\"1\""))
     }
 
-    /// The rules of the schema that Ant's reports are checked with, and a reader of such reports.
+    /// Validates a report with the schema for Ant's reports, and parses it with a real parser.
     private static let reader = """
         import json, sys, io, xmlschema
         from junitparser import JUnitXml

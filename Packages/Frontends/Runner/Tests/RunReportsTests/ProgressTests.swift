@@ -8,9 +8,9 @@ import Testing
 
 @testable import Runs
 
-@Suite("A run while it goes on", .timeLimit(.minutes(5)))
+@Suite("Run progress", .timeLimit(.minutes(5)))
 struct ProgressTests {
-    /// Takes what is drawn.
+    /// Records the drawings.
     final class Screen: Sendable {
         private let text = Mutex<[String]>([])
 
@@ -23,7 +23,7 @@ struct ProgressTests {
             level: .none, clock: clock, size: { TerminalSize(columns: 80, rows: rows) }, write: { screen.write($0) })
     }
 
-    @Test("is a tree that shows what runs, what failed and what is still to come")
+    @Test("The tree shows running, failed and waiting steps")
     func tree() {
         let screen = Screen()
         let live = live(screen)
@@ -38,7 +38,7 @@ struct ProgressTests {
         #expect(drawn.contains("demo  1/3  1 running") && !drawn.contains("\u{1B}[2J"))
     }
 
-    @Test("shows the time of a running step from one second on, and that of a finished step always")
+    @Test("The tree shows the time of running steps after one second, and of finished steps always")
     func elapsed() {
         let (screen, clock) = (Screen(), TestClock())
         let live = live(screen, clock: clock)
@@ -51,13 +51,13 @@ struct ProgressTests {
         #expect(early.contains("✓ fetch  15 ms") && early.contains("▸ ask") && early.contains("demo  1/2  1 running"))
         #expect(!early.contains("▸ ask  ") && !early.contains("1 running  "), "\(early)")
         clock.advance(by: .milliseconds(1))
-        // Draws whole lines, where `draw` would write only what is new in them.
+        // Draws whole lines; `draw` would write only the changes.
         live.finish()
         let late = screen.writes.last ?? ""
         #expect(late.contains("▸ ask  1.0 s") && late.contains("demo  1/2  1 running  1.0 s"), "\(late)")
     }
 
-    @Test("has the colours of the theme that was chosen")
+    @Test("The tree has the colours of the chosen theme")
     func theme() {
         func drawn(_ theme: Theme) -> String {
             let screen = Screen()
@@ -76,7 +76,7 @@ struct ProgressTests {
         #expect(drawn(.light) != drawn(.dark) && drawn(.dark) != drawn(.terminal))
     }
 
-    @Test("knows from the beginning how many runs a step has") func spread() {
+    @Test("The tree shows the number of runs of a step from the start") func spread() {
         let screen = Screen()
         let live = live(screen)
         live.receive(.began(facts(["ask", "inner"])))
@@ -92,7 +92,7 @@ struct ProgressTests {
         #expect(screen.writes.last?.contains("1 of 3") == true)
     }
 
-    @Test("stays one screen however wide a matrix or long a bundle is")
+    @Test("The tree fits on one screen, however large the matrix or the bundle is")
     func wide() {
         let screen = Screen()
         let live = live(screen, rows: 12)
@@ -106,7 +106,7 @@ struct ProgressTests {
         #expect(lines.last?.contains("demo  400/501  1 running") == true)
     }
 
-    @Test("is not drawn more often than ten times a second, however much happens")
+    @Test("The tree is drawn at most ten times a second")
     func rate() async throws {
         let (screen, clock) = (Screen(), TestClock())
         let live = live(screen, clock: clock)
@@ -124,7 +124,7 @@ struct ProgressTests {
         await drawing.value
     }
 
-    @Test("shows notices above the tree, and leaves the last state on the screen")
+    @Test("Notices appear above the tree, and the last state stays on the screen")
     func end() {
         let screen = Screen()
         let live = live(screen)
@@ -142,7 +142,7 @@ struct ProgressTests {
         #expect(screen.writes.count == count)
     }
 
-    @Test("ends with what it gives, as it reads") func outputs() {
+    @Test("The outputs of a run are printed as readable lines") func outputs() {
         var summary = summary([])
         summary.outputs = ["file": "a.md", "count": 3, "none": .null, "review": "First\n\nLast", "all": ["x"]]
         #expect(
@@ -150,9 +150,9 @@ struct ProgressTests {
                 == ["file: a.md", "count: 3", "review:", "  First", "", "  Last", #"all: ["x"]"#])
     }
 
-    @Test("is a line for each beginning and each end where nothing can be redrawn")
+    @Test("Plain progress has a line for each start and each end")
     func plain() {
-        #expect(PlainProgress.line(.step(update("a", .running))) == "  begins    a: demo.act")
+        #expect(PlainProgress.line(.step(update("a", .running))) == "  starts    a: demo.act")
         #expect(
             PlainProgress.line(
                 .step(update("a", .failed, StepError(code: "c", message: "no way"), took: .milliseconds(1_234))))

@@ -4,7 +4,7 @@ import JSON
 @testable import Runs
 
 extension Timestamp {
-    /// Some moment in November 2026.
+    /// A time in November 2026.
     static let start = Timestamp(microseconds: 1_795_000_000_000_000)
 }
 
@@ -32,6 +32,6 @@ func facts(_ steps: [String]) -> RunFacts {
         isResumed: false)
 }
 
-/// Text that tries to break out of wherever it is put.
+/// Text that tries to break out of any format.
 let hostile =
     "a&b <script>alert(1)</script> \"q\" 'r' ]]> \u{1B}[31m \u{0} \u{7F} \u{FFFE} %0A\n::error::x | `c` \u{202E}"

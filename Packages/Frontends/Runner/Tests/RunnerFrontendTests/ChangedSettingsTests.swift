@@ -11,15 +11,15 @@ import Testing
 
 @testable import RunnerFrontend
 
-@Suite("Runs in a session whose settings change", .timeLimit(.minutes(5)))
+@Suite("Runs with changed settings", .timeLimit(.minutes(5)))
 struct ChangedSettingsTests {
-    @Test("a run whose end could not be stored is resumed with the new settings, in the same process")
+    @Test("A run whose end could not be saved is resumed with the new settings, in the same process")
     func resume() async throws {
         try await TemporaryDirectory.run { folder in
             let bundle = "\(folder)/b.yaml"
             try Files.writeAtomically(Array("name: b\nsteps: [{action: version}]\n".utf8), to: bundle)
             let test = try TestHost([HostFeature.self, RunnerFeature.self], folder: folder)
-            // Makes the file, so that the end of the next run can be kept from being stored.
+            // Creates the journal, so that a trigger can prevent saving the end of the next run.
             try await test.perform("run.start", ["bundle": .string(bundle)])
             try await change(
                 """

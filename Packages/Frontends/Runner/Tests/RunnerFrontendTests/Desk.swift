@@ -7,7 +7,7 @@ import JSON
 import Registry
 import RunnerFrontend
 
-/// A real host with the runner, over files in a folder of its own.
+/// A real host with the runner, in a temporary folder.
 struct Desk: Sendable {
     let folder: String
     var variables: [String: String] = [:]
@@ -23,7 +23,7 @@ struct Desk: Sendable {
         }
     }
 
-    /// Does an action as a frontend would, with everything read anew.
+    /// Performs an action as a frontend would, in a new host.
     func perform(_ id: String, _ arguments: JSONObject = [:]) async throws -> any OutputValue {
         let workbench = workbench
         return try await workbench.perform(
@@ -59,7 +59,7 @@ struct Desk: Sendable {
         String(decoding: try Files.read("\(folder)/\(file)", limit: 1 << 24), as: UTF8.self)
     }
 
-    /// The error of a run that must not go well.
+    /// The error of a run that must fail.
     func failure(_ text: String, _ arguments: JSONObject = [:]) async throws -> AnyFailure? {
         do {
             _ = try await run(text, arguments)

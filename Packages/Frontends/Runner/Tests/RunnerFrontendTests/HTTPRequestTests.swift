@@ -7,8 +7,8 @@ import JSON
 import Registry
 import Testing
 
-/// `http.request` over real connections of this machine.
-@Suite("A request of a step", .serialized, .timeLimit(.minutes(5)))
+/// Tests `http.request` with real connections on this machine.
+@Suite("http.request", .serialized, .timeLimit(.minutes(5)))
 struct HTTPRequestTests {
     /// Answers each request by its path.
     private static func serving(
@@ -17,7 +17,7 @@ struct HTTPRequestTests {
         { connection in while true { try answer(connection, try connection.receiveRequest()) } }
     }
 
-    /// A bundle of one request.
+    /// A bundle with one request.
     private static func bundle(
         _ with: String, hosts: String = "'127.0.0.1'", permissions: String = "", step: String = "", env: String = "{}"
     ) -> String {
@@ -38,7 +38,7 @@ struct HTTPRequestTests {
 
     // MARK: What goes out, and what comes back
 
-    @Test("has its JSON, its status and its headers as a result")
+    @Test("A result has the JSON, the status and the headers")
     func json() async throws {
         let script = Self.serving { connection, request in
             try connection.answer(
@@ -78,7 +78,7 @@ struct HTTPRequestTests {
         }
     }
 
-    @Test("has each kind of body, and one only")
+    @Test("A request sends any kind of body, but only one")
     func bodies() async throws {
         let script = Self.serving { connection, _ in try connection.answer(204) }
         try await ScriptedServer.run(script) { server in
@@ -118,7 +118,7 @@ struct HTTPRequestTests {
         }
     }
 
-    @Test("is text where it is no JSON, of a long one the beginning and the end, and what is no text is not there")
+    @Test("A result has text if it is not JSON, shortened if it is long, and nothing if it is binary")
     func texts() async throws {
         let script = Self.serving { connection, request in
             switch request.target {
@@ -141,7 +141,7 @@ struct HTTPRequestTests {
                 }
                 let text = try await ask("/long")["text"]?.string ?? ""
                 #expect(
-                    text.hasPrefix("first\n") && text.hasSuffix("last\n") && text.contains("bytes are left out here"))
+                    text.hasPrefix("first\n") && text.hasSuffix("last\n") && text.contains("bytes omitted"))
                 #expect(text.utf8.count < 66 << 10)
                 let binary = try await ask("/binary")
                 #expect(binary["text"] == nil && binary["size"] == 2 && binary["state"] == "done")
@@ -153,7 +153,7 @@ struct HTTPRequestTests {
         }
     }
 
-    @Test("of HEAD has no body, whatever length is told")
+    @Test("A response to HEAD has no body, whatever its Content-Length")
     func head() async throws {
         let script: ScriptedServer.Script = { connection in
             try connection.receiveHead()
@@ -171,7 +171,7 @@ struct HTTPRequestTests {
         }
     }
 
-    @Test("goes into a file with --to, whole or not at all, and is not held in memory")
+    @Test("A body is saved with --to, completely or not at all, without keeping it in memory")
     func files() async throws {
         let script = Self.serving { connection, request in
             switch request.target {
@@ -209,7 +209,7 @@ struct HTTPRequestTests {
                 #expect(try await desk.run(text("/unchanged", "new/kept")).exit == .done)
                 #expect(try desk.read("new/kept") == "before")
                 #expect(try Files.list("\(desk.folder)/new").map(\.name).sorted() == ["kept", "large.bin"])
-                // The control is above: where the folder is permitted, the file is written.
+                // The control is above: in a permitted folder the file is written.
                 let asked = server.record.requests.count
                 let refused = try #require(try await desk.failure(text("/large", "other/x", "\(desk.folder)/new")))
                 #expect(refused.message.contains("may not write \(desk.folder)/other/x"), "\(refused.message)")
@@ -223,7 +223,7 @@ struct HTTPRequestTests {
         }
     }
 
-    @Test("of more than 4 MiB is not read on without --to: a note where it is text, a failure where it is JSON")
+    @Test("A body over 4 MiB without --to gives a note for text and a failure for JSON")
     func tooLarge() async throws {
         let script = Self.serving { connection, request in
             let type = request.target == "/json" ? "application/json" : "text/plain"
@@ -246,7 +246,7 @@ struct HTTPRequestTests {
 
     // MARK: Statuses and faults
 
-    @Test("fails at 400 and more with the words of the server, and by --expect at other statuses")
+    @Test("A status of 400 or more fails with the server's message, and so does an unexpected one")
     func statuses() async throws {
         let script = Self.serving { connection, request in
             switch request.target {
@@ -261,14 +261,14 @@ struct HTTPRequestTests {
                 for (path, more, reason) in [
                     ("/json", "", "answered 422 Unprocessable Content: no name"),
                     ("/html", "", "answered 500 Internal Server Error: <h1>It broke</h1>"),
-                    ("/fine", ", expect: [201, 204]", "answered 200 OK: fine; 201 or 204 was expected"),
+                    ("/fine", ", expect: [201, 204]", "answered 200 OK: fine; expected 201 or 204"),
                     ("/json", ", expect: [422]", nil), ("/fine", ", expect: [200]", nil), ("/fine", "", nil),
                 ] {
                     let run = try await desk.run(Self.bundle("url: 'http://127.0.0.1:\(server.port)\(path)'\(more)"))
                     #expect(run.exit == (reason == nil ? .done : .toolFailed), "\(run.json)")
                     let message = Self.step(run)?["error"]?["message"]?.string
                     #expect(message?.hasSuffix(reason ?? "") ?? (reason == nil), "\(message ?? "")")
-                    // What was answered is there in any case.
+                    // The result has the response in any case.
                     #expect(Self.step(run)?["result"]?["status"] != nil)
                     if path == "/json" {
                         #expect(Self.step(run)?["result"]?["json"]?["error"]?["message"] == "no name")
@@ -281,7 +281,7 @@ struct HTTPRequestTests {
         }
     }
 
-    @Test("fails where an answer says that it is JSON and is not; its text is there")
+    @Test("A response with invalid JSON fails, and the result has its text")
     func badJSON() async throws {
         let script = Self.serving { connection, _ in
             try connection.answer(200, ["Content-Type": "application/problem+json"], #"{"a": "#)
@@ -291,12 +291,12 @@ struct HTTPRequestTests {
                 let run = try await desk.run(Self.bundle("url: 'http://127.0.0.1:\(server.port)/'"))
                 #expect(run.exit == .toolFailed && Self.step(run)?["result"]?["text"] == #"{"a": "#, "\(run.json)")
                 #expect(
-                    Self.step(run)?["error"]?["message"]?.string?.contains("not the JSON that it says it is") == true)
+                    Self.step(run)?["error"]?["message"]?.string?.contains("its body is not valid JSON") == true)
             }
         }
     }
 
-    @Test("is sent again when the server was not well, if that cannot do anything twice")
+    @Test("A request is retried after a server error if that is safe")
     func retries() async throws {
         let script: ScriptedServer.Script = { connection in
             try connection.receiveRequest()
@@ -323,7 +323,7 @@ struct HTTPRequestTests {
         }
     }
 
-    @Test("ends when the server is silent, when the step's time is over, and when the connection is lost")
+    @Test("A request ends when the server is silent, the step times out or the connection is lost")
     func stalls() async throws {
         let script: ScriptedServer.Script = { connection in
             let target = try connection.receiveHead().target
@@ -346,14 +346,14 @@ struct HTTPRequestTests {
                     #expect(run.exit == .unreachable, "\(run.json)")
                     #expect(Self.step(run)?["error"]?["code"] == .string(code), "\(path)\(more): \(run.json)")
                 }
-                // Nothing is left of what was begun, and nobody holds a connection.
+                // No partial file and no open connection is left.
                 try await server.until { $0.openNow == 0 }
                 #expect(try Files.list("\(desk.folder)/out").isEmpty)
             }
         }
     }
 
-    @Test("ends with its task, and what it has begun to write is gone")
+    @Test("A cancelled request ends and removes its partial file")
     func cancelled() async throws {
         let script: ScriptedServer.Script = { connection in
             try connection.receiveHead()

@@ -9,8 +9,8 @@ import JSON
 import Registry
 import Testing
 
-/// Where `http.request` may go, and what of it is seen.
-@Suite("What a request of a step reaches", .serialized, .timeLimit(.minutes(5)))
+/// Tests which servers `http.request` may reach, and what of it appears in outputs.
+@Suite("Rights of http.request", .serialized, .timeLimit(.minutes(5)))
 struct HTTPRightsTests {
     private static let hello: ScriptedServer.Script = { connection in
         while true {
@@ -27,7 +27,7 @@ struct HTTPRightsTests {
 
     // MARK: Where it may go
 
-    @Test("goes to set-up servers alone where no host is named; the check says the line to add, with any path")
+    @Test("Without hosts only set-up servers are allowed, and the check names the line to add")
     func unnamed() async throws {
         try await Desk.with { desk in
             for url in [
@@ -43,7 +43,7 @@ struct HTTPRightsTests {
                         "\(failure.message)")
                 }
             }
-            // The control: with the line it is well, and the server is told.
+            // The control: with that line the check succeeds and shows the server.
             let text = Self.bundle(
                 "effects: writes, hosts: [set-up, 'api.example.com:443']",
                 "url: \"https://api.example.com/${{ run.id }}\"")
@@ -52,19 +52,19 @@ struct HTTPRightsTests {
                 _ = try await desk.run(text, arguments)
                 #expect(desk.output.events.last?.text?.contains("api.example.com:443\n") == true)
             }
-            // What an expression may still change is decided when it runs, before any name is looked up.
+            // A server that an expression can change is checked in the run, before its name is resolved.
             let open = Self.bundle("effects: writes", "url: \"https://api.example.com${{ '.evil.example' }}/\"")
             _ = try await desk.run(open, ["check": true])
             let run = try await desk.run(open)
             #expect(Self.step(run)?["error"]?["message"]?.string?.contains("api.example.com.evil.example:443") == true)
-            // It sends something, whatever its method.
+            // A request counts as sending, whatever its method.
             let reading = try #require(
                 try await desk.failure(Self.bundle("hosts: ['*']", "url: 'https://example.com/'")))
             #expect(reading.message.contains("permissions.effects to writes"), "\(reading.message)")
         }
     }
 
-    @Test("is told by the guide as it can be written")
+    @Test("The example of the guide is a valid bundle")
     func guide() async throws {
         let root = #filePath.split(separator: "/").dropLast(6).map { "/\($0)" }.joined()
         let guide = String(decoding: try Files.read("\(root)/docs/BUNDLES.md", limit: 1 << 20), as: UTF8.self)
@@ -79,7 +79,7 @@ struct HTTPRightsTests {
         }
     }
 
-    @Test("goes to set-up servers without their being named")
+    @Test("A set-up server is allowed without being listed")
     func setUp() async throws {
         try await ScriptedServer.run(Self.hello) { server in
             try await Desk.with { desk in
@@ -93,7 +93,7 @@ struct HTTPRightsTests {
     }
 
     // sandbox case 53
-    @Test("reaches this machine, its link and the metadata of a cloud only where they are named, in every spelling")
+    @Test("Loopback, link-local and metadata addresses are allowed only if listed, in any spelling")
     func confined() async throws {
         try await ScriptedServer.run(Self.hello) { server in
             try await Desk.with { desk in
@@ -107,15 +107,15 @@ struct HTTPRightsTests {
                 ] {
                     let refused = try await run("\(host):\(server.port)", "'*'")
                     let message = Self.step(refused)?["error"]?["message"]?.string
-                    #expect(message?.contains("may not speak to") == true, "\(host): \(refused.json)")
+                    #expect(message?.contains("may not connect to") == true, "\(host): \(refused.json)")
                 }
                 for host in ["169.254.169.254", "[fd00:ec2::254]", "2852039166", "[fe80::1]"] {
                     let refused = try await run(host, "'*'")
                     let message = Self.step(refused)?["error"]?["message"]?.string
-                    #expect(message?.contains("may not speak to") == true, "\(host): \(refused.json)")
+                    #expect(message?.contains("may not connect to") == true, "\(host): \(refused.json)")
                 }
                 #expect(server.record.connections.isEmpty)
-                // The control: named, it is asked.
+                // The control: a listed server gets the request.
                 for host in ["127.0.0.1", "localhost"] {
                     let allowed = try await run("\(host):\(server.port)", "'\(host)'")
                     #expect(Self.step(allowed)?["result"]?["text"] == "hello", "\(host): \(allowed.json)")
@@ -126,7 +126,7 @@ struct HTTPRightsTests {
 
     // sandbox case 54
     @Test(
-        "sends nothing where a permitted name leads to this machine",
+        "A permitted name that resolves to this machine is refused",
         .enabled(if: LoopbackName.other != nil, "/etc/hosts has no other name for 127.0.0.1"))
     func rebound() async throws {
         let name = try #require(LoopbackName.other)
@@ -140,11 +140,11 @@ struct HTTPRightsTests {
                 for hosts in ["'\(name)'", "'*'", "set-up, '\(name)'"] {
                     let refused = try await run(hosts)
                     let message = refused?["error"]?["message"]?.string ?? ""
-                    #expect(message.contains("127.0.0.1:\(server.port), to which \(name) leads"), "\(message)")
+                    #expect(message.contains("127.0.0.1:\(server.port), the address of \(name)"), "\(message)")
                     #expect(message.contains("add \"127.0.0.1:\(server.port)\" to permissions.hosts"), "\(message)")
                 }
                 #expect(server.record.requests.isEmpty)
-                // The controls: its address is named as well, or the person has set it up.
+                // The controls: the address is listed as well, or the server is set up.
                 #expect(try await run("'\(name)', '127.0.0.1'")?["result"]?["text"] == "hello")
                 desk.variables["LAB_SERVER"] = "\(name):\(server.port)"
                 #expect(try await run("set-up")?["result"]?["text"] == "hello")
@@ -156,7 +156,7 @@ struct HTTPRightsTests {
     }
 
     // sandbox case 55
-    @Test("follows redirects to permitted servers alone, without what is secret, and not for ever")
+    @Test("Redirects are followed only to permitted servers, without credentials, and not forever")
     func redirects() async throws {
         try await ScriptedServer.run(Self.hello) { other in
             let script: ScriptedServer.Script = { connection in
@@ -188,7 +188,7 @@ struct HTTPRightsTests {
                     #expect(try await run("/a", "'127.0.0.1'")?["error"]?["code"] == "http.redirect")
                     let kept = try await run("/away", "127.0.0.1", ", no-follow: true")
                     #expect(kept?["result"]?["status"] == 307 && kept?["status"] == "ok")
-                    // The control: with the other server named it is followed, and has none of them.
+                    // The control: if the other server is listed, the redirect is followed without the credentials.
                     let followed = try await run("/away", "127.0.0.1, localhost")
                     #expect(followed?["result"]?["text"] == "hello", "\(followed ?? .null)")
                     #expect(followed?["result"]?["url"]?.string == "http://localhost:\(other.port)/x")
@@ -200,7 +200,7 @@ struct HTTPRightsTests {
         }
     }
 
-    @Test("goes through the proxy of the environment, behind which the named server is, and no other")
+    @Test("A request through a proxy still reaches only permitted servers")
     func proxies() async throws {
         let script: ScriptedServer.Script = { connection in
             let request = try connection.receiveRequest()
@@ -220,7 +220,7 @@ struct HTTPRightsTests {
         }
     }
 
-    @Test("believes the servers that the person's trust believes")
+    @Test("A request uses the user's trusted certificates")
     func trust() async throws {
         let all = try TestCertificates.shared()
         try await ScriptedServer.run(tls: ScriptedTLS(all.good), Self.hello) { server in
@@ -236,7 +236,7 @@ struct HTTPRightsTests {
         }
     }
 
-    @Test("does not show the person's certificate")
+    @Test("A request never presents the user's client certificate")
     func certificate() async throws {
         let all = try TestCertificates.shared()
         let tls = try ScriptedTLS(all.good, clientAuthorities: [all.authority.certificate])
@@ -248,7 +248,7 @@ struct HTTPRightsTests {
                 let url = "https://127.0.0.1:\(server.port)/"
                 let run = try await desk.run(Self.bundle("effects: writes, hosts: ['127.0.0.1']", "url: '\(url)'"))
                 #expect(run.exit != .done && server.record.requests.isEmpty, "\(run.json)")
-                // The control: a client that shows it is let in.
+                // The control: a client that presents the certificate is accepted.
                 var configuration = HTTPClient.Configuration.standalone
                 configuration.trust = TrustDomain(LabTrust(desk.variables))
                 let client = HTTPClient(configuration)
@@ -262,27 +262,28 @@ struct HTTPRightsTests {
     // MARK: What is refused
 
     @Test(
-        "is refused with what would begin another line, another server or another protocol",
+        "A request with another protocol, credentials in the URL or a bad header is refused",
         arguments: [
             ("url: 'ftp://127.0.0.1/x'", "only http:// and https://"),
             ("url: 'file:///etc/passwd'", "only http:// and https://"),
             ("url: 'unix:/run/docker.sock'", "neither with http:// nor"),
             ("url: '127.0.0.1/x'", "neither with http:// nor"),
-            ("url: 'http://ada:very-secret-4711@127.0.0.1/'", "give token, or user and password"),
-            ("url: 'http://ada@127.0.0.1/'", "give token"), ("url: \"http://127.0.0.1/a\\r\\nX: y\"", "cannot be used"),
-            ("url: 'http://127.0.0.1/', header: {'X: y': z}", "may not stand there"),
-            ("url: 'http://127.0.0.1/', header: {X: \"a\\r\\nY: b\"}", "may not stand there"),
-            ("url: 'http://127.0.0.1/', header: {\"X\\nY\": b}", "may not stand there"),
-            ("url: 'http://127.0.0.1/', header: {X: \"a\\0b\"}", "may not stand there"),
-            ("url: 'http://127.0.0.1/', token: \"a\\nb\"", "may not stand there"),
-            ("url: 'http://127.0.0.1/', idempotency-key: \"a\\nb\"", "may not stand there"),
-            ("url: 'http://127.0.0.1/', header: {host: other}", "follows from the address"),
-            ("url: 'http://127.0.0.1/', header: {Content-Length: 3}", "follows from the address"),
-            ("url: 'http://127.0.0.1/', header: {Transfer-Encoding: chunked}", "follows from the address"),
+            ("url: 'http://ada:very-secret-4711@127.0.0.1/'", "use token, user and password"),
+            ("url: 'http://ada@127.0.0.1/'", "use token"),
+            ("url: \"http://127.0.0.1/a\\r\\nX: y\"", "not a valid address"),
+            ("url: 'http://127.0.0.1/', header: {'X: y': z}", "invalid character"),
+            ("url: 'http://127.0.0.1/', header: {X: \"a\\r\\nY: b\"}", "invalid character"),
+            ("url: 'http://127.0.0.1/', header: {\"X\\nY\": b}", "invalid character"),
+            ("url: 'http://127.0.0.1/', header: {X: \"a\\0b\"}", "invalid character"),
+            ("url: 'http://127.0.0.1/', token: \"a\\nb\"", "invalid character"),
+            ("url: 'http://127.0.0.1/', idempotency-key: \"a\\nb\"", "invalid character"),
+            ("url: 'http://127.0.0.1/', header: {host: other}", "is set automatically"),
+            ("url: 'http://127.0.0.1/', header: {Content-Length: 3}", "is set automatically"),
+            ("url: 'http://127.0.0.1/', header: {Transfer-Encoding: chunked}", "is set automatically"),
             ("url: 'http://127.0.0.1/', header: {Authorization: null}", "has no value"),
             ("url: 'http://127.0.0.1/', header: {X: {a: b}}", "not an object"),
             ("url: 'http://127.0.0.1/', user: ada", "user and password"),
-            ("url: 'http://127.0.0.1/', token: t, header: {authorization: x}", "not both"),
+            ("url: 'http://127.0.0.1/', token: t, header: {authorization: x}", "give either the header Authorization"),
         ])
     func refused(with: String, words: String) async throws {
         try await ScriptedServer.run(Self.hello) { server in
@@ -293,14 +294,14 @@ struct HTTPRightsTests {
                 let error = Self.step(run)?["error"]
                 #expect(run.exit == .usage && error?["message"]?.string?.contains(words) == true, "\(run.json)")
                 #expect(server.record.connections.isEmpty && !run.json.text().contains("very-secret"))
-                // The control: the same server answers what is well formed.
+                // The control: the same server answers a valid request.
                 let well = Self.bundle("effects: writes, hosts: ['127.0.0.1']", "url: 'http://127.0.0.1:\(port)/'")
                 #expect(Self.step(try await desk.run(well))?["result"]?["text"] == "hello")
             }
         }
     }
 
-    @Test("is none that models are offered")
+    @Test("Models are not offered http.request")
     func models() async throws {
         try await Desk.with { desk in
             let action = try desk.action("http.request")
@@ -312,12 +313,12 @@ struct HTTPRightsTests {
 
     // MARK: Secrets
 
-    @Test("has its secrets sent and nowhere seen: no event, no journal, no report, no error, no recording")
+    @Test("Secrets are sent, but appear in no event, journal, report, error or recording")
     func secrets() async throws {
         let script: ScriptedServer.Script = { connection in
             while true {
                 let request = try connection.receiveRequest()
-                // A server that gives back whatever it was sent.
+                // The server echoes whatever it gets.
                 let sent = request.headers.map { "\($0.name)=\($0.value)" }.joined(separator: " ")
                 try connection.answer(
                     request.target.hasPrefix("/bad") ? 400 : 200,
@@ -383,7 +384,7 @@ struct HTTPRightsTests {
         }
     }
 
-    @Test("hands a token on to the next step, which is nowhere seen either")
+    @Test("A token from a response reaches the next step, and appears nowhere else")
     func tokens() async throws {
         let script: ScriptedServer.Script = { connection in
             while true {
@@ -419,7 +420,7 @@ struct HTTPRightsTests {
 
     // MARK: Runs
 
-    @Test("is replayed without a connection, and not done again by a run that goes on")
+    @Test("A request is replayed without a connection, and not repeated when a run is resumed")
     func again() async throws {
         try await ScriptedServer.run(Self.hello) { server in
             try await Desk.with { desk in

@@ -6,7 +6,7 @@ import Registry
 import Settings
 import Synchronization
 
-/// Actions for the tests. How often it was started, and what it did, is counted.
+/// Actions for the tests. It counts its starts and its calls.
 struct LabFeature: RunningFeature {
     static let manifest = Manifest(
         id: "lab", summary: "Actions for tests", version: "1.0",
@@ -18,7 +18,7 @@ struct LabFeature: RunningFeature {
         var calls = 0
     }
 
-    /// By the home of whoever counts.
+    /// By home folder, so that tests have separate counts.
     private static let counts = Mutex<[String: Counts]>([:])
 
     static func counts(_ home: String) -> Counts { counts.withLock { $0[home] ?? Counts() } }
@@ -115,7 +115,7 @@ struct LabFeature: RunningFeature {
     }
 }
 
-/// Trusts who has a certificate without defects, by the system's authorities or by those of a file.
+/// Trusts certificates without defects, by the authorities of the system or of a file.
 final class LabTrust: TrustStore {
     let credentials: TrustCredentials
     let generation = 0
@@ -141,7 +141,7 @@ struct LabError: Failure {
     var exit: ExitCode { .toolFailed }
 }
 
-/// A result that says by itself why it is a failure, and what to do.
+/// A failed result with a reason and a remedy.
 struct Sickness: Record {
     var exit: ExitCode { .unreachable }
 

@@ -8,10 +8,10 @@ import JSON
 import Registry
 import Testing
 
-@Suite("What a bundle may do", .serialized, .timeLimit(.minutes(5)))
+@Suite("Bundle permissions", .serialized, .timeLimit(.minutes(5)))
 struct PermissionTests {
     @Test(
-        "is to read, unless it says more",
+        "A bundle may only read unless it permits more",
         arguments: [
             ("", false), ("permissions: {effects: writes}", false), ("permissions: {effects: destroys}", true),
             ("permissions: {actions: [lab.break]}", true), ("permissions: {actions: ['lab.*']}", true),
@@ -27,14 +27,14 @@ struct PermissionTests {
         }
     }
 
-    @Test("is found out of any number of bundles in bundles; one that runs itself by another spelling is known")
+    @Test("Nested bundles are checked quickly, and a bundle that runs itself by another spelling is found")
     func circles() async throws {
         try await Desk.with { desk in
             try FileKit.Files.makeDirectories("\(desk.folder)/sub")
             let circle = "steps: [{bundle: sub/../b.yaml, needs: []}, {bundle: ./b.yaml, needs: []}]"
             let failure = try await desk.failure("name: c\n\(circle)")
-            #expect(failure?.message.contains("a bundle would run itself") == true, "\(failure?.message ?? "")")
-            // Each twice: two to the fortieth ways, and one check for each file.
+            #expect(failure?.message.contains("the bundle would run itself") == true, "\(failure?.message ?? "")")
+            // Each bundle runs the next one twice: 2^40 paths, but one check for each file.
             for number in 1..<40 {
                 let next = "n\(number + 1).yaml"
                 try desk.write(
@@ -47,7 +47,7 @@ struct PermissionTests {
         }
     }
 
-    @Test("is to run the programs that it names, in the folder that it may write in, and to let them into no network")
+    @Test("A bundle may run only listed programs, in a writable folder, without network")
     func programs() async throws {
         try await Desk.with { desk in
             desk.variables["PATH"] = "/usr/bin:/bin"
@@ -87,12 +87,12 @@ struct PermissionTests {
             let step = failed.json["steps"]?[0]
             #expect(failed.exit == .toolFailed && step?["result"]?["output"] == "why\n", "\(failed.json)")
             #expect(
-                step?["error"]?["message"]?.string?.contains("sh ended with the exit code 3: why") == true,
+                step?["error"]?["message"]?.string?.contains("sh ended with exit code 3: why") == true,
                 "\(failed.json)")
         }
     }
 
-    @Test("is no more inside of a bundle that permits less")
+    @Test("An inner bundle has no more effects than the outer one")
     func nested() async throws {
         try await Desk.with { desk in
             try desk.write("name: inner\npermissions: {effects: destroys}\nsteps: [{action: lab.break}]", "inner.yaml")
@@ -102,7 +102,7 @@ struct PermissionTests {
     }
 
     @Test(
-        "is to speak to the servers that it names",
+        "A bundle may connect only to listed servers",
         arguments: [
             ("", false), ("permissions: {hosts: [set-up]}", false), ("permissions: {hosts: []}", false),
             ("permissions: {hosts: ['*.example.com']}", false),
@@ -122,7 +122,7 @@ struct PermissionTests {
         }
     }
 
-    @Test("is to speak to the servers that are set up, where it does not name others")
+    @Test("A bundle may connect to set-up servers unless it lists others")
     func setUp() async throws {
         try await ScriptedServer.run({ try $0.answer(200, [:], "hello") }) { server in
             try await Desk.with { desk in
@@ -139,7 +139,7 @@ struct PermissionTests {
         }
     }
 
-    @Test("is to read files where the run began, and elsewhere what it names; what a step finds out counts as well")
+    @Test("A bundle may read files in the current folder and in listed folders, also by computed paths")
     func reading() async throws {
         try await Desk.with { desk in
             try desk.write("inside", "in/a.txt")
@@ -163,7 +163,7 @@ struct PermissionTests {
                 #expect(run.exit != .done && run.json["steps"]?[0]?["error"]?["code"]?.string == code, "\(run.json)")
                 #expect(!run.json.text().contains("outside"))
             }
-            // The control: who is asked by nobody reads all of them.
+            // The control: outside of a bundle all files can be read.
             for path in ["in/link.txt", "in/../secret.txt"] {
                 let found = try await desk.perform("file.read", ["path": .string("\(desk.folder)/\(path)")])
                 #expect(found.json["text"] == "outside")
@@ -171,7 +171,7 @@ struct PermissionTests {
         }
     }
 
-    @Test("is to write neither what git and Martlet start, nor our own files, whatever else it may")
+    @Test("A bundle may never write git hooks, Martlet's settings or its data")
     func writing() async throws {
         try await Desk.with { desk in
             for path in [".git/hooks/post-checkout", ".martlet/config.json", "home/config/config.json", "home/data/x"] {
@@ -184,7 +184,7 @@ struct PermissionTests {
         }
     }
 
-    @Test("is no more in a bundle inside of it, whose folders are links out of its own")
+    @Test("An inner bundle cannot leave the folders of the outer one through links")
     func nestedFolders() async throws {
         try await Desk.with { desk in
             try desk.write("outside", "out/secret.txt")
@@ -201,7 +201,7 @@ struct PermissionTests {
         }
     }
 
-    @Test("is to write nothing of git by a link, even to one that it names as a folder")
+    @Test("A bundle cannot write git hooks through a link, even if it lists the link")
     func links() async throws {
         try await Desk.with { desk in
             try Files.makeDirectories("\(desk.folder)/.git/hooks")
@@ -214,7 +214,7 @@ struct PermissionTests {
         }
     }
 
-    @Test("is no result of before that another bundle found, or itself with other permissions")
+    @Test("A cached result is not shared with other bundles or other permissions")
     func cached() async throws {
         try await Desk.with { desk in
             try desk.write("inside", "in/a.txt")
@@ -225,7 +225,7 @@ struct PermissionTests {
             let allowed = "{paths: ['\(desk.folder)/in']}"
             #expect(try await desk.run(text(allowed)).exit == .done)
             try desk.write("changed", "in/a.txt")
-            // The control: the same bundle has what it found.
+            // The control: the same bundle uses its cached result.
             #expect(try await desk.run(text(allowed)).json["steps"]?[0]?["result"]?["text"] == "inside")
             #expect(try await desk.run(text("{}")).json["steps"]?[0]?["error"]?["code"] == "access.denied")
             let other = try await desk.run(text(allowed), file: "other.yaml")
@@ -233,7 +233,7 @@ struct PermissionTests {
         }
     }
 
-    @Test("is to take the variables that are called like secrets only as it names them")
+    @Test("A variable with a secret-like name must be listed in the permissions")
     func variables() async throws {
         try await Desk.with { desk in
             (desk.variables["CI_TOKEN"], desk.variables["PLACE"]) = ("very-secret-4711", "Bern")
@@ -254,7 +254,7 @@ struct PermissionTests {
                     "name: p\nenv: {v: {variable: \(name)}}\nsteps: [{action: lab.echo}]")
                 #expect((failure != nil) == isSecret, "\(name)")
             }
-            // Before it runs, a person sees which it reads.
+            // The check shows the variables that the bundle reads.
             desk.output = RecordingOutput()
             _ = try await desk.run(
                 "name: p\nenv: {v: {variable: PLACE}}\nsteps: [{action: lab.echo}]", ["check": true])
@@ -262,7 +262,7 @@ struct PermissionTests {
         }
     }
 
-    @Test("is to have the secrets that it names, in its environment and by an action")
+    @Test("A bundle may read only listed secrets, in its environment and in actions")
     func secrets() async throws {
         try await Desk.with { desk in
             desk.variables["DEMO_API_KEY"] = "very-secret-4711"
@@ -283,7 +283,7 @@ struct PermissionTests {
         }
     }
 
-    @Test("is, for a bundle inside of another, to speak to servers that both of them name")
+    @Test("An inner bundle may connect only to servers that both bundles list")
     func nestedHosts() async throws {
         try await ScriptedServer.run({ try $0.answer(200, [:], "hello") }) { server in
             try await Desk.with { desk in
@@ -295,7 +295,7 @@ struct PermissionTests {
                         "name: outer\npermissions: {hosts: \(outer)}\nsteps: [{bundle: inner.yaml}]")
                     #expect(run.exit == (isAllowed ? .done : .usage), "\(run.json.text())")
                     #expect(run.json.text().contains("http.not-permitted") != isAllowed)
-                    #expect(run.json.text().contains("the bundle 'outer' may not speak to 127.0.0.1") != isAllowed)
+                    #expect(run.json.text().contains("the bundle 'outer' may not connect to 127.0.0.1") != isAllowed)
                 }
             }
         }

@@ -4,7 +4,7 @@ import JSON
 import Registry
 import Testing
 
-@Suite("A recording", .serialized, .timeLimit(.minutes(5)))
+@Suite("Replay", .serialized, .timeLimit(.minutes(5)))
 struct ReplayTests {
     private let bundle = """
         name: taped
@@ -23,7 +23,7 @@ struct ReplayTests {
         steps: [{action: lab.echo, with: {value: "${{ env.home }}"}}]
         """
 
-    @Test("is run again without doing anything, and is the same")
+    @Test("A replay performs no actions and matches the recording")
     func same() async throws {
         try await Desk.with { desk in
             desk.variables["TAPED"] = "here"
@@ -32,7 +32,7 @@ struct ReplayTests {
             let run = try await desk.run(bundle, ["record": .string(tape)])
             #expect(run.exit == .done)
             LabFeature.reset(desk.folder)
-            // What it was given comes from the recording alone.
+            // Variables come only from the recording.
             desk.variables = [:]
             desk.output = .init()
             let replay = try await desk.perform("run.start", ["replay": .string(tape)])
@@ -45,7 +45,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("says where a changed bundle differs: other arguments, more steps, fewer steps")
+    @Test("A replay of a changed bundle reports other arguments, new steps and missing steps")
     func differences() async throws {
         try await Desk.with { desk in
             desk.variables["TAPED"] = "here"
@@ -56,14 +56,14 @@ struct ReplayTests {
             let replay = try await desk.run(changed, ["replay": .string(tape)])
             #expect(replay.exit == .failed)
             let found = replay.json["differences"]?.array?.compactMap(\.string) ?? []
-            #expect(found.first == "the bundle was changed since it was recorded")
-            #expect(found.contains { $0.hasPrefix("many[0]: is given {\"value\":\"0 here!\"}, and was given") })
-            #expect(found.contains("lost: was not in the recording"))
-            #expect(found.contains("last: was in the recording, and did not run"))
+            #expect(found.first == "the bundle changed since it was recorded")
+            #expect(found.contains { $0.hasPrefix("many[0]: given {\"value\":\"0 here!\"}, recorded") })
+            #expect(found.contains("lost: not in the recording"))
+            #expect(found.contains("last: in the recording, but did not run"))
         }
     }
 
-    @Test("is not waited for where the run has waited") func waiting() async throws {
+    @Test("A replay does not wait for delays") func waiting() async throws {
         try await Desk.with { desk in
             let tape = "\(desk.folder)/tape.ndjson"
             let bundle = """
@@ -80,7 +80,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("that is none is refused", arguments: ["", "{}", "not json", #"{"type":"recording","version":1}"#])
+    @Test("An invalid recording is rejected", arguments: ["", "{}", "not json", #"{"type":"recording","version":1}"#])
     func broken(text: String) async throws {
         try await Desk.with { desk in
             let path = try desk.write(text, "tape.ndjson")

@@ -9,9 +9,9 @@ import Testing
 
 @testable import RunnerFrontend
 
-@Suite("Running a bundle", .serialized, .timeLimit(.minutes(5)))
+@Suite("run.start", .serialized, .timeLimit(.minutes(5)))
 struct RunTests {
-    @Test("keeps the rules of every feature") func conforms() async {
+    @Test("The feature passes the conformance tests") func conforms() async {
         await #expect(processExitsWith: .success) {
             let violations = try await TemporaryDirectory.run { folder in
                 let (text, bundle) = ("\(folder)/words.txt", "\(folder)/greet.yaml")
@@ -33,7 +33,7 @@ struct RunTests {
         }
     }
 
-    @Test("does its steps, tells what happens, and gives what the bundle says; the journal knows it afterwards")
+    @Test("A run performs its steps, emits events, returns outputs and is in the journal")
     func story() async throws {
         try await Desk.with { desk in
             let run = try await desk.run(
@@ -65,18 +65,18 @@ struct RunTests {
             }
             #expect(unknown?.exit == .usage)
             #expect(unknown?.message.contains("no step 'gret'; did you mean 'greet'?") == true)
-            // Where there is nothing to lose there is nothing to ask.
+            // Without runs to delete there is no confirmation.
             #expect(try await desk.perform("runs.prune", ["older": "1h"]).json["runs"] == 0)
             let unasked = await #expect(throws: InteractionError.self) {
                 try await desk.perform("runs.prune", ["older": "0s"])
             }
-            #expect(unasked?.message.contains("Forget 1 run that ended") == true, "\(unasked?.message ?? "")")
+            #expect(unasked?.message.contains("Delete 1 run that ended") == true, "\(unasked?.message ?? "")")
             desk.answers = ["confirm.runs.prune": true]
             #expect(try await desk.perform("runs.prune", ["older": "0s"]).json["runs"] == 1)
         }
     }
 
-    @Test("is told again as text, and as it was to programs")
+    @Test("runs.logs shows text to people and the original events to programs")
     func logs() async throws {
         try await Desk.with { desk in
             _ = try await desk.run("{name: talk, steps: [{id: birds, action: lab.talk}, {id: last, action: lab.talk}]}")
@@ -95,7 +95,7 @@ struct RunTests {
         }
     }
 
-    @Test("tells everything that is wrong at once, and runs nothing")
+    @Test("All errors are reported at once, and nothing runs")
     func problems() async throws {
         try await Desk.with { desk in
             desk.variables["MARTLET_TEST_ONE"] = "1"
@@ -116,8 +116,9 @@ struct RunTests {
             let lines = failure?.message.split(separator: "\n").map(String.init) ?? []
             let expected = [
                 "labb", "input 'who' is missing: Whom to greet", "variable MARTLET_TEST_TWO", "secret 'nobody'",
-                "no action 'lab.ecko'; did you mean 'lab.echo'", "lab.break destroys", "'valeu' is no parameter",
-                "with 'bundle: FILE' in a step",
+                "unknown action 'lab.ecko'; did you mean 'lab.echo'", "lab.break destroys",
+                "'valeu' is not a parameter",
+                "use 'bundle: FILE' in a step",
             ]
             #expect(lines.count == expected.count, "\(lines)")
             for words in expected { #expect(lines.contains { $0.contains(words) }, "\(words) in \(lines)") }
@@ -127,7 +128,7 @@ struct RunTests {
         }
     }
 
-    @Test("tells what bundles inside of it lack before anything runs, with the place in their files")
+    @Test("Missing secrets and variables of inner bundles are reported before the run, with their places")
     func inner() async throws {
         try await Desk.with { desk in
             try desk.write(
@@ -145,7 +146,7 @@ struct RunTests {
                 let lines = failure?.message.split(separator: "\n").map(String.init) ?? []
                 #expect(failure?.exit == .usage && lines.count == 3, "\(lines)")
                 let expected = [
-                    "inner.yaml:3:8: there is no secret 'nobody'", "inner.yaml:4:10: the variable MARTLET_TEST_ONE",
+                    "inner.yaml:3:8: no secret 'nobody'", "inner.yaml:4:10: the variable MARTLET_TEST_ONE",
                     "innermost.yaml:2:13: the variable MARTLET_TEST_TWO",
                 ]
                 for (line, words) in zip(lines, expected) {
@@ -156,7 +157,7 @@ struct RunTests {
         }
     }
 
-    @Test("says which feature is off when an action is missing for that, and how to have it")
+    @Test("A missing action of a disabled feature is reported with the command that enables it")
     func switchedOff() async throws {
         try await Desk.with { desk in
             try Files.makeDirectories("\(desk.folder)/home/config")
@@ -164,14 +165,14 @@ struct RunTests {
             let failure = try await desk.failure("name: off\nsteps: [{action: lab.echo}, {action: lap.echo}]")
             let lines = failure?.message.split(separator: "\n").map(String.init) ?? []
             #expect(lines.count == 2)
-            #expect(lines.first?.contains("2:18: there is no action 'lab.echo': the feature lab is off") == true)
+            #expect(lines.first?.contains("2:18: unknown action 'lab.echo': the feature lab is off") == true)
             #expect(lines.first?.hasSuffix("martlet config set features.lab true") == true)
-            #expect(lines.last?.contains("there is no action 'lap.echo'") == true)
+            #expect(lines.last?.contains("unknown action 'lap.echo'") == true)
             #expect(lines.last?.contains("is off") == false)
         }
     }
 
-    @Test("takes inputs from words before a file, and from a file before variables; secret ones are never seen again")
+    @Test("Inputs from options override a file, and a file overrides variables; secrets are masked")
     func inputs() async throws {
         try await Desk.with { desk in
             desk.variables = [
@@ -206,7 +207,7 @@ struct RunTests {
         }
     }
 
-    @Test("stores no secret that stands in an ordinary input, and wants it again to go on")
+    @Test("A secret in an ordinary input is not saved, and must be given again to resume")
     func secretInOrdinaryInput() async throws {
         try await Desk.with { desk in
             let secret = "ghp_0123456789abcdefghijABCDEFGHIJ456789"
@@ -222,7 +223,7 @@ struct RunTests {
             #expect(!database.contains(secret) && database.contains(Redactor.mark))
             let again: JSONObject = ["resume": "last", "again": true]
             let error = await #expect(throws: RunnerError.self) { try await desk.perform("run.start", again) }
-            #expect(error?.message.contains("the input x held a secret") == true)
+            #expect(error?.message.contains("the input x was a secret") == true)
             var given = again
             given["input"] = .array([.string("x=\(secret)")])
             let run = try await desk.perform("run.start", given)
@@ -230,7 +231,7 @@ struct RunTests {
         }
     }
 
-    @Test("starts what its actions need once, and stops it in the end")
+    @Test("Features that a run needs are started once and stopped at its end")
     func features() async throws {
         try await Desk.with { desk in
             let run = try await desk.run(
@@ -244,7 +245,7 @@ struct RunTests {
         }
     }
 
-    @Test("ends with the exit code of the first step that failed, and keeps what a failing step gave")
+    @Test("A run exits with the code of the first failed step, and keeps the results of failed steps")
     func exits() async throws {
         try await Desk.with { desk in
             let run = try await desk.run(
@@ -264,10 +265,10 @@ struct RunTests {
         }
     }
 
-    @Test("says of a result that stands for a failure why it does, and what to do, wherever it tells of it")
+    @Test("The reason and remedy of a failed result appear in the run, the report and the journal")
     func reasons() async throws {
         try await Desk.with { desk in
-            let words = "lab.look ended with the exit code 4: nobody answers at the door; ring the bell"
+            let words = "lab.look ended with exit code 4: nobody answers at the door; ring the bell"
             let run = try await desk.run(
                 "name: looks\nsteps: [{id: look, action: lab.look}]", ["junit": .string("\(desk.folder)/junit.xml")])
             #expect(run.exit == .unreachable && run.json["error"]?["message"] == .string(words))
@@ -277,7 +278,7 @@ struct RunTests {
         }
     }
 
-    @Test("tells the rows that are not well, and not those that are") func rows() {
+    @Test("A failure reason includes only failed rows") func rows() {
         let rows: JSON = [
             ["id": "a", "state": "ok", "found": "fine"],
             ["id": "b", "state": "warning", "found": "old", "mend": "renew"],
@@ -290,17 +291,17 @@ struct RunTests {
         #expect(ResultReason.text(many) == "r1; r2; r3; and 2 more")
     }
 
-    @Test("keeps nothing with --no-journal, also where nothing can be kept; without, says how")
+    @Test("--no-journal saves nothing and works without a data folder, and the error suggests it")
     func unkept() async throws {
         try await Desk.with { desk in
-            // No folder can be made there, whoever asks.
+            // No user can create a folder there.
             desk.variables["MARTLET_HOME"] = "/proc/nobody/martlet"
             let text = "name: container\nsteps: [{action: lab.echo, with: {value: 1}}]"
             let failure = try await desk.failure(text)
-            #expect(failure?.message.hasSuffix("; with --no-journal it is run without being kept") == true)
+            #expect(failure?.message.hasSuffix("; use --no-journal to run without saving the run") == true)
             let run = try await desk.run(text, ["no-journal": true])
             #expect(run.exit == .done && run.json["steps"]?[0]?["result"] == 1)
-            let told = desk.output.notices.filter { $0.contains("nothing of this run is kept") }
+            let told = desk.output.notices.filter { $0.contains("this run is not saved") }
             #expect(told.count == 1)
             for other in ["resume": "last", "alone": true] as JSONObject {
                 let refused = try await desk.failure(text, ["no-journal": true, other.0: other.1])
@@ -309,7 +310,7 @@ struct RunTests {
         }
     }
 
-    @Test("says when a secret goes into a file") func writtenSecret() async throws {
+    @Test("A notice appears when a secret is written to a file") func writtenSecret() async throws {
         try await Desk.with { desk in
             let text = """
                 name: leak
@@ -320,21 +321,21 @@ struct RunTests {
                   - {id: leak, action: file.write, with: {path: "\(desk.folder)/leak.txt", text: "it is ${{ inputs.token }}"}}
                 """
             _ = try await desk.run(text, ["input": ["token=open-sesame-4711"]])
-            let told = desk.output.events.compactMap(\.text).filter { $0.contains("gets a secret") }
+            let told = desk.output.events.compactMap(\.text).filter { $0.contains("will contain a secret") }
             #expect(told.count == 1 && told[0].contains("leak: \(desk.folder)/leak.txt"), "\(told)")
             #expect(try desk.read("leak.txt") == "it is open-sesame-4711")
         }
     }
 
-    @Test("that nobody has begun yet is told to whoever lists them") func none() async throws {
+    @Test("runs.list reports that there are no runs yet") func none() async throws {
         try await Desk.with { desk in
             let rows = try await desk.perform("runs.list").json
             #expect(rows == [])
-            #expect(desk.output.notices == ["no run is kept here; 'martlet run FILE' runs a bundle"])
+            #expect(desk.output.notices == ["there are no saved runs; 'martlet run FILE' runs a bundle"])
         }
     }
 
-    @Test("of which those of before were damaged, tells it to who asks for them") func damaged() async throws {
+    @Test("runs.list reports that the journal was damaged") func damaged() async throws {
         try await Desk.with { desk in
             let path = "\(desk.folder)/home/data/runs.db"
             try Files.makeDirectories("\(desk.folder)/home/data")
@@ -345,7 +346,7 @@ struct RunTests {
         }
     }
 
-    @Test("gives up a step that never ends, and goes on")
+    @Test("A step that never ends times out, and the run goes on")
     func limit() async throws {
         try await Desk.with { desk in
             let run = try await desk.run(
@@ -359,7 +360,7 @@ struct RunTests {
         }
     }
 
-    @Test("gives up a bundle inside of it in the same words", arguments: ["timeout: 50ms", ""])
+    @Test("An inner bundle times out with the same error", arguments: ["timeout: 50ms", ""])
     func innerLimit(outer: String) async throws {
         try await Desk.with { desk in
             try desk.write(
@@ -367,11 +368,11 @@ struct RunTests {
             let run = try await desk.run("name: slow\nsteps: [{id: in, bundle: inner.yaml, \(outer)}]")
             let error = run.json["steps"]?.array?.last?["error"]
             #expect(error?["code"] == "bundle.timed-out" && run.exit == .unreachable)
-            #expect(error?["message"] == "it was not done within 50ms, which is the step's limit")
+            #expect(error?["message"] == "the step did not finish within its timeout of 50ms")
         }
     }
 
-    @Test("asks nobody: an answer comes from those given beforehand, or the step fails", arguments: [true, false])
+    @Test("A question uses an answer given in advance, or the step fails", arguments: [true, false])
     func answers(given: Bool) async throws {
         try await Desk.with { desk in
             if given { desk.answers = ["lab.name": "Ada"] }
@@ -381,7 +382,7 @@ struct RunTests {
         }
     }
 
-    @Test("goes on with a run that failed: what was done is not done again")
+    @Test("A failed run is resumed without repeating finished steps")
     func resume() async throws {
         try await Desk.with { desk in
             let text = """
@@ -403,7 +404,7 @@ struct RunTests {
         }
     }
 
-    @Test("shows its plan, checks, and gives the schema, without running anything")
+    @Test("--plan, --check and --schema run nothing")
     func withoutRunning() async throws {
         try await Desk.with { desk in
             let text =
@@ -414,12 +415,12 @@ struct RunTests {
             #expect(try await desk.run(text, ["check": true]).exit == .done)
             #expect(try await desk.perform("run.start", ["schema": true]).json["properties"]?["steps"] != nil)
             let failure = try await desk.failure(text, ["check": true, "plan": true])
-            #expect(failure?.message == "--plan and --check do not go together" && failure?.exit == .usage)
+            #expect(failure?.message == "--plan and --check cannot be combined" && failure?.exit == .usage)
             #expect(LabFeature.counts(desk.folder).calls == 0)
         }
     }
 
-    @Test("writes the reports that are asked for, and tells GitHub where it failed")
+    @Test("The requested reports are written, and GitHub gets an annotation of the failure")
     func reports() async throws {
         try await Desk.with { desk in
             desk.variables = [
@@ -441,7 +442,7 @@ struct RunTests {
             let told = desk.output.events.compactMap(\.text).joined()
             #expect(told.contains("::error file=b.yaml,line=5,col=13,title=bad::it broke\n"))
 
-            // What a model or a file says is no command to the job that prints it, whatever it begins a line with.
+            // Text from a model or a file must not become a workflow command.
             desk.output = RecordingOutput()
             _ = try await desk.run(
                 """

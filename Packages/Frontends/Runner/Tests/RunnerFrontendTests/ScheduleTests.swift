@@ -9,10 +9,10 @@ import Testing
 
 @testable import RunnerFrontend
 
-@Suite("A bundle by itself", .timeLimit(.minutes(5)))
+@Suite("Schedules", .timeLimit(.minutes(5)))
 struct ScheduleTests {
     @Test(
-        "runs at the times that a crontab says, in systemd's words",
+        "A crontab schedule is converted to systemd calendars",
         arguments: [
             ("0 3 * * *", ["*-*-* 3:0:00"], "0 3 * * *"), ("*/15 * * * *", ["*-*-* *:0/15:00"], "*/15 * * * *"),
             ("30 8 * * 1-5", ["Mon,Tue,Wed,Thu,Fri *-*-* 8:30:00"], "30 8 * * 1-5"),
@@ -34,7 +34,7 @@ struct ScheduleTests {
     }
 
     @Test(
-        "is refused where no crontab can say it",
+        "An invalid crontab schedule is rejected",
         arguments: [
             "0 3 * *", "x", "0 0 * * 9", "60 * * * *", "*/0 * * * *", "*/60 * * * *", "0 24 * * *", "0 0 0 * *",
             "0 0 32 * *", "0 0 * 13 *", "0 0 30 2 *", "0 0 31 4,6,9,11 *", "5-1 * * * *", "1/2 * * * *", "1, * * * *",
@@ -45,8 +45,8 @@ struct ScheduleTests {
         #expect(throws: CronSchedule.Problem.self) { try CronSchedule(parsing: cron) }
     }
 
-    /// Whatever is taken is also what systemd takes.
-    @Test("is understood by systemd, where that is here", .enabled(if: Files.exists("/usr/bin/systemd-analyze")))
+    /// systemd accepts every schedule that we accept.
+    @Test("systemd accepts every converted schedule", .enabled(if: Files.exists("/usr/bin/systemd-analyze")))
     func understood() async throws {
         var generator = SeededGenerator(seed: 13)
         func field(_ low: Int, _ high: Int) -> String {
@@ -65,7 +65,7 @@ struct ScheduleTests {
         while calendars.count < 200 {
             let cron = "\(field(0, 59)) \(field(0, 23)) \(field(1, 31)) \(field(1, 12)) \(field(0, 7))"
             do { calendars += try CronSchedule(parsing: cron).calendars } catch {
-                #expect(error.message.contains("names a day that no month"), "\(cron): \(error.message)")
+                #expect(error.message.contains("names a day that its months do not have"), "\(cron): \(error.message)")
             }
         }
         let checked = try await Launcher.standalone.run(
@@ -87,7 +87,7 @@ struct ScheduleTests {
             variables: "/etc/50%.env")
     }
 
-    @Test("is a unit and a line in which no character means more than itself")
+    @Test("Special characters are escaped in units and crontab lines")
     func quoting() throws {
         let run = try run(.every(.seconds(300)))
         #expect(
@@ -103,7 +103,7 @@ struct ScheduleTests {
     }
 
     @Test(
-        "has an interval that a crontab can say, or is refused",
+        "An interval becomes crontab fields, or is rejected",
         arguments: [
             (60, "*/1 * * * *"), (900, "*/15 * * * *"), (7_200, "0 */2 * * *"), (86_400, "0 0 * * *"), (30, nil),
             (420, nil),
@@ -115,7 +115,7 @@ struct ScheduleTests {
         if let fields { #expect(line?.hasPrefix(fields + " cd ") == true) }
     }
 
-    @Test("is shown and not written, unless that is said")
+    @Test("run.install writes files only with --write")
     func shown() async throws {
         try await Desk.with { desk in
             let file = try desk.write("{name: hourly, schedule: {every: 1h}, steps: [{action: lab.echo}]}", "b.yaml")
@@ -123,7 +123,7 @@ struct ScheduleTests {
             #expect(shown["written"] == false && shown["files"]?.array?.count == 2)
             let text = desk.output.events.compactMap(\.text).joined()
             #expect(text.components(of: "OnUnitActiveSec=3600000ms") == 1, "\(text)")
-            #expect(desk.output.notices.contains("nothing was written; add --write to put it in place"))
+            #expect(desk.output.notices.contains("nothing was written; add --write to install it"))
             #expect(throws: (any Error).self) { try desk.read(".config/systemd/user/martlet-hourly.timer") }
             _ = try await desk.perform("run.install", ["bundle": .string(file), "systemd": true, "write": true])
             #expect(try desk.read(".config/systemd/user/martlet-hourly.service").contains(file))
@@ -131,7 +131,7 @@ struct ScheduleTests {
         }
     }
 
-    @Test("takes no secret input, which others could read, and says where it belongs", arguments: ["systemd", "cron"])
+    @Test("run.install rejects a secret input and suggests where to put it", arguments: ["systemd", "cron"])
     func secretInput(kind: String) async throws {
         try await Desk.with { desk in
             let file = try desk.write(
@@ -142,21 +142,21 @@ struct ScheduleTests {
             let error = await #expect(throws: RunnerError.self) { try await desk.perform("run.install", arguments) }
             let message = error?.message ?? ""
             #expect(
-                message.contains("'pw' is secret or holds a secret") && message.contains("env: {NAME: {secret: …}}"))
+                message.contains("'pw' is secret or contains a secret") && message.contains("env: {NAME: {secret: …}}"))
             #expect(message.contains("MARTLET_INPUT_PW") == (kind == "systemd"))
             #expect(!message.contains("TopSecret99") && desk.output.events.isEmpty)
             #expect(throws: (any Error).self) { try desk.read(".config/systemd/user/martlet-b.service") }
-            // So is a secret that this program knows, in an input that is not said to be secret.
+            // A known secret in an input that is not marked as secret is rejected as well.
             arguments["input"] = ["x=ghp_0123456789abcdefghijABCDEFGHIJ456789"]
             let known = await #expect(throws: RunnerError.self) { try await desk.perform("run.install", arguments) }
-            #expect(known?.message.contains("'x' is secret or holds a secret") == true)
-            // What is not secret is taken as ever.
+            #expect(known?.message.contains("'x' is secret or contains a secret") == true)
+            // Other inputs are accepted.
             _ = try await desk.perform("run.install", ["bundle": .string(file), "systemd": true, "input": ["x=1"]])
             #expect(desk.output.events.compactMap(\.text).joined().contains(#""x=1""#))
         }
     }
 
-    @Test("is removed by its file or by its name, and what else is there stays") func uninstall() async throws {
+    @Test("run.uninstall finds a bundle by file or name, and leaves other units alone") func uninstall() async throws {
         try await Desk.with { desk in
             desk.variables["PATH"] = ""
             let units = ".config/systemd/user"
@@ -174,7 +174,7 @@ struct ScheduleTests {
         }
     }
 
-    @Test("means with a path that was typed the one from where it was typed") func typedPaths() async throws {
+    @Test("A typed path is relative to the folder where it was typed") func typedPaths() async throws {
         try await Desk.with { desk in
             let text = """
                 {name: p, schedule: {cron: '@daily'}, inputs: {repo: {type: path}, word: {}}, steps: [{action: lab.echo}]}
@@ -188,14 +188,14 @@ struct ScheduleTests {
         }
     }
 
-    @Test("begins at each multiple of its interval, never twice at once, and leaves out what it has missed")
+    @Test("A repeated run starts at multiples of its interval, never overlaps, and skips missed starts")
     func repetition() async throws {
         let clock = TestClock()
         let (starts, beginning) = (Starts(), clock.now)
         let repeating = Task {
             try await Repetition(every: .seconds(10), clock: clock).run {
                 await starts.add(beginning.duration(to: clock.now))
-                // The second takes longer than the interval.
+                // The second run takes longer than the interval.
                 if await starts.all.count == 2 { try await clock.sleep(for: .seconds(25)) }
             }
         }
@@ -217,7 +217,7 @@ struct ScheduleTests {
 }
 
 extension String {
-    /// How often a part is in it.
+    /// The number of occurrences of a part.
     fileprivate func components(of part: String) -> Int {
         split(separator: part, omittingEmptySubsequences: false).count - 1
     }

@@ -8,9 +8,9 @@ import StorageKit
 import Synchronization
 import Testing
 
-@Suite("A run that does not go smoothly")
+@Suite("Runs with failures")
 struct FaultTests {
-    @Test("tries again what may work later, and nothing else")
+    @Test("Only failures with the listed exit codes are retried")
     func retry() async throws {
         try await withLab { lab in
             let count = Mutex(0)
@@ -40,7 +40,7 @@ struct FaultTests {
         }
     }
 
-    @Test("ends each step after its time, and the run after its own; what cleans up runs in any case")
+    @Test("Steps and runs end at their timeouts, and cleanup steps always run")
     func timeouts() async throws {
         try await withLab { lab in
             let performer = TestPerformer([
@@ -60,7 +60,7 @@ struct FaultTests {
         }
     }
 
-    @Test("that is stopped says so of each step, and cleans up")
+    @Test("A stopped run reports every step as cancelled, and cleans up")
     func cancelling() async throws {
         try await withLab { lab in
             let (began, told) = AsyncStream<Void>.makeStream()
@@ -98,7 +98,7 @@ struct FaultTests {
         }
     }
 
-    @Test("writes no secret down, wherever it was said")
+    @Test("A secret is never saved, wherever it appears")
     func secrets() async throws {
         try await withLab { lab in
             lab.redactor.learn(Secret("swordfish-9000"))
@@ -129,7 +129,7 @@ struct FaultTests {
         }
     }
 
-    @Test("keeps what steps say, as long as that is not too much")
+    @Test("The output of a step is kept up to a limit")
     func events() async throws {
         try await withLab { lab in
             let performer = TestPerformer([
@@ -145,7 +145,7 @@ struct FaultTests {
         }
     }
 
-    @Test("cleans up also where nothing can be written down any more, and says so once")
+    @Test("Cleanup steps run even if the journal cannot be written, which is reported once")
     func lostJournal() async throws {
         try await withLab { lab in
             lab.files["inner"] = "name: inner\nsteps:\n  - {id: deep, action: clean}\n"
@@ -170,11 +170,11 @@ struct FaultTests {
             #expect(run.states == ["a: failed", "b: failed", "y: ok", "z/deep: ok", "z: ok"], "\(run.states)")
             #expect(run.summary.status == .failed && run.summary.error?.message.contains("closed") == true)
             let notices = run.events.compactMap { if case .notice(_, let text) = $0 { text } else { nil } }
-            #expect(notices.count == 1 && notices[0].contains("the steps of the end are done without"), "\(notices)")
+            #expect(notices.count == 1 && notices[0].contains("'finally' steps still run"), "\(notices)")
         }
     }
 
-    @Test("can be resumed at once by the same process when its end could not be stored")
+    @Test("A run whose end could not be saved can be resumed at once by the same process")
     func lostEnd() async throws {
         try await withLab { lab in
             let text = "name: t\nsteps:\n  - {id: a, action: x}\n"
@@ -201,7 +201,7 @@ struct FaultTests {
         }
     }
 
-    @Test("that is not kept does the same, and leaves nothing") func unkept() async throws {
+    @Test("A run without a journal works the same and saves nothing") func unkept() async throws {
         try await withLab { lab in
             let run = try await lab.run(
                 "name: t\nsteps:\n  - {id: a, action: x, cache: {for: 1h}}\n  - {id: b, action: x}\n",
@@ -211,7 +211,7 @@ struct FaultTests {
         }
     }
 
-    @Test("uses no result that a clock ahead of the time has kept") func futureCache() async throws {
+    @Test("A cached result from the future is not used") func futureCache() async throws {
         try await withLab { lab in
             let time = Mutex(Timestamp.testNow())
             let journal = Journal("\(lab.folder)/clock.db", now: { time.withLock { $0 } })
@@ -229,7 +229,7 @@ struct FaultTests {
         }
     }
 
-    @Test("uses a result of before as long as it is fresh and what it depends on is the same")
+    @Test("A cached result is used while it is fresh and its key is the same")
     func cache() async throws {
         try await withLab { lab in
             let performer = TestPerformer(["slow": { arguments, _ in arguments["x"] ?? .null }])

@@ -5,9 +5,9 @@ import JSON
 import Runs
 import Testing
 
-@Suite("The steps of a run")
+@Suite("Steps")
 struct OrderTests {
-    @Test("follow each other as they are written, and their results are there for the next")
+    @Test("Steps run in the order of the file, and later steps see the results")
     func sequence() async throws {
         try await withLab { lab in
             let performer = TestPerformer(["echo": { arguments, _ in arguments["value"] ?? .null }])
@@ -27,7 +27,7 @@ struct OrderTests {
         }
     }
 
-    @Test("run side by side as far as they do not need each other and there is room", arguments: [1, 2, 8])
+    @Test("Independent steps run in parallel, up to the limit", arguments: [1, 2, 8])
     func parallel(width: Int) async throws {
         try await withLab { lab in
             let gate = Gate(min(width, 4))
@@ -48,12 +48,12 @@ struct OrderTests {
         }
     }
 
-    @Test("are done side by side on all processors, where the bundle says nothing of it") func processors() throws {
+    @Test("The default number of parallel steps is the number of processors") func processors() throws {
         let info = String(decoding: try Files.read("/proc/cpuinfo", limit: 1 << 24), as: UTF8.self)
         #expect(RunOptions().parallel == info.split(separator: "\n").count { $0.hasPrefix("processor") })
     }
 
-    @Test("that fail block what needs them, and nothing else")
+    @Test("A failed step blocks only the steps that need it")
     func failure() async throws {
         try await withLab { lab in
             let performer = TestPerformer(["fail": { _, _ in throw TestFailure("no luck", exit: .denied) }])
@@ -83,7 +83,7 @@ struct OrderTests {
         }
     }
 
-    @Test("that fail and are forgiven do not stop the run")
+    @Test("A step with continue-on-error does not stop the run")
     func forgiven() async throws {
         try await withLab { lab in
             let performer = TestPerformer(["fail": { _, _ in throw TestFailure("no luck", exit: .failed) }])
@@ -101,7 +101,7 @@ struct OrderTests {
         }
     }
 
-    @Test("run for each combination and each item, with the results in their order")
+    @Test("A step runs for each combination or item, and the results keep their order")
     func spread() async throws {
         try await withLab { lab in
             let performer = TestPerformer(["echo": { arguments, _ in arguments["value"] ?? .null }])
@@ -127,7 +127,7 @@ struct OrderTests {
         }
     }
 
-    @Test("are told apart where values read the same")
+    @Test("Runs whose values look the same have different keys")
     func sameWords() async throws {
         try await withLab { lab in
             let performer = TestPerformer(["echo": { arguments, _ in arguments["value"] ?? .null }])
@@ -147,7 +147,7 @@ struct OrderTests {
         }
     }
 
-    @Test("fail as a whole when one of their runs fails, and the others go on")
+    @Test("A step fails if one of its runs fails, and the other runs go on")
     func spreadFailure() async throws {
         try await withLab { lab in
             let performer = TestPerformer([
@@ -166,7 +166,7 @@ struct OrderTests {
         }
     }
 
-    @Test("have mistakes that only the run can show, with their place")
+    @Test("An error that only the run can show has its place")
     func mistakes() async throws {
         try await withLab { lab in
             let run = try await lab.run(
@@ -184,7 +184,7 @@ struct OrderTests {
         }
     }
 
-    @Test("run other bundles, fifty deep, with their inputs and outputs")
+    @Test("Bundles run bundles fifty levels deep, with inputs and outputs")
     func nesting() async throws {
         try await withLab { lab in
             for level in 0..<50 {
@@ -204,7 +204,7 @@ struct OrderTests {
     }
 }
 
-/// Lets nobody through before so many have come; where fewer run at once, each goes through alone.
+/// Waits until the expected number of callers has come; with a smaller limit each passes alone.
 actor Gate {
     private let size: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Runs
 
-@Suite("A run that broke off")
+@Suite("Resumed runs")
 struct ResumeTests {
     private static let text = """
         name: t
@@ -23,7 +23,7 @@ struct ResumeTests {
         outputs: {b: "${{ steps.b.result }}", m: "${{ steps.m.result }}"}
         """
 
-    /// From the n-th action on nothing comes back any more, which is told once.
+    /// From the n-th action on, actions hang, which is signalled once.
     private func performer(_ done: DoneLog, hangingAt last: Int, _ told: AsyncStream<Void>.Continuation? = nil)
         -> TestPerformer
     {
@@ -50,7 +50,7 @@ struct ResumeTests {
         ])
     }
 
-    @Test("keeps only the new attempts of a step that it repeats")
+    @Test("A resumed run keeps only the new attempts of a repeated step")
     func attempts() async throws {
         try await withLab { lab in
             let text = """
@@ -73,7 +73,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("repeats no finished step when it is resumed, and ends like an uninterrupted run", arguments: 1...9)
+    @Test("A resumed run repeats no finished step, and ends like an uninterrupted run", arguments: 1...9)
     func resuming(last: Int) async throws {
         try await withLab { lab in
             let whole = try await lab.run(Self.text, performer(DoneLog(), hangingAt: .max))
@@ -94,7 +94,7 @@ struct ResumeTests {
                 Self.text, performer(after, hangingAt: .max), on: try await lab.journal.resume(first.id))
             #expect(run.summary.outputs == whole.summary.outputs && run.summary.status == .ok)
             let restored = Set(run.summary.steps.filter(\.isRestored).map(\.key))
-            // A step that was over as a whole is told as a whole.
+            // A step with several runs that has finished is restored as a whole.
             #expect(
                 finished.allSatisfy { restored.contains($0.key) || restored.contains("m") && $0.key.hasPrefix("m[") })
             #expect(!restored.contains("z"))
@@ -102,7 +102,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("is found by its id, by the beginning of the id, or as the last; an error says what is wrong with an id")
+    @Test("A run is found by its id, by the beginning of the id, or as the last; other ids are errors")
     func finding() async throws {
         try await withLab { lab in
             await #expect(throws: RunError.unknown(nil)) { try await lab.journal.find(nil) }
@@ -123,7 +123,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("can be resumed at once by the journal that gave it up; another journal refuses while the process lives")
+    @Test("A run can be resumed by its own journal; another journal refuses while the process lives")
     func givenUp() async throws {
         try await withLab { lab in
             let bundle = try lab.bundle("name: t\nsteps:\n  - action: x\n")
@@ -140,7 +140,7 @@ struct ResumeTests {
             }
             run = nil
             #expect(try await journal.runs(limit: 1).first?.isBroken == true)
-            // Another store knows only that the process lives.
+            // Another journal only knows that the process is alive.
             await #expect(throws: RunError.stillRunning(id.text)) { try await beside.resume(id) }
             let again = try await journal.resume(id)
             await #expect(throws: RunError.stillRunning(id.text)) { try await journal.resume(id) }
@@ -150,7 +150,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("is the last when it began last, even if the clock was set back")
+    @Test("The last run is the one that started last, even if the clock was set back")
     func order() async throws {
         try await withLab { lab in
             let bundle = try lab.bundle("name: t\nsteps:\n  - action: x\n")
@@ -165,19 +165,19 @@ struct ResumeTests {
         }
     }
 
-    @Test("has a unique id, even among thousands that begin in one second") func names() async throws {
+    @Test("A run has a unique id, even among thousands that start in one second") func names() async throws {
         try await withLab { lab in
             let time = Timestamp.testNow()
             let journal = Journal("\(lab.folder)/names.db", now: { time })
             let bundle = try lab.bundle("name: t\nsteps:\n  - action: x\n")
-            // Among so many, the four letters of some are those of others.
+            // Among so many ids, some four letters occur twice.
             for _ in 0..<2_500 { _ = try await journal.begin(bundle, inputs: [:]) }
             #expect(try await journal.runs(limit: 10_000).count == 2_500)
             await journal.close()
         }
     }
 
-    @Test("keeps its place in the order when the journal comes from an older version")
+    @Test("Runs from an older journal version keep their order")
     func olderJournal() async throws {
         try await withLab { lab in
             let path = "\(lab.folder)/old.db"
@@ -200,7 +200,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("does not begin alone while another run of the same bundle goes on") func alone() async throws {
+    @Test("A run with --alone does not start while the same bundle is running") func alone() async throws {
         try await withLab { lab in
             let bundle = try lab.bundle("name: t\nsteps:\n  - action: x\n")
             let first = try await lab.journal.begin(bundle, inputs: [:], alone: true)
@@ -213,7 +213,7 @@ struct ResumeTests {
         }
     }
 
-    @Test("repeats failed steps only when that is asked for")
+    @Test("Failed steps are repeated only with --again")
     func again() async throws {
         try await withLab { lab in
             let text = "name: t\nsteps:\n  - {id: a, action: x}\n  - {id: b, action: fail}\n  - {id: c, action: x}\n"
@@ -230,7 +230,7 @@ struct ResumeTests {
     }
 }
 
-/// What was done, over several performers.
+/// A log of actions, shared by several performers.
 final class DoneLog: Sendable {
     private let log = Mutex<[String]>([])
 

@@ -4,12 +4,12 @@ import JSON
 import Runs
 import Testing
 
-@Suite("A secret in what a step gives or is given")
+@Suite("Secrets in results")
 struct SecretResultTests {
     private static let secret = "Zq9-Secret+Value/xyz=="
     private static let give: TestPerformer.Work = { _, _ in ["password": .string(secret)] }
 
-    @Test("is in no name of a step, wherever it is told or kept") func names() async throws {
+    @Test("A secret does not appear in the name of a step") func names() async throws {
         try await withLab { lab in
             lab.redactor.learn(Secret(Self.secret))
             let text = """
@@ -31,7 +31,7 @@ struct SecretResultTests {
         }
     }
 
-    @Test("is no reason to use the mark in its place from the cache", arguments: [true, false])
+    @Test("A result with a secret is not cached", arguments: [true, false])
     func cache(isSecret: Bool) async throws {
         try await withLab { lab in
             if isSecret { lab.redactor.learn(Secret(Self.secret)) }
@@ -47,13 +47,13 @@ struct SecretResultTests {
                 #expect(performer.calls.last == #"use {"n":"\#(Self.secret)"}"#)
                 #expect(performer.calls.filter { $0 == "give" }.count == (isSecret ? round : 1))
                 let notices = run.events.filter { if case .notice = $0 { true } else { false } }
-                #expect("\(notices)".contains("the result is not cached: it holds a secret") == isSecret)
+                #expect("\(notices)".contains("result not cached: it contains a secret") == isSecret)
             }
         }
     }
 
     @Test(
-        "is not known any more when the run goes on, and what needs it fails with its reason",
+        "A step that needs a secret result fails with the reason when the run is resumed",
         arguments: [
             #"with: {n: "${{ steps.a.result.password }}"}"#, #"with: {n: "${{ steps.a }}"}"#,
             #"with: {n: "${{ steps.in.outputs.word }}"}"#, #"with: {n: "${{ length(steps.many.results) }}"}"#,
@@ -90,14 +90,14 @@ struct SecretResultTests {
             let last = try #require(run.summary.steps.last { $0.key == "use" })
             if isSecret {
                 #expect(last.outcome.status == .failed)
-                #expect(last.outcome.error?.message.contains("holds a secret, which was not kept") == true)
+                #expect(last.outcome.error?.message.contains("contains a secret, which was not saved") == true)
             } else {
                 #expect([.ok, .skipped].contains(last.outcome.status))
             }
         }
     }
 
-    @Test("is a value for what cleans up after a stop") func cleaning() async throws {
+    @Test("A cleanup step can use a secret result after a stop") func cleaning() async throws {
         try await withLab { lab in
             lab.redactor.learn(Secret(Self.secret))
             let text = """

@@ -8,7 +8,7 @@ import Runs
 import Synchronization
 import Testing
 
-/// Does the actions of the tests: each is a closure by name.
+/// Performs the actions of the tests, which are closures by name.
 final class TestPerformer: StepPerformer {
     typealias Work = @Sendable (_ arguments: JSONObject, _ output: any ActionOutput) async throws -> JSON
 
@@ -20,11 +20,11 @@ final class TestPerformer: StepPerformer {
         self.actions = actions
     }
 
-    /// What was done, in the order in which it began.
+    /// The performed actions, in the order they started.
     var calls: [String] {
         log.withLock { $0.map { "\($0.action)\($0.arguments.isEmpty ? "" : " \(JSON.object($0.arguments))")" } }
     }
-    /// How many ran at once at most.
+    /// The maximum number of actions that ran at once.
     var most: Int { running.withLock { $0.most } }
 
     func perform(
@@ -69,7 +69,7 @@ struct TestFailure: Failure {
     }
 }
 
-/// A journal in a folder of its own, which is removed afterwards.
+/// Provides a journal in a temporary folder, which is removed afterwards.
 func withLab(_ body: (inout Lab) async throws -> Void) async throws {
     var template = Array("/tmp/martlet-runs-XXXXXX".utf8CString)
     try #require(unsafe mkdtemp(&template) != nil)
@@ -144,7 +144,7 @@ actor EventLog {
 }
 
 extension Timestamp {
-    /// The time of the machine.
+    /// The time since the start of the tests, from a fixed date.
     static func testNow() -> Timestamp {
         let since = ContinuousClock.now - testStart
         return Timestamp(microseconds: 1_790_000_000_000_000) + since

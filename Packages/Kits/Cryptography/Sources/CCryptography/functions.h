@@ -1,4 +1,4 @@
-// The functions of libssl and libcrypto that are called, here or by tests. One that is missing fails to link.
+// The functions of libssl and libcrypto that this package or its tests call. A missing one fails to link.
 #pragma once
 
 #define CALLED_FUNCTIONS(_) \

@@ -1,5 +1,5 @@
-// libssl and libcrypto, opened when one of their functions is first called: most commands call none, and to load them
-// takes as long as a fifth of such a command.
+// Opens libssl and libcrypto when one of their functions is first called. Most commands call none, and loading them
+// takes up to a fifth of the time of such a command.
 #include "CCryptography.h"
 #include "functions.h"
 
@@ -10,7 +10,7 @@
 
 #define OPENED_LIBRARY "libssl.so.3"
 
-// Tells packagers and tests what is opened, in the note that systemd has defined for that
+// Declares the opened library for packagers and tests, in the ELF note that systemd has defined
 // (https://systemd.io/ELF_DLOPEN_METADATA).
 #define NOTE                                                                              \
     "[{\"feature\":\"cryptography\",\"description\":\"Digests, sealing and TLS\","        \
@@ -26,13 +26,13 @@ __attribute__((used, retain, section(".note.dlopen"))) _Alignas(4) static const 
 static const char *const names[] = {CALLED_FUNCTIONS(NAME)};
 enum { count = sizeof names / sizeof *names };
 
-// Where each function is, in the order of their names; null until its first call.
+// The address of each function, in the order of their names. Null until its first call.
 __attribute__((visibility("hidden"))) void *ccryptography_found[count];
 
 static void *library;
 static char problem[300];
 
-// It is never closed: what it gave out may be in use until the end. It has libcrypto with it.
+// The library is never closed, because its objects may be in use until the end. It loads libcrypto too.
 static void open_library(void) {
     library = dlopen(OPENED_LIBRARY, RTLD_LAZY | RTLD_LOCAL);
     if (!library) snprintf(problem, sizeof problem, "%s", dlerror());
@@ -44,8 +44,8 @@ static void *find(int index) {
     return library ? dlsym(library, names[index]) : NULL;
 }
 
-// Called by the stubs. Ends the process as the loader does that does not find a library: who calls one of these functions
-// cannot go on without it.
+// Called by the stubs. Ends the process when the function is missing, as the loader does for a missing library, because
+// the caller cannot continue.
 __attribute__((visibility("hidden"))) void *ccryptography_find(int index) {
     void *function = find(index);
     if (!function) {

@@ -14,7 +14,7 @@ size_t ccryptography_bio_content(BIO *bio, const uint8_t **start) {
     return count > 0 && data ? (size_t)count : 0;
 }
 
-// Without it libcrypto would ask on the terminal for the password of an encrypted block.
+// Without it libcrypto would ask for the password of an encrypted block on the terminal.
 static int no_password(char *buffer, int size, int writing, void *context) {
     (void)buffer, (void)size, (void)writing, (void)context;
     return -1;
@@ -34,7 +34,7 @@ int ccryptography_pem_ended(void) {
 }
 
 int ccryptography_print_name(BIO *bio, const X509_NAME *name) {
-    // Without ESC_MSB, so that names in other scripts stay readable; the caller escapes what that lets through.
+    // Without ESC_MSB, so that names in other scripts stay readable. The caller escapes control characters.
     return X509_NAME_print_ex(bio, name, 0, XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB);
 }
 

@@ -26,12 +26,12 @@ SSL_CTX *ccryptography_server_context(void) {
         SSL_CTX_free(context);
         return NULL;
     }
-    // Clients keep their connections, so resuming sessions would save little and need state on the server.
+    // Clients keep their connections open, so resuming sessions would save little and need state on the server.
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_num_tickets(context, 0);
     SSL_CTX_set_options(
         context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
-    // Idle connections give their buffers back, and a write may be repeated from another address.
+    // Idle connections free their buffers, and a write may be repeated from another address.
     SSL_CTX_set_mode(
         context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     SSL_CTX_set_alpn_select_cb(context, choose_protocol, NULL);
@@ -48,7 +48,7 @@ int ccryptography_demand_client(SSL_CTX *context, X509 *authority) {
         && SSL_CTX_add_client_CA(context, authority);
 }
 
-// A BIO of our own, because the library's writes with write(), which raises SIGPIPE when the peer is gone.
+// A custom BIO, because the library's BIO uses write(), which raises SIGPIPE when the peer is gone.
 
 static int descriptor_of(BIO *bio) { return (int)(intptr_t)BIO_get_data(bio); }
 
@@ -75,7 +75,7 @@ static long socket_control(BIO *bio, int command, long number, void *argument) {
     (void)number, (void)argument;
     switch (command) {
     case BIO_CTRL_FLUSH: return 1;
-    // The library tells a truncated connection by this.
+    // The library uses this to detect a truncated connection.
     case BIO_CTRL_EOF: return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0;
     default: return 0;
     }

@@ -2,11 +2,11 @@ import COpenSSL
 public import Capabilities
 import Glibc
 
-/// Why something could not be sealed, read, made or agreed on.
+/// Why a cryptographic operation failed.
 public struct CryptographyError: Failure, Hashable {
-    /// The stable reason, to be compared with `==`.
+    /// The stable reason, to compare with `==`.
     public let kind: Kind
-    /// A sentence for a person: what happened and what to do next.
+    /// What happened and what to do next.
     public let message: String
 
     public var code: String { kind.description }
@@ -33,9 +33,9 @@ public struct CryptographyError: Failure, Hashable {
             self.description = description
         }
 
-        /// The key is wrong, or the data was changed or cut; nobody can tell which.
+        /// The key is wrong, or the data was changed or truncated. These cannot be distinguished.
         public static let notAuthentic = Kind("cryptography.not-authentic")
-        /// Numbers or sizes outside of what is safe or sensible.
+        /// Numbers or sizes outside the allowed range.
         public static let parameters = Kind("cryptography.parameters")
         /// A certificate or key that cannot be read.
         public static let malformed = Kind("cryptography.malformed")
@@ -43,21 +43,21 @@ public struct CryptographyError: Failure, Hashable {
         public static let key = Kind("cryptography.key")
         /// The peer's certificate was refused.
         public static let untrusted = Kind("cryptography.untrusted")
-        /// The two sides did not agree on how to talk, or one sent something wrong.
+        /// The two sides did not agree on the protocol, or one sent invalid data.
         public static let handshake = Kind("cryptography.handshake")
         /// The peer does not speak TLS.
         public static let notTLS = Kind("cryptography.not-tls")
-        /// The connection ended without the mark that all was sent.
+        /// The connection ended without the closing message.
         public static let truncated = Kind("cryptography.truncated")
-        /// The system reported an error of the connection.
+        /// The system reported a connection error.
         public static let connection = Kind("cryptography.connection")
-        /// The library failed for a reason of its own, such as a lack of memory.
+        /// The library failed for an internal reason, such as a lack of memory.
         public static let library = Kind("cryptography.library")
     }
 }
 
 extension CryptographyError {
-    /// A failure of the socket under TLS; 0 when it just ended.
+    /// A failure of the socket below TLS. 0 when the connection just ended.
     static func connection(errno number: Int32) -> CryptographyError {
         guard number != 0 else { return .cut }
         // strerror is safe here: glibc keeps its text in thread-local storage.
@@ -66,21 +66,21 @@ extension CryptographyError {
     }
 
     static var cut: CryptographyError {
-        CryptographyError(.truncated, "the connection was cut before the peer said that it had sent everything")
+        CryptographyError(.truncated, "the connection was cut before the peer finished sending")
     }
 
-    /// An error of libssl; `verdict` is what verification of the peer's certificate came to.
+    /// An error of libssl. `verdict` is the result of verifying the peer's certificate.
     static func tls(reason: Int32, words: String, verdict: Int) -> CryptographyError {
         switch reason {
         case SSL_R_UNEXPECTED_EOF_WHILE_READING: .cut
         case SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST:
-            CryptographyError(.notTLS, "the peer speaks plain HTTP where TLS is spoken; use https in its address")
+            CryptographyError(.notTLS, "the peer sent plain HTTP to a TLS port; use https in the address")
         case SSL_R_WRONG_VERSION_NUMBER, SSL_R_PACKET_LENGTH_TOO_LONG, SSL_R_UNKNOWN_PROTOCOL:
-            CryptographyError(.notTLS, "the peer does not speak TLS")
+            CryptographyError(.notTLS, "the peer does not use TLS")
         case SSL_R_CERTIFICATE_VERIFY_FAILED:
             CryptographyError(.untrusted, "the peer's certificate was refused: \(DefectList.words(Int32(verdict)))")
         case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
-            CryptographyError(.untrusted, "the peer showed no certificate, but it must")
+            CryptographyError(.untrusted, "the peer sent no certificate, but one is required")
         default: CryptographyError(.handshake, "the TLS connection failed: \(words)")
         }
     }
@@ -88,20 +88,20 @@ extension CryptographyError {
 
 /// The errors that libcrypto keeps for each thread.
 ///
-/// They are cleared before a call that matters and read right after it, because anything in between would change them.
+/// They are cleared before an important call and read right after it, because other calls would change them.
 enum ErrorQueue {
     static func clear() {
         ERR_clear_error()
     }
 
-    /// Takes the oldest error, which names the cause, and forgets the others.
+    /// Takes the oldest error, which is the cause, and clears the others.
     static func take() -> Entry? {
         let number = ERR_get_error()
         ERR_clear_error()
         return number == 0 ? nil : Entry(number: number)
     }
 
-    /// An error of the library: which one failed, and why.
+    /// An error of the library: its number and its text.
     struct Entry {
         let number: UInt
 
@@ -115,12 +115,12 @@ enum ErrorQueue {
         }
     }
 
-    /// Takes the oldest error as words for a message.
+    /// Takes the oldest error as text for a message.
     static func reason() -> String {
         take()?.words ?? "the library gave no reason"
     }
 
-    /// What a call reported that fails only for want of memory or of an algorithm.
+    /// The error of a call that fails only without memory or without the algorithm.
     static func failure(_ action: String) -> CryptographyError {
         CryptographyError(.library, "cannot \(action): \(reason())")
     }

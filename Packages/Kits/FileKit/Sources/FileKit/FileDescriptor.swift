@@ -4,12 +4,12 @@ import Glibc
 /// Owns one open file descriptor, which is closed when the value goes away.
 @safe
 public struct FileDescriptor: ~Copyable, Sendable {
-    /// The number, lent to system calls; closing it stays with this value.
+    /// The number, for system calls. Only this value closes it.
     public private(set) var rawValue: Int32
     /// The path given when it was opened, for error messages.
     public let path: String
 
-    /// Takes over an open descriptor; `path` only names it in errors.
+    /// Takes over an open descriptor. `path` is only its name in errors.
     public init(owning rawValue: Int32, path: String) {
         self.rawValue = rawValue
         self.path = path
@@ -19,11 +19,11 @@ public struct FileDescriptor: ~Copyable, Sendable {
         if rawValue >= 0 { _ = Glibc.close(rawValue) }
     }
 
-    /// Closes now and reports the error that some file systems deliver only here.
+    /// Closes now, and reports errors that some file systems deliver only on close.
     public consuming func close() throws(FileError) {
         let descriptor = rawValue
         rawValue = -1
-        // Linux frees the descriptor even when close is interrupted, so a retry could close somebody else's.
+        // Linux frees the descriptor even when close is interrupted, so a retry could close another file.
         guard Glibc.close(descriptor) == 0 || errno == EINTR else { throw FileError("close", path, errno: errno) }
     }
 

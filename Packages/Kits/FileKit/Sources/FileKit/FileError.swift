@@ -1,20 +1,20 @@
 public import Capabilities
 import Glibc
 
-/// Why a file operation failed: what was tried, on which path, and what the system said.
+/// Why a file operation failed: the operation, the path and the reason.
 public struct FileError: Failure {
-    /// The stable reason, to be compared with `==`.
+    /// The stable reason, to compare with `==`.
     public let kind: Kind
-    /// What was tried, as a verb: "read", "write", "list".
+    /// The operation as a verb: "read", "write", "list".
     public let operation: String
     /// The path as the caller gave it.
     public let path: String
-    /// The system's error number, or 0 when this package refused by itself.
+    /// The system's error number, or 0 for an error of this package.
     public let errno: Int32
-    /// The cause alone, for texts that name the operation and the path themselves: "permission denied".
+    /// The reason alone, for texts that already name the operation and the path: "permission denied".
     public let reason: String
 
-    /// A sentence for a person: "cannot read /x/config.json: permission denied".
+    /// The whole message: "cannot read /x/config.json: permission denied".
     public var message: String { "cannot \(operation) \(path): \(reason)" }
 
     public var code: String { kind.description }
@@ -32,26 +32,26 @@ public struct FileError: Failure {
         self.init(kind, operation, path, errno: number, because: Self.reason(number))
     }
 
-    /// Refuses a path that the system would read only up to a zero byte: it would be another path.
+    /// Rejects a path with a zero byte, because the system would read only the part before it.
     static func refuseZero(_ path: String, _ operation: String) throws(FileError) {
         guard path.utf8.contains(0) else { return }
         let shown = String(path.unicodeScalars.prefix { $0 != "\0" })
-        throw FileError(.invalid, operation, "\(shown)…", because: "a path cannot hold a zero byte")
+        throw FileError(.invalid, operation, "\(shown)…", because: "a path cannot contain a zero byte")
     }
 
     private static func reason(_ number: Int32) -> String {
         switch number {
-        case ENOENT: "there is no such file or directory"
+        case ENOENT: "no such file or directory"
         case EACCES, EPERM: "permission denied"
         case EISDIR: "it is a directory"
-        case ENOTDIR: "a part of the path is not a directory"
+        case ENOTDIR: "part of the path is not a directory"
         case EEXIST: "it already exists"
         case ENOTEMPTY: "the directory is not empty"
-        case ENOSPC: "no space is left on the device"
-        case EDQUOT: "the disk quota is used up"
-        case EFBIG: "the file would exceed the size that the system allows"
+        case ENOSPC: "no space left on the device"
+        case EDQUOT: "the disk quota is exceeded"
+        case EFBIG: "the file would exceed the system's size limit"
         case EROFS: "the file system is read-only"
-        case ELOOP: "there are too many symbolic links, or a link where none is allowed"
+        case ELOOP: "too many symbolic links, or a symbolic link that is not allowed"
         case ENAMETOOLONG: "the name is too long"
         // strerror is safe here: glibc keeps its text in thread-local storage.
         default: unsafe strerror(number).map { unsafe String(cString: $0) } ?? "system error \(number)"
@@ -79,7 +79,7 @@ extension FileError {
         public static let notDirectory = Kind("file.not-directory")
         /// A FIFO, socket or device, whose content has no end.
         public static let notRegular = Kind("file.not-regular")
-        /// Something is at the path already.
+        /// Something already exists at the path.
         public static let exists = Kind("file.exists")
         /// The device or the quota is full.
         public static let full = Kind("file.full")
@@ -89,13 +89,13 @@ extension FileError {
         public static let readOnly = Kind("file.read-only")
         /// A symbolic link where none is allowed, or too many of them.
         public static let symlink = Kind("file.symlink")
-        /// Somebody else holds the lock.
+        /// Another program holds the lock.
         public static let busy = Kind("file.busy")
         /// Neither the environment nor the user database names a home directory.
         public static let noHome = Kind("file.no-home")
         /// A path that holds a zero byte.
         public static let invalid = Kind("file.invalid")
-        /// Anything else; `errno` tells more.
+        /// Any other error; see `errno`.
         public static let other = Kind("file.other")
     }
 }

@@ -47,7 +47,7 @@ struct DirectoriesTests {
     func relativeOverride() {
         let places = directories(["HOME": "/h", "APP_HOME": "here"])
         let error = #expect(throws: FileError.self) { try places.config }
-        #expect(error?.message == "cannot use here: APP_HOME has to be an absolute path")
+        #expect(error?.message == "cannot use here: APP_HOME must be an absolute path")
     }
 
     @Test("without HOME the user database is asked")

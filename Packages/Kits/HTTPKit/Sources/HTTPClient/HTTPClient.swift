@@ -208,7 +208,7 @@ extension HTTPClient {
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else {
                 throw HTTPError(
-                    .body, "cannot write what \(url.server) sends: \(words(errno))", server: url.server)
+                    .body, "cannot write the response from \(url.server): \(words(errno))", server: url.server)
             }
             written += count
         }
@@ -344,20 +344,20 @@ extension HTTPRequest {
                 server: url.server)
         }
         guard !method.rawValue.isEmpty, method.rawValue.utf8.allSatisfy(HTTPHeaders.isTokenByte) else {
-            throw refusal("its method is no word")
+            throw refusal("its method is not valid")
         }
         if let field = headers.firstInvalid {
             throw refusal(
-                "the header \u{201C}\(field.name.prefix(40))\u{201D} contains a character that may not stand there")
+                "the header \u{201C}\(field.name.prefix(40))\u{201D} contains an invalid character")
         }
         guard userAgent.utf8.allSatisfy(HTTPHeaders.isValueByte) else {
-            throw refusal("the name of this program contains a character that may not stand there")
+            throw refusal("the user agent contains an invalid character")
         }
         for name in ["Content-Length", "Transfer-Encoding", "Expect"] where headers[name] != nil {
-            throw refusal("\(name) follows from the body and is not set by hand")
+            throw refusal("\(name) is set automatically; remove it")
         }
         if let idempotencyKey, !idempotencyKey.utf8.allSatisfy(HTTPHeaders.isValueByte) {
-            throw refusal("its idempotency key contains a character that may not stand there")
+            throw refusal("its idempotency key contains an invalid character")
         }
     }
 

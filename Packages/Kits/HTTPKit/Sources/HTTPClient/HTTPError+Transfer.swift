@@ -19,7 +19,7 @@ extension HTTPError {
         case CURLE_COULDNT_RESOLVE_HOST:
             (kind, message) = (
                 .nameNotFound,
-                "no address is known for \(job.plan.url.host): check the name, and whether the network is up"
+                "cannot resolve \(job.plan.url.host): check the name and the network"
             )
         case CURLE_COULDNT_CONNECT:
             (kind, message) = Self.unconnected(job)
@@ -28,7 +28,7 @@ extension HTTPError {
             return
         case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
             // Without libcurl's words, which quote the proxy's address with its password.
-            (kind, message) = (.proxy, "the proxy for \(server) cannot be reached: check its address and the network")
+            (kind, message) = (.proxy, "cannot reach the proxy for \(server): check its address and the network")
         case _ where Self.proxyRefused(job):
             (kind, message) = (
                 .proxy,
@@ -39,23 +39,23 @@ extension HTTPError {
             self = Self.refusedCertificate(job, words)
             return
         case CURLE_GOT_NOTHING:
-            (kind, message) = (.cut, "\(server) closed the connection without an answer")
+            (kind, message) = (.cut, "\(server) closed the connection without a response")
         case CURLE_PARTIAL_FILE:
             (kind, message) = (
-                .cut, "the answer of \(server) ended early, after \(ByteCount(job.received).words) of its body"
+                .cut, "the response from \(server) ended early, after \(ByteCount(job.received).words) of its body"
             )
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR:
             // OpenSSL reports an end without its farewell as an error of reading; the number of the system's error is
             // known only in libcurl's words.
             (kind, message) =
                 job.clock.phase == .receiving && !words.contains("reset by peer")
-                ? (.cut, "the answer of \(server) ended early, after \(ByteCount(job.received).words) of its body")
+                ? (.cut, "the response from \(server) ended early, after \(ByteCount(job.received).words) of its body")
                 : (.reset, "the connection to \(server) broke: \(words)")
         case CURLE_HTTP2, CURLE_HTTP2_STREAM:
             (kind, message) = (.reset, "\(server) ended the request: \(words)")
         case CURLE_OUT_OF_MEMORY where job.head.isComplete, CURLE_WRITE_ERROR where job.head.isComplete:
             (kind, message) = (
-                .tooLarge, "the answer of \(server) grows too much when it is decompressed; ask for it uncompressed"
+                .tooLarge, "the response from \(server) is too large after decompression; request it uncompressed"
             )
         case CURLE_OUT_OF_MEMORY, CURLE_TOO_MANY_REDIRECTS:
             (kind, message) = (.headTooLarge, "\(server) sent a header line that is too long")
@@ -66,7 +66,7 @@ extension HTTPError {
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING,
             CURLE_HTTP_RETURNED_ERROR:
             (kind, message) = (
-                .badAnswer, "what \(server) sent is no answer by the rules of HTTP (\(words)); check host and port"
+                .badAnswer, "\(server) did not send a valid HTTP response (\(words)); check host and port"
             )
         default:
             (kind, message) = (
@@ -83,9 +83,9 @@ extension HTTPError {
         let server = job.plan.url.server
         let message =
             job.head.isComplete
-            ? "the answer of \(server) ended early, after \(ByteCount(job.received).words) of its body: the connection "
-                + "was cut"
-            : "\(server) closed the connection before the head of its answer was complete"
+            ? "the response from \(server) ended early, after \(ByteCount(job.received).words) of its body: the "
+                + "connection was cut"
+            : "\(server) closed the connection before the head of its response was complete"
         self.init(.cut, message, status: job.head.isComplete ? job.head.status : nil, server: server)
     }
 
@@ -99,13 +99,13 @@ extension HTTPError {
             case .connectTimedOut:
                 "no connection to \(server) within \(words(limits.connect)): check host, port and network"
             case .firstByteTimedOut:
-                "\(server) took the request and did not begin to answer within \(words(limits.firstByte))"
+                "\(server) received the request but did not start to respond within \(words(limits.firstByte))"
             case .idleTimedOut:
                 job.clock.phase == .sending
-                    ? "\(server) took nothing of the request for \(words(limits.idle))"
-                    : "\(server) sent nothing for \(words(limits.idle)) in the middle of its answer"
+                    ? "\(server) stopped receiving the request for \(words(limits.idle))"
+                    : "\(server) sent nothing for \(words(limits.idle)) in the middle of its response"
             default:
-                "the answer of \(server) was not complete within \(words(limits.total))"
+                "the response from \(server) was not complete within \(words(limits.total))"
             }
         self.init(
             kind, message, status: job.head.isComplete ? job.head.status : nil, mayHaveBeenSent: job.mayHaveBeenSent,
@@ -116,24 +116,26 @@ extension HTTPError {
         let server = job.plan.url.server
         if let path = job.plan.unixSocket {
             return (
-                .refused, "cannot connect to the socket \(path): check that the server runs and that you may use it"
+                .refused,
+                "cannot connect to the socket \(path): check that the server is running and that you may use the socket"
             )
         }
         // libcurl names whom it tried, and this version tells in no other way whether that was the proxy.
         let words = job.easy.description(of: CURLE_COULDNT_CONNECT)
         if job.hasProxy, !words.contains("to \(job.plan.url.host) port \(job.plan.url.port) ") {
-            return (.proxy, "cannot connect to the proxy for \(server): check its address, and that it runs")
+            return (.proxy, "cannot connect to the proxy for \(server): check its address and that it is running")
         }
         switch Int32(job.easy.int(CURLINFO_OS_ERRNO)) {
         case ECONNREFUSED:
             return (
-                .refused, "cannot connect to \(server): nothing is listening there; check the port and that it runs"
+                .refused,
+                "cannot connect to \(server): nothing is listening there; check the port and that the server is running"
             )
         case ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN:
-            return (.unreachable, "cannot connect to \(server): no way leads there; check the network")
+            return (.unreachable, "cannot connect to \(server): no route to the host; check the network")
         case ETIMEDOUT:
             return (
-                .connectTimedOut, "cannot connect to \(server): it does not answer; check the address and the network"
+                .connectTimedOut, "cannot connect to \(server): it does not respond; check the address and the network"
             )
         default:
             return (.unreachable, "cannot connect to \(server): \(words)")
@@ -157,7 +159,7 @@ extension HTTPError {
                 server: server, cause: error)
         case .accepted, nil:
             return HTTPError(
-                .proxy, "the certificate of the proxy on the way to \(server) was refused: \(words)",
+                .proxy, "the certificate of the proxy for \(server) was rejected: \(words)",
                 mayHaveBeenSent: false,
                 server: server)
         }
@@ -173,12 +175,13 @@ extension HTTPError {
         case CURLE_SSL_CERTPROBLEM:
             return (
                 .invalid,
-                "your certificate cannot be used: it or its key is damaged or no PEM, the key belongs to another, or its "
-                    + "passphrase is wrong; check the files in auth.certificate (\(words))"
+                "your certificate cannot be used: the certificate or its key is damaged or not PEM, the key belongs to "
+                    + "another certificate, or its passphrase is wrong; check the files in auth.certificate (\(words))"
             )
         case CURLE_SSL_CACERT_BADFILE:
             return (
-                .invalid, "the file with trusted authorities holds no certificate in PEM: choose another (\(words))"
+                .invalid,
+                "the file with trusted authorities contains no PEM certificate; choose another file (\(words))"
             )
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CLIENTCERT, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED,
             CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR:
@@ -198,7 +201,7 @@ extension HTTPError {
     private static let meanings: [(reasons: [String], words: String)] = [
         (
             ["wrong version number", "http request", "packet length too long", "record layer failure"],
-            "what answers there does not speak TLS; it may speak http: check the URL"
+            "the server does not use TLS; it may use http: check the URL"
         ),
         (
             ["unsupported protocol", "alert protocol version", "legacy sigalg", "no protocols available"],
@@ -206,17 +209,17 @@ extension HTTPError {
         ),
         (
             ["alert certificate required"],
-            "it wants a certificate of yours: name one in the setting auth.certificate"
+            "it requires a client certificate: set one in auth.certificate"
         ),
         (
             [
                 "alert bad certificate", "alert certificate unknown", "alert unknown ca", "alert certificate expired",
                 "alert certificate revoked", "alert unsupported certificate", "alert access denied",
-            ], "it refuses your certificate, or that there is none: check the setting auth.certificate"
+            ], "it rejects your client certificate, or requires one: check the setting auth.certificate"
         ),
         (
             ["alert handshake failure"],
-            "it ended the handshake; if it wants a certificate of yours, name one in the setting auth.certificate"
+            "it ended the handshake; if it requires a client certificate, set one in auth.certificate"
         ),
         (["dh key too small", "ee key too small", "no shared cipher"], "its keys or ciphers are too weak"),
     ]

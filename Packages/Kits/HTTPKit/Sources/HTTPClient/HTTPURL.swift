@@ -33,7 +33,7 @@ public struct HTTPURL: Sendable, Hashable {
         let beginning = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
         if text[beginning.endIndex...].hasPrefix("://") {
             guard Scheme(rawValue: beginning.lowercased()) != nil else {
-                throw .invalidURL(text, "only http:// and https:// are spoken here")
+                throw .invalidURL(text, "only http:// and https:// are supported")
             }
             try parts.set(text, naming: text)
         } else {
@@ -70,17 +70,17 @@ public struct HTTPURL: Sendable, Hashable {
 
     private init(_ parts: borrowing URLParts, naming shown: String) throws(HTTPError) {
         guard let scheme = parts.get(CURLUPART_SCHEME).flatMap({ Scheme(rawValue: $0.lowercased()) }) else {
-            throw .invalidURL(shown, "only http:// and https:// are spoken here")
+            throw .invalidURL(shown, "only http:// and https:// are supported")
         }
         guard let name = parts.get(CURLUPART_HOST), !name.isEmpty else {
-            throw .invalidURL(shown, "it names no host, or one that cannot be a name")
+            throw .invalidURL(shown, "its host is missing or not valid")
         }
         // libcurl reads such names in the encoding of the process's locale, which a program without one does not have.
         guard name.utf8.allSatisfy({ $0 < 128 }) else {
-            throw .invalidURL(shown, "write the host in its ASCII form, which begins with xn--")
+            throw .invalidURL(shown, "write the host in its ASCII form, which starts with xn--")
         }
         guard let port = parts.get(CURLUPART_PORT, flags: CURLU_DEFAULT_PORT).flatMap(Int.init), port > 0 else {
-            throw .invalidURL(shown, "its port is none")
+            throw .invalidURL(shown, "its port is not valid")
         }
         parts.clear(CURLUPART_FRAGMENT)
         let host = name.lowercased()
@@ -88,7 +88,7 @@ public struct HTTPURL: Sendable, Hashable {
         // Setting the host again would lose the zone of a link-local address, so only a name is put in its ASCII form.
         if !isBracketed { parts.set(CURLUPART_HOST, to: host) }
         guard let text = parts.get(CURLUPART_URL, flags: CURLU_NO_DEFAULT_PORT) else {
-            throw .invalidURL(shown, "it cannot be put together again")
+            throw .invalidURL(shown, "it is malformed")
         }
         self.scheme = scheme
         let zone = parts.get(CURLUPART_ZONEID).map { "%\($0)" } ?? ""
@@ -110,7 +110,7 @@ extension HTTPError {
         // Nor is a query, which often has a key or a signature in it.
         let start = PlainText.escape(String(text.prefix { $0 != "?" && $0 != "#" }.prefix(200)))
         let shown = text.utf8.contains(UInt8(ascii: "@")) ? "the address" : "\u{201C}\(start)\u{201D}"
-        return HTTPError(.invalidURL, "\(shown) cannot be used: \(reason)", mayHaveBeenSent: false)
+        return HTTPError(.invalidURL, "\(shown) is not a valid address: \(reason)", mayHaveBeenSent: false)
     }
 }
 
@@ -194,12 +194,12 @@ extension GrantDecision {
         let reason =
             switch code {
             case CURLUE_USER_NOT_ALLOWED:
-                "it contains a user name or password; remove it and log in instead"
-            case CURLUE_UNSUPPORTED_SCHEME: "only http:// and https:// are spoken here"
-            case CURLUE_BAD_PORT_NUMBER: "its port is no number from 1 to 65535"
-            case CURLUE_BAD_IPV6: "the address in brackets is no IPv6 address"
-            case CURLUE_NO_HOST: "it names no host"
-            case CURLUE_BAD_HOSTNAME: "its host cannot be a name"
+                "it contains a user name or password; remove it and sign in instead"
+            case CURLUE_UNSUPPORTED_SCHEME: "only http:// and https:// are supported"
+            case CURLUE_BAD_PORT_NUMBER: "its port is not a number from 1 to 65535"
+            case CURLUE_BAD_IPV6: "the address in brackets is not an IPv6 address"
+            case CURLUE_NO_HOST: "it has no host"
+            case CURLUE_BAD_HOSTNAME: "its host is not a valid name"
             default: unsafe curl_url_strerror(code).map { unsafe String(cString: $0).lowercased() } ?? "it is malformed"
             }
         throw .invalidURL(shown, reason)

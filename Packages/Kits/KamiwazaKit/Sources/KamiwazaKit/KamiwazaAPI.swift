@@ -11,19 +11,19 @@ public import JSON
 ///     api.credential = .bearer(tokens.accessToken)
 ///     print(try await api.whoAmI().name)
 ///
-/// Every call throws `KamiwazaError` in plain words, `HTTPError` when the server's certificate was refused, whatever
-/// the signer throws, or `CancellationError`.
+/// Every call throws `KamiwazaError`, `HTTPError` for a rejected certificate, the error of the signer, or
+/// `CancellationError`.
 public struct KamiwazaAPI: Sendable {
-    /// Where the API is, such as `https://lab.example/api`: what `KamiwazaAddress.discover` returned.
+    /// The base address of the API, such as `https://lab.example/api`, from `KamiwazaAddress.discover`.
     public let base: HTTPURL
-    /// Whose trust and connections are used.
+    /// The client for the connections and for trust.
     public let client: HTTPClient
-    /// With what requests are signed.
+    /// The credential that signs requests.
     public var credential: KamiwazaCredential
-    /// How long an answer may take.
+    /// The timeout for a response.
     public var patience: Duration = .seconds(30)
 
-    /// Sends nothing yet.
+    /// Creates the API without sending anything.
     public init(_ base: HTTPURL, client: HTTPClient, credential: KamiwazaCredential = .none) {
         self.base = base
         self.client = client
@@ -32,12 +32,12 @@ public struct KamiwazaAPI: Sendable {
 }
 
 extension KamiwazaAPI {
-    /// The personal access tokens of this account, those that were revoked among them.
+    /// The personal access tokens of this account, including revoked ones.
     public nonisolated(nonsending) func personalTokens() async throws -> [PersonalToken] {
         try await answer(to: KamiwazaCall(.get, "/auth/pats")).list("pats").map { try PersonalToken($0) }
     }
 
-    /// Makes a personal access token; without a lifetime the server chooses one.
+    /// Creates a personal access token. Without a lifetime the server chooses one.
     public nonisolated(nonsending) func makePersonalToken(
         name: String, lifetime: Duration? = nil
     ) async throws -> NewPersonalToken {
@@ -49,7 +49,7 @@ extension KamiwazaAPI {
         do {
             response = try await answer(to: call)
         } catch let error as KamiwazaError where error.status == 422 {
-            // Some versions take the same only as a body. Nothing was made by the first try.
+            // Some versions accept the parameters only as a body. The first attempt created nothing.
             var body: JSONObject = ["name": .string(name)]
             if let seconds { body["ttl_seconds"] = .int(Int(seconds)) }
             call.query = WebForm()
@@ -61,23 +61,23 @@ extension KamiwazaAPI {
             token: try members.requiredSecret("token"), facts: try PersonalToken(try members.members("pat")))
     }
 
-    /// Revokes a personal access token by its id. One that is not there any more is `.notFound`.
+    /// Revokes a personal access token by its id. A missing token throws `.notFound`.
     public nonisolated(nonsending) func revokePersonalToken(_ id: String) async throws {
         let response = try await answer(to: KamiwazaCall(.delete, "/auth/pats/\(WebForm.encode(id))"))
-        // A page that says 200 to everything has revoked nothing.
+        // A web page with status 200 is not a confirmation.
         if !response.body.isEmpty { _ = try response.json() }
     }
 }
 
 extension KamiwazaAPI {
-    /// The identity providers that people may sign in with. Those that are switched off are left out.
+    /// The enabled identity providers for signing in.
     public nonisolated(nonsending) func providers() async throws -> [SignInProvider] {
         var call = KamiwazaCall(.get, "/auth/idp/public/providers")
         call.isSigned = false
         return try await answer(to: call).list("providers").compactMap(SignInProvider.init)
     }
 
-    /// The page at which a browser signs in. `state` comes back to the redirect, where the server knows of such a thing.
+    /// The sign-in page for a browser. The redirect returns `state` if the server supports that.
     public func loginURL(
         provider: String? = nil, redirectURI: String? = nil, state: String? = nil
     ) throws(HTTPError) -> HTTPURL {
@@ -90,8 +90,8 @@ extension KamiwazaAPI {
 
     /// The OpenID issuer behind the sign-in page, or nil when the page does not show it.
     ///
-    /// A platform does not publish an OpenID configuration of its own. Its sign-in page leads to Keycloak, whose
-    /// configuration is found below the realm that the address of that page has in it.
+    /// A platform publishes no OpenID configuration. Its sign-in page leads to Keycloak, and the address of that page
+    /// contains the realm with the configuration.
     public nonisolated(nonsending) func openIDIssuer() async throws -> HTTPURL? {
         var request = try request(for: KamiwazaCall(.get, "/auth/login"))
         request.headers["Accept"] = "text/html, application/json"
@@ -109,27 +109,26 @@ extension KamiwazaAPI {
         let ending = "/protocol/openid-connect/auth"
         do throws(HTTPError) {
             let page = try url.resolving(location)
-            // Nobody on the way may choose where people type their passwords.
+            // The sign-in page must not be redirected to an address without TLS, because users type passwords there.
             guard page.path.hasSuffix(ending), page.scheme == .https || base.scheme == .http else { return nil }
             return try page.resolving(String(page.path.dropLast(ending.count)))
         } catch {
-            // A page whose address cannot be read shows no issuer.
             return nil
         }
     }
 }
 
 extension KamiwazaAPI {
-    /// Sends a call and gives its answer when that means success.
+    /// Sends a call and returns its response if the status means success.
     ///
-    /// A GET that met a server which is just starting, or a connection that broke, is repeated; nothing else is.
+    /// Only a GET is retried, when the server is starting or the connection broke.
     nonisolated(nonsending) func answer(to call: KamiwazaCall) async throws -> HTTPResponse {
         let response = try await exchange(call)
         guard response.status.isSuccess else { throw KamiwazaError(response, to: call, redactor: redactor(for: call)) }
         return response
     }
 
-    /// Sends a call and gives its answer whatever the status, following redirects within the server.
+    /// Sends a call and returns its response with any status. Redirects within the server are followed.
     nonisolated(nonsending) func exchange(_ call: KamiwazaCall) async throws -> HTTPResponse {
         do {
             var request = try request(for: call)
@@ -138,7 +137,7 @@ extension KamiwazaAPI {
                 guard let next = try next(after: response, request) else { return response }
                 request.url = next
             }
-            throw KamiwazaError(.redirected, "\(base.server) redirects in a circle; check the address of the server")
+            throw KamiwazaError(.redirected, "\(base.server) redirects in a loop; check the server address")
         } catch let error as HTTPError {
             throw KamiwazaError.onTheWay(error)
         }
@@ -175,13 +174,13 @@ extension KamiwazaAPI {
         request.limits.connect = min(request.limits.connect, patience)
         request.limits.firstByte = patience
         request.limits.total = patience
-        // They are followed here, where it is known what goes along.
+        // Redirects are followed by this code, which decides whether the credential may be sent.
         request.redirects = .none
         request.retry = call.method == .get ? Self.patientRetry : .none
         return request
     }
 
-    /// While the routes of a platform settle, its gateway answers 503 for some seconds.
+    /// The gateway of a starting platform answers 503 for some seconds.
     private static let patientRetry: RetryPolicy = {
         var policy = RetryPolicy(attempts: 3, base: .milliseconds(500))
         policy.longest = .seconds(5)
@@ -196,7 +195,7 @@ extension KamiwazaAPI {
         return try query.withText { (text) throws(HTTPError) in try HTTPURL("\(place)\(path)?\(text)") }
     }
 
-    /// Where a redirect leads, when it may be followed: it stays at this server and does not change the question.
+    /// The target of a redirect that may be followed: it stays on this server and does not change the method.
     private func next(after response: HTTPResponse, _ request: HTTPRequest) throws -> HTTPURL? {
         guard response.status.isRedirect, let location = response.headers["Location"] else { return nil }
         let next: HTTPURL
@@ -204,15 +203,15 @@ extension KamiwazaAPI {
             next = try request.url.resolving(location)
         } catch {
             throw KamiwazaError(
-                .redirected, "\(base.server) redirects to what is no address; check the address of the server",
+                .redirected, "\(base.server) redirects to an invalid address; check the server address",
                 status: response.status.code)
         }
         guard next.isSameOrigin(as: request.url) else {
             let place = "\(next.scheme.rawValue)://\(next.server)"
             throw KamiwazaError(
                 .redirected,
-                "\(base.server) sends requests on to \(place), where no credential is sent without being asked; "
-                    + "if that is right, use that address", status: response.status.code)
+                "\(base.server) redirects to \(place), and credentials are not sent to another server; if \(place) is "
+                    + "right, use that address", status: response.status.code)
         }
         guard request.method == .get || [307, 308].contains(response.status.code) else { return nil }
         return next
@@ -227,7 +226,7 @@ extension KamiwazaAPI {
 }
 
 extension KamiwazaAPI {
-    /// What the server says about itself; fails unless it is 200 and a JSON object.
+    /// The health that the server reports. Throws unless the status is 200 and the body is a JSON object.
     @discardableResult
     public nonisolated(nonsending) func health() async throws -> JSONObject {
         var call = KamiwazaCall(.get, "/auth/health")
@@ -235,7 +234,7 @@ extension KamiwazaAPI {
         let response = try await answer(to: call)
         guard response.status == .ok, let object = try response.json().object else {
             throw KamiwazaError(
-                .badAnswer, "\(base.server) says nothing about its health; check the address of the server",
+                .badAnswer, "\(base.server) did not report its health; check the server address",
                 status: response.status.code)
         }
         return object
@@ -243,7 +242,7 @@ extension KamiwazaAPI {
 
     /// Signs in with a user name and a password.
     ///
-    /// A refresh token is asked for. A server that refuses to give one is asked again without.
+    /// Requests a refresh token, and tries again without one if the server refuses.
     public nonisolated(nonsending) func signIn(user: String, password: Secret) async throws -> KamiwazaTokens {
         let call = signInCall(user, password, scope: "\(Self.scope) offline_access")
         let response = try await exchange(call)
@@ -256,11 +255,11 @@ extension KamiwazaAPI {
 
     private static let scope = "openid email profile"
 
-    /// Whether a refusal is about the refresh token and not about the person: a wrong password that is sent twice would
-    /// lock the account sooner.
+    /// Whether the server refuses the refresh token rather than the password. Sending a wrong password twice would lock
+    /// the account sooner.
     ///
-    /// Keycloak says `invalid_scope`, or `not_allowed` with "Offline tokens not allowed for the user or client". The
-    /// platform passes that on in a form that is not promised, so that the whole answer is searched.
+    /// Keycloak reports `invalid_scope`, or `not_allowed` with "Offline tokens not allowed for the user or client". The
+    /// platform passes this on in no documented format, so the whole response is searched.
     private static func refusesOfflineAccess(_ response: HTTPResponse) -> Bool {
         guard response.status.code != 423, response.status.code != 429 else { return false }
         let text = String(decoding: response.body.prefix(4096), as: UTF8.self).lowercased()
@@ -281,18 +280,18 @@ extension KamiwazaAPI {
         return call
     }
 
-    /// Exchanges a refresh token for new tokens; `.sessionEnded` means that only signing in again helps.
+    /// Exchanges a refresh token for new tokens. `.sessionEnded` means that the user must sign in again.
     ///
-    /// The old refresh token must not be used again. A server that sends no new one goes on with the old.
+    /// The old refresh token must not be used again, unless the server sends no new one.
     public nonisolated(nonsending) func refresh(_ refreshToken: Secret) async throws -> KamiwazaTokens {
         var call = KamiwazaCall(.post, "/auth/refresh")
-        // The platform takes it from the address only, which is why no address of ours is ever shown.
+        // The platform accepts it only in the address, so addresses are never shown in errors.
         call.query.add("refresh_token", refreshToken)
         (call.purpose, call.isSigned, call.secrets) = (.refresh, false, [refreshToken])
         return try KamiwazaTokens(try await answer(to: call))
     }
 
-    /// Ends the session. A personal access token is to be revoked before, while there is still a credential for that.
+    /// Ends the session. Revoke a personal access token before this, because revoking needs a credential.
     @discardableResult
     public nonisolated(nonsending) func logOut() async throws -> KamiwazaLogout {
         var call = KamiwazaCall(.post, "/auth/logout")
@@ -301,18 +300,18 @@ extension KamiwazaAPI {
         return response.body.isEmpty ? KamiwazaLogout() : KamiwazaLogout(try response.members())
     }
 
-    /// Who is signed in.
+    /// The signed-in user.
     public nonisolated(nonsending) func whoAmI() async throws -> KamiwazaUser {
         try KamiwazaUser(try await answer(to: KamiwazaCall(.get, "/auth/users/me")).members())
     }
 }
 
-/// Who asks.
+/// The credential of requests.
 public enum KamiwazaCredential: Sendable {
-    /// Nobody in particular, for what needs no sign-in.
+    /// No credential, for requests without a sign-in.
     case none
     /// An access token or a personal access token.
     case bearer(Secret)
-    /// Whoever the signer knows; after a 401 it may renew the credential, and the request is repeated once.
+    /// A signer. After a 401 it may renew the credential, and the request is repeated once.
     case signer(RequestSigner)
 }

@@ -2,9 +2,9 @@ import Capabilities
 import HTTPCore
 import JSON
 
-/// One question to the platform, before it is known which server it goes to and who asks.
+/// A request to the platform, independent of the server and the credential.
 struct KamiwazaCall {
-    /// What a refusal means depends on this.
+    /// The purpose, which decides how a refusal is reported.
     enum Purpose { case signIn, refresh, other }
 
     enum Body {
@@ -14,14 +14,14 @@ struct KamiwazaCall {
     }
 
     var method: HTTPMethod
-    /// Below the base of the API, with a slash in front and every part escaped.
+    /// The path below the base of the API, with a leading slash and every part escaped.
     var path: String
     var query = WebForm()
     var body = Body.none
     var purpose = Purpose.other
-    /// Whether it goes out with the credential of the API. Signing in and asking for a new token do not.
+    /// Whether it is sent with the API's credential. Signing in and refreshing are not.
     var isSigned = true
-    /// What is in the query or the body and must not come back in an error.
+    /// Secrets in the query or the body that must not appear in an error.
     var secrets: [Secret] = []
 
     init(_ method: HTTPMethod, _ path: String) {
@@ -30,8 +30,7 @@ struct KamiwazaCall {
     }
 }
 
-/// Names and values as the query of an address and the body of a form have them. It may hold passwords, so that it
-/// prints as nothing.
+/// Names and values of a query or a form body. It may contain passwords, so its description is empty.
 struct WebForm: CustomStringConvertible {
     private var text = ""
 
@@ -50,12 +49,13 @@ struct WebForm: CustomStringConvertible {
         value.withText { add(name, $0) }
     }
 
-    /// Lends the pairs to the code that sends them.
+    /// Passes the encoded pairs to the code that sends them.
     func withText<Result, Failure: Error>(_ body: (String) throws(Failure) -> Result) throws(Failure) -> Result {
         try body(text)
     }
 
-    /// Everything but what RFC 3986 leaves without a meaning is escaped, so that it can stand anywhere in an address.
+    /// Escapes everything except the unreserved characters of RFC 3986, so that the result is valid anywhere in an
+    /// address.
     static func encode(_ text: String) -> String {
         var encoded = ""
         for byte in text.utf8 {

@@ -3,17 +3,17 @@ import HTTPClient
 import HTTPCore
 public import JSON
 
-/// Why the platform did not do what was asked, in words for a person.
+/// Why a request to the platform failed.
 ///
-/// No message has a password or token in it, whatever the server said. What is wrong with a certificate is told by
-/// `HTTPError`, untouched, because it has the certificate.
+/// No message contains a password or token, whatever the server sent. Certificate errors stay `HTTPError`, because it
+/// holds the certificate.
 public struct KamiwazaError: Failure {
-    /// The stable reason, to be compared with `==`.
+    /// The stable reason, to compare with `==`.
     public let kind: Kind
     public let message: String
-    /// The status that the server answered with, where it answered.
+    /// The status of the response, if there was one.
     public let status: Int?
-    /// How long the server asked to wait.
+    /// The wait that the server requested.
     public let retryAfter: Duration?
     public let cause: (any Error)?
 
@@ -56,41 +56,42 @@ extension KamiwazaError {
             description = "kamiwaza.\(name)"
         }
 
-        /// What was typed is no address of a server.
+        /// The typed text is not a server address.
         public static let invalidAddress = Kind("invalid-address")
-        /// No connection: name, network, nothing listening, broken off.
+        /// No connection: the name, the network, nothing listening, or a broken connection.
         public static let unreachable = Kind("unreachable")
-        /// Something answers at the address, and it is no Kamiwaza platform.
+        /// The server at the address is not a Kamiwaza platform.
         public static let notAPlatform = Kind("not-a-platform")
         /// No answer in time.
         public static let timedOut = Kind("timed-out")
         /// The user name or the password is wrong.
         public static let wrongPassword = Kind("wrong-password")
-        /// The account is locked for a while, or for good.
+        /// The account is locked, temporarily or permanently.
         public static let locked = Kind("locked")
         /// The credential is not accepted, or none was given.
         public static let signInAgain = Kind("sign-in-again")
-        /// The refresh token is not accepted, so that only a new sign-in helps.
+        /// The refresh token is not accepted, so the user must sign in again.
         public static let sessionEnded = Kind("session-ended")
-        /// The account has no right to this.
+        /// The account has no permission for this.
         public static let forbidden = Kind("forbidden")
         public static let notFound = Kind("not-found")
-        /// The request was understood and refused; the message has the server's own words.
+        /// The server understood and refused the request. The message contains the server's reason.
         public static let refused = Kind("refused")
         public static let tooManyRequests = Kind("too-many-requests")
         /// The server, or a part of it, is starting or overloaded.
         public static let notReady = Kind("not-ready")
-        /// Something went wrong inside of the server.
+        /// The server had an internal error.
         public static let serverFailed = Kind("server-failed")
-        /// The answer is not what this API promises: a web page, no JSON, a member that is missing, too much.
+        /// The response does not match the API: a web page, invalid JSON, a missing member, or too much data.
         public static let badAnswer = Kind("bad-answer")
-        /// The server sends the request elsewhere, which is not followed because a credential would go along.
+        /// The server redirects the request elsewhere. This is not followed, because it would send the credential
+        /// there.
         public static let redirected = Kind("redirected")
     }
 }
 
 extension KamiwazaError {
-    /// What an answer whose status means failure says, where the meaning depends on what was asked.
+    /// The error for a failure status, depending on the purpose of the request.
     init(_ response: HTTPResponse, to call: KamiwazaCall, redactor: Redactor) {
         let server = response.url.server
         let words = ServerWords(response, redactor: redactor)
@@ -98,12 +99,12 @@ extension KamiwazaError {
         let (kind, message): (Kind, String)
         switch (response.status.code, call.purpose) {
         case (401, .signIn):
-            (kind, message) = (.wrongPassword, "the user name or the password is wrong; check both and try again")
+            (kind, message) = (.wrongPassword, "the user name or password is wrong; check both and try again")
         case (400, .signIn) where words.mentions("invalid_grant"):
-            (kind, message) = (.wrongPassword, "the user name or the password is wrong; check both and try again")
+            (kind, message) = (.wrongPassword, "the user name or password is wrong; check both and try again")
         case (403, .signIn):
             (kind, message) = (
-                .wrongPassword, "the user name or the password is wrong, or this account may not sign in\(because)"
+                .wrongPassword, "the user name or password is wrong, or this account may not sign in\(because)"
             )
         case (423, _):
             let wait = words.retryAfter.map { "try again in \($0.words)" } ?? "wait a while"
@@ -111,28 +112,32 @@ extension KamiwazaError {
         case (400, .refresh), (401, .refresh), (403, .refresh):
             (kind, message) = (.sessionEnded, "the session at \(server) has ended; sign in again")
         case (401, _):
-            (kind, message) = (.signInAgain, "\(server) does not accept the sign-in any more; sign in again")
+            (kind, message) = (.signInAgain, "\(server) no longer accepts the sign-in; sign in again")
         case (403, _):
-            (kind, message) = (.forbidden, "this account has no permission for that at \(server)\(because)")
+            (kind, message) = (
+                .forbidden, "this account does not have permission for this request at \(server)\(because)"
+            )
         case (404, _):
             (kind, message) = (.notFound, "\(server) has nothing at \(call.path)\(because)")
         case (408, _), (504, _):
-            (kind, message) = (.timedOut, "\(server) did not get an answer in time itself; try again later")
+            (kind, message) = (.timedOut, "\(server) timed out while it waited for another service; try again later")
         case (429, _):
-            (kind, message) = (.tooManyRequests, "\(server) was asked too often\(Self.wait(words))\(because)")
+            (kind, message) = (.tooManyRequests, "\(server) received too many requests\(Self.wait(words))\(because)")
         case (502, _), (503, _):
             (kind, message) = (.notReady, "\(server) is not ready\(Self.wait(words))\(because)")
         case (500..., _):
             (kind, message) = (
                 .serverFailed,
-                "something went wrong inside of \(server) (\(response.status))\(because); try again later"
+                "\(server) had an internal error (\(response.status))\(because); try again later"
             )
         case (400..., _):
             (kind, message) = (.refused, "\(server) refused the request (\(response.status))\(because)")
         case (300..., _):
-            (kind, message) = (.redirected, "\(server) sends this request elsewhere; check the address of the server")
+            (kind, message) = (
+                .redirected, "\(server) redirects this request to another server; check the server address"
+            )
         default:
-            (kind, message) = (.badAnswer, "\(server) answered \(response.status), which means nothing here")
+            (kind, message) = (.badAnswer, "unexpected response from \(server): \(response.status)")
         }
         self.init(kind, message, status: response.status.code, retryAfter: words.retryAfter)
     }
@@ -143,41 +148,42 @@ extension KamiwazaError {
 }
 
 extension KamiwazaError {
-    /// What a failure on the way means here. Certificates and mistakes of the program stay what they are.
+    /// The error for a transport failure. Certificate errors and programming errors stay unchanged.
     static func onTheWay(_ error: HTTPError) -> any Error {
         switch error.kind {
         case .certificate, .invalid, .closed, .body: error
         case .connectTimedOut, .firstByteTimedOut, .idleTimedOut, .totalTimedOut:
             KamiwazaError(
-                .timedOut, "the server did not answer in time: \(error.message); try again later", cause: error)
+                .timedOut, "the request timed out: \(error.message); try again later", cause: error)
         case .tooLarge, .headTooLarge:
             KamiwazaError(
                 .badAnswer,
-                "the answer of \(error.server ?? "the server") is larger than \(ByteCount(KamiwazaAPI.largestAnswer).words)"
-                    + ", as no answer of a platform is; check the address", status: error.status?.code, cause: error)
+                "the response from \(error.server ?? "the server") is larger than "
+                    + "\(ByteCount(KamiwazaAPI.largestAnswer).words), which no platform sends; check the "
+                    + "address", status: error.status?.code, cause: error)
         case .badAnswer:
             KamiwazaError(
-                .badAnswer, "the server answered what cannot be used: \(error.message)", status: error.status?.code,
+                .badAnswer, "unexpected response from the server: \(error.message)", status: error.status?.code,
                 cause: error)
         default:
-            KamiwazaError(.unreachable, "the server could not be reached: \(error.message)", cause: error)
+            KamiwazaError(.unreachable, "cannot reach the server: \(error.message)", cause: error)
         }
     }
 }
 
-/// What a server says about a refusal, as one line that is safe to show.
+/// The server's reason for a refusal, as one line that is safe to show.
 struct ServerWords {
     let text: String?
     let retryAfter: Duration?
 
-    /// The answer's `detail` as a text, a list of `{loc, msg}` or an object; `message`; `error_description`; or a short
-    /// plain text.
+    /// Reads the `detail` as a text, a list of `{loc, msg}` or an object; or `message`; or `error_description`; or a
+    /// short plain text.
     init(_ response: HTTPResponse, redactor: Redactor) {
-        // A body that is no JSON may still be a sentence, so that it cannot be read is no failure.
+        // A body that is not JSON may still be a sentence.
         let body = response.body.count <= 1 << 20 ? try? JSON(parsing: response.body, reading: .stream) : nil
         let isPlain = response.headers["Content-Type"]?.lowercased().hasPrefix("text/plain") ?? false
         let words = body.flatMap(Self.words) ?? (body == nil && isPlain ? response.text : nil)
-        // Before it is cut: half a secret would not be recognised.
+        // Redacted before it is cut, because half a secret would not be recognised.
         text = words.flatMap { Self.line(redactor.redact(String($0.prefix(4000)))) }
         let usual = HTTPError(status: response.status, headers: response.headers, body: [], server: "")
         retryAfter = usual.retryAfter ?? body.flatMap(Self.retryAfter)
@@ -195,7 +201,7 @@ struct ServerWords {
         return sentence(body) ?? body["error"].flatMap { $0.string == nil ? sentence($0) : nil }
     }
 
-    /// The code and the sentence of an object, whichever are there.
+    /// The code and the message of an object, whichever exist.
     private static func sentence(_ object: JSON) -> String? {
         let code = object["code"]?.string ?? object["reason"]?.string ?? object["error"]?.string
         let message = object["message"]?.string ?? object["error_description"]?.string ?? object["msg"]?.string
@@ -203,7 +209,7 @@ struct ServerWords {
         return parts.isEmpty ? nil : parts.joined(separator: ": ")
     }
 
-    /// One entry of a list of problems: where, and what. The value itself, which some servers repeat, is left out.
+    /// One entry of a list of problems: place and message. The value, which some servers repeat, is left out.
     private static func problem(_ entry: JSON) -> String? {
         if let text = entry.string { return text }
         guard let message = entry["msg"]?.string ?? entry["message"]?.string else { return nil }
@@ -219,7 +225,7 @@ struct ServerWords {
 
     private static func line(_ text: String) -> String? {
         var line = text.split { $0.isNewline || $0 == "\t" || $0 == " " }.joined(separator: " ")
-        // It becomes a part of our sentence, which has no final stop.
+        // The line becomes part of a message without a final stop.
         while line.hasSuffix(".") { line.removeLast() }
         guard !line.isEmpty else { return nil }
         return PlainText.escape(line.count > 400 ? line.prefix(400) + "…" : line)

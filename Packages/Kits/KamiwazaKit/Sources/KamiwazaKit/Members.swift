@@ -3,8 +3,8 @@ import HTTPClient
 import HTTPCore
 import JSON
 
-/// The members of an object that a server sent, read with patience: unknown ones are passed over, numbers and texts are
-/// taken for each other, and a name may have two spellings.
+/// The members of an object from a server, read leniently: unknown members are ignored, numbers and texts are
+/// converted, and a name may have two spellings.
 struct Members {
     private let object: JSONObject
     private let server: String
@@ -32,12 +32,12 @@ struct Members {
         throw missing(names[0])
     }
 
-    /// A credential: what could not stand in a header is none.
+    /// A credential. A value that is not valid in a header is rejected.
     func secret(_ name: String) throws(KamiwazaError) -> Secret? {
         guard let text = object[name]?.string, !text.isEmpty else { return nil }
         guard text.utf8.allSatisfy({ (33...126).contains($0) }) else {
             throw KamiwazaError(
-                .badAnswer, "the answer of \(server) has a \(name) that cannot be one; the server is not as expected")
+                .badAnswer, "unexpected response from \(server): its \(name) is not valid")
         }
         return Secret(text)
     }
@@ -51,7 +51,7 @@ struct Members {
 
     func texts(_ name: String) -> [String] { object[name]?.array?.compactMap(\.string) ?? [] }
 
-    /// A whole number of seconds, which some servers write as a text.
+    /// An integer of seconds, which some servers send as text.
     func seconds(_ name: String) -> Duration? {
         guard let seconds = number(name), seconds >= 0, seconds < 1e10 else { return nil }
         return .seconds(Int(seconds))
@@ -79,12 +79,13 @@ struct Members {
 
     private func missing(_ name: String) -> KamiwazaError {
         KamiwazaError(
-            .badAnswer, "the answer of \(server) has no usable \(name); the server may be too old or too new")
+            .badAnswer,
+            "unexpected response from \(server): it has no valid \(name); the server may be too old or too new")
     }
 }
 
 extension HTTPResponse {
-    /// The answer as JSON.
+    /// The response as JSON.
     func json() throws(KamiwazaError) -> JSON {
         do throws(JSONError) {
             return try JSON(parsing: body, reading: .stream)
@@ -92,22 +93,22 @@ extension HTTPResponse {
             guard !isWebPage else {
                 throw KamiwazaError(
                     .badAnswer,
-                    "\(url.server) sent a web page instead of an answer; check that the address leads to the API",
+                    "\(url.server) sent a web page instead of JSON; check that the address is that of the API",
                     status: status.code)
             }
-            let what = body.isEmpty ? "an empty answer" : "an answer that is no JSON"
+            let what = body.isEmpty ? "an empty response" : "a response that is not JSON"
             throw KamiwazaError(
                 .badAnswer, "\(url.server) sent \(what); check the address, or try again later", status: status.code)
         }
     }
 
-    /// The answer as an object.
+    /// The response as an object.
     func members() throws(KamiwazaError) -> Members {
         guard let object = try json().object else { throw notAsPromised("an object") }
         return Members(object, from: url.server)
     }
 
-    /// The objects of a list that is the answer, or one of its members; what is no object in it is passed over.
+    /// The objects of the response if it is a list, or of its member with that name. Other entries are ignored.
     func list(_ name: String) throws(KamiwazaError) -> [Members] {
         let json = try json()
         guard let entries = json.array ?? json[name]?.array else { throw notAsPromised("a list of \(name)") }
@@ -116,7 +117,8 @@ extension HTTPResponse {
 
     private func notAsPromised(_ expected: String) -> KamiwazaError {
         KamiwazaError(
-            .badAnswer, "the answer of \(url.server) is not \(expected); the server may be too old or too new",
+            .badAnswer,
+            "unexpected response from \(url.server): it is not \(expected); the server may be too old or too new",
             status: status.code)
     }
 

@@ -1,18 +1,18 @@
 public import Capabilities
 
-/// What is known of a personal access token; the token itself is shown only once, when it is made.
+/// The facts of a personal access token. The token itself is shown only once, when it is created.
 public struct PersonalToken: Sendable, Hashable {
-    /// What it is revoked by.
+    /// The id that revokes it.
     public let id: String
     public let name: String?
     public let scope: String?
     public let created: Timestamp?
-    /// Nil when it does not expire, or the server does not say when.
+    /// Nil when it does not expire, or the server does not report the expiry.
     public let expires: Timestamp?
     public let isRevoked: Bool
 }
 
-/// A personal access token that was just made.
+/// A new personal access token.
 public struct NewPersonalToken: Sendable {
     public let token: Secret
     public let facts: PersonalToken

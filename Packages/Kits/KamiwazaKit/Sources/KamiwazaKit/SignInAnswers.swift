@@ -1,13 +1,13 @@
 public import Capabilities
 import HTTPClient
 
-/// What signing in and refreshing give.
+/// The tokens from signing in or refreshing.
 public struct KamiwazaTokens: Sendable {
     public let accessToken: Secret
-    /// Nil when the session cannot be prolonged, or when the old one stays valid.
+    /// Nil when the session cannot be renewed, or when the old refresh token stays valid.
     public let refreshToken: Secret?
     public let idToken: Secret?
-    /// How long the access token is valid from now on, where the server says so.
+    /// The lifetime of the access token from now on, if the server reports it.
     public let lifetime: Duration?
 
     public init(accessToken: Secret, refreshToken: Secret? = nil, idToken: Secret? = nil, lifetime: Duration? = nil) {
@@ -24,7 +24,8 @@ extension KamiwazaTokens {
         let type = members.text("token_type")
         guard type == nil || type?.lowercased() == "bearer" else {
             throw KamiwazaError(
-                .badAnswer, "\(response.url.server) gave a kind of token that this program cannot use; update it")
+                .badAnswer,
+                "\(response.url.server) sent a token type that this program does not support; update this program")
         }
         self.init(
             accessToken: try members.requiredSecret("access_token"), refreshToken: try members.secret("refresh_token"),
@@ -32,10 +33,10 @@ extension KamiwazaTokens {
     }
 }
 
-/// Who is signed in.
+/// The signed-in user.
 public struct KamiwazaUser: Sendable, Hashable {
     public let name: String
-    /// The account's id, which stays when the name changes.
+    /// The account id, which does not change with the name.
     public let subject: String?
     public let email: String?
     public let groups: [String]
@@ -52,9 +53,9 @@ extension KamiwazaUser {
     }
 }
 
-/// How a session ended.
+/// The result of ending a session.
 public struct KamiwazaLogout: Sendable, Hashable {
-    /// A page that ends the session of the browser too, where there is one.
+    /// A page that also ends the browser's session, if there is one.
     public let browserURL: String?
 }
 
@@ -68,18 +69,18 @@ extension KamiwazaLogout {
     }
 }
 
-/// Somebody who vouches for people: Google, the company's own directory.
+/// An identity provider, such as Google or a company directory.
 public struct SignInProvider: Sendable, Hashable {
-    /// What `loginURL` is given.
+    /// The value for `loginURL`.
     public let alias: String
-    /// What people know it by.
+    /// The name to show.
     public let name: String
-    /// What it is: `google`, `oidc`, `saml`.
+    /// The kind: `google`, `oidc`, `saml`.
     public let kind: String?
 }
 
 extension SignInProvider {
-    /// Nil when it is switched off, or has no alias to name it by.
+    /// Nil when it is disabled or has no alias.
     init?(_ members: Members) {
         guard let alias = members.text("alias"), members.flag("enabled") ?? true else { return nil }
         self.alias = alias

@@ -43,7 +43,7 @@ static void keep(struct loopkit_fact *fact, const struct rtattr *attribute) {
     memcpy(fact->address, RTA_DATA(attribute), count);
 }
 
-// Remembers of the attributes that begin at `attribute` those that tell one fact from another.
+// Stores the attributes that distinguish one fact from another.
 static void scan(struct loopkit_fact *fact, const struct rtattr *attribute, long length, int address, int interface) {
     for (; RTA_OK(attribute, length); attribute = RTA_NEXT(attribute, length)) {
         if (attribute->rta_type == address) keep(fact, attribute);
@@ -65,7 +65,7 @@ static int read_link(const struct nlmsghdr *header, struct loopkit_fact *fact) {
 static int read_address(const struct nlmsghdr *header, struct loopkit_fact *fact) {
     if (header->nlmsg_len < NLMSG_LENGTH(sizeof(struct ifaddrmsg))) return LOOPKIT_NOTHING;
     const struct ifaddrmsg *address = NLMSG_DATA(header);
-    // One that is still being tried is told again when it may be used.
+    // A tentative address is reported again when it can be used.
     if (address->ifa_scope == RT_SCOPE_HOST || (address->ifa_flags & IFA_F_TENTATIVE)) return LOOPKIT_NOTHING;
     fact->kind = LOOPKIT_ADDRESS;
     fact->family = address->ifa_family;
@@ -78,7 +78,7 @@ static int read_address(const struct nlmsghdr *header, struct loopkit_fact *fact
 static int read_route(const struct nlmsghdr *header, struct loopkit_fact *fact) {
     if (header->nlmsg_len < NLMSG_LENGTH(sizeof(struct rtmsg))) return LOOPKIT_NOTHING;
     const struct rtmsg *route = NLMSG_DATA(header);
-    // Only the way out: the others come and go with the addresses.
+    // Only the default route: the others come and go with the addresses.
     if (route->rtm_dst_len != 0 || route->rtm_table != RT_TABLE_MAIN) return LOOPKIT_NOTHING;
     if (route->rtm_type != RTN_UNICAST) return LOOPKIT_NOTHING;
     fact->kind = LOOPKIT_ROUTE;
@@ -118,10 +118,10 @@ int loopkit_clock_open(void) {
 }
 
 int loopkit_clock_arm(int descriptor) {
-    // So far away that only a jump of the clock ends it.
+    // So far away that only a clock jump ends it.
     struct itimerspec never = {.it_value = {.tv_sec = (time_t)1 << 33}};
     int flags = TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET;
-    // Where the clock jumped since it was armed, this fails with ECANCELED and has armed it all the same.
+    // If the clock jumped since it was armed, this fails with ECANCELED but still arms it.
     if (timerfd_settime(descriptor, flags, &never, 0) == 0 || errno == ECANCELED) return 0;
     return -errno;
 }

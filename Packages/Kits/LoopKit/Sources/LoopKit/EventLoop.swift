@@ -2,10 +2,10 @@ import CLoopKit
 import Glibc
 import Synchronization
 
-/// One thread that waits in epoll for every descriptor given to it, and wakes the tasks that wait for one.
+/// A thread that waits in epoll for all its descriptors, and wakes the tasks that wait for one.
 ///
-/// It only tells that a descriptor is ready; the tasks read and write by themselves, so nothing is read before somebody
-/// asks for it. The thread starts with the first descriptor, and ends with `stop` or with the last reference: that of
+/// It only reports that a descriptor is ready. The tasks read and write themselves, so nothing is read before a task
+/// requests it. The thread starts with the first descriptor. It ends with `stop` or with the last reference: that of
 /// the owner, and one for each `LoopDescriptor`.
 public final class EventLoop: Sendable {
     let core = LoopCore()
@@ -15,38 +15,38 @@ public final class EventLoop: Sendable {
 
     deinit { stop() }
 
-    /// Runs tasks that prefer it on the thread of the loop, so that whoever waits for a descriptor of this loop goes on
-    /// without a change of threads. They must neither block nor compute for long: all descriptors wait meanwhile.
+    /// Runs tasks on the thread of the loop, so that a task that waits for a descriptor continues without a change of
+    /// threads. Such tasks must neither block nor compute for long, because all descriptors wait meanwhile.
     ///
-    /// Where the thread does not run, not yet or not any more, they run with all other tasks.
+    /// While the thread is not running, the tasks run on the shared threads.
     public var executor: any TaskExecutor { core }
 
-    /// Starts the thread unless it runs already; making a `LoopDescriptor` does it too.
+    /// Starts the thread unless it is running. Creating a `LoopDescriptor` also starts it.
     public func start() throws(LoopError) {
         try core.start()
     }
 
-    /// Ends the thread and waits for that. Every wait ends as if its descriptor were closed; the descriptors themselves
-    /// stay open until their owners let go of them.
+    /// Stops the thread and waits for it. Every wait ends as if its descriptor were closed. The descriptors stay open
+    /// until their owners close them.
     public func stop() {
         core.stop()
     }
 }
 
-/// What the thread of a loop and its descriptors share.
+/// The state shared by the thread of a loop and its descriptors.
 ///
-/// Two locks are never held in the other order: that of a registration first, this one second.
+/// Lock order: the lock of a registration first, this one second.
 final class LoopCore: Sendable {
     struct State: ~Copyable {
         var running: Running?
         var isStopped = false
         var slots = SlotTable()
         var deadlines = DeadlineHeap()
-        /// Until when the thread sleeps; `.min` while it does not, so that nobody wakes it for nothing.
+        /// The time until which the thread sleeps. `.min` while it is awake, so that it is not woken needlessly.
         var sleepsUntil = Int64.min
-        /// Parts of tasks that prefer the thread, in the order of their coming.
+        /// Jobs of tasks that prefer the thread, in order of arrival.
         var jobs: [UnownedJob] = []
-        /// Whether there is a thread that will look at `jobs` once more.
+        /// Whether a thread will check `jobs` once more.
         var takesJobs = false
     }
 
@@ -57,13 +57,13 @@ final class LoopCore: Sendable {
         let thread: OwnThread
     }
 
-    /// Stands for the descriptor that wakes the thread; no slot has it.
+    /// The token of the wakeup descriptor. No slot has it.
     static let wakeupToken = UInt64.max
 
     let state = Mutex(State())
     private let origin = ContinuousClock.now
 
-    /// An instant as the loop counts time; what is too far away becomes "never".
+    /// An instant in the loop's time. An instant too far away becomes "never".
     func time(of instant: ContinuousClock.Instant) -> Int64 {
         let (seconds, attoseconds) = origin.duration(to: instant).components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -74,7 +74,7 @@ final class LoopCore: Sendable {
 
     var now: Int64 { time(of: .now) }
 
-    /// Watches a descriptor from now on; `make` gets the token under which its events come.
+    /// Starts watching a descriptor. `make` gets the token of its events.
     func add(_ descriptor: Int32, _ make: (UInt64) -> Registration) throws(LoopError) -> Registration {
         try start()
         return try state.withLock { (state) throws(LoopError) in
@@ -93,7 +93,7 @@ final class LoopCore: Sendable {
         }
     }
 
-    /// Ends the watch; events on their way find nobody. To be called before the descriptor is closed.
+    /// Stops watching. Pending events are dropped. Call it before closing the descriptor.
     func remove(_ descriptor: Int32, _ token: UInt64) {
         state.withLock { state in
             guard let epoll = state.running?.epoll else { return }
@@ -102,7 +102,7 @@ final class LoopCore: Sendable {
         }
     }
 
-    /// Has the registration looked at when `time` has come.
+    /// Checks the registration when `time` has come.
     func schedule(_ time: Int64, _ token: UInt64) {
         state.withLock { state in
             guard let wakeup = state.running?.wakeup else { return }
@@ -124,17 +124,16 @@ final class LoopCore: Sendable {
         switch number {
         case EPERM:
             LoopError(
-                .notWatchable, "cannot wait for a regular file or a folder: it is always ready, so just use it",
+                .notWatchable, "cannot wait for a regular file or a folder: it is always ready; use it directly",
                 errno: number)
         case EEXIST:
-            LoopError(.system, "cannot watch a descriptor: this loop watches it already", errno: number)
+            LoopError(.system, "cannot watch a descriptor: this loop already watches it", errno: number)
         default: .system("watch a descriptor", errno: number)
         }
     }
 }
 
-/// A loop can run tasks besides waiting for them: whom an event wakes then goes on where the event was seen, which
-/// saves a change of threads for each.
+/// A loop also runs tasks: a task that an event wakes continues on the same thread, which saves a change of threads.
 extension LoopCore: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
@@ -150,7 +149,8 @@ extension LoopCore: TaskExecutor {
         if !isTaken { globalConcurrentExecutor.enqueue(job) }
     }
 
-    /// Runs what is there, and what comes of it, but looks at the descriptors now and then. The room is only lent.
+    /// Runs the queued jobs and those they add, but checks the descriptors now and then. `room` is reused between
+    /// calls.
     func runJobs(_ room: inout [UnownedJob]) {
         for _ in 0..<8 {
             state.withLock { swap(&$0.jobs, &room) }
@@ -160,7 +160,7 @@ extension LoopCore: TaskExecutor {
         }
     }
 
-    /// At the end of the thread: what is left goes on with all other tasks.
+    /// At the end of the thread, hands the remaining jobs to the shared threads.
     func handOverJobs() {
         let jobs = state.withLock { state in
             state.takesJobs = false
@@ -197,15 +197,15 @@ extension LoopCore {
 
     private func makeRunning() throws(LoopError) -> Running {
         let epoll = loopkit_epoll_create()
-        guard epoll >= 0 else { throw .system("make an event loop", errno: -epoll) }
+        guard epoll >= 0 else { throw .system("create an event loop", errno: -epoll) }
         let wakeup = loopkit_eventfd()
         guard wakeup >= 0 else {
             close(epoll)
-            throw .system("make an event loop", errno: -wakeup)
+            throw .system("create an event loop", errno: -wakeup)
         }
         do throws(LoopError) {
             let result = loopkit_epoll_add_level(epoll, wakeup, Self.wakeupToken)
-            guard result == 0 else { throw .system("make an event loop", errno: -result) }
+            guard result == 0 else { throw .system("create an event loop", errno: -result) }
             return Running(epoll: epoll, wakeup: wakeup, thread: try OwnThread { [self] in run(epoll, wakeup) })
         } catch {
             close(epoll)
@@ -250,7 +250,7 @@ extension LoopCore {
         }
     }
 
-    /// How long epoll may sleep: to the nearest deadline, or -1 for without end; nil when the loop was stopped.
+    /// The time that epoll may sleep: up to the nearest deadline, or -1 for no limit. Nil when the loop was stopped.
     private func prepareToSleep() -> Int32? {
         let now = now
         return state.withLock { state in
@@ -279,10 +279,10 @@ extension LoopCore.Running {
     }
 }
 
-/// The registrations of a loop, each under a token that is never given twice.
+/// The registrations of a loop. Each has a unique token.
 ///
-/// A token is the number of a slot and how often that slot was given away, so that a late event for a descriptor that
-/// is closed finds nobody, although descriptor and slot may have new owners.
+/// A token is the number of a slot and its use count. A late event for a closed descriptor therefore finds nothing,
+/// although the descriptor and the slot may have new owners.
 struct SlotTable {
     private struct Slot {
         var registration: Registration?
@@ -324,8 +324,8 @@ struct SlotTable {
 
 /// Deadlines by their time: adding one and taking the nearest cost the logarithm of their number.
 ///
-/// Nothing is removed before its time: the owner keeps at most one deadline here for each descriptor, and looks again
-/// when it comes up.
+/// Nothing is removed early: the owner keeps at most one deadline here for each descriptor, and checks again when it is
+/// due.
 struct DeadlineHeap {
     struct Entry {
         /// Nanoseconds on the clock of the loop.

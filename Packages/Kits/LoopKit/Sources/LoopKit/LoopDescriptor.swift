@@ -14,14 +14,14 @@ import Glibc
 ///         }
 ///     }
 ///
-/// The loop tells each change once and the descriptor remembers it, until a try that would block says that it is over.
-/// A wait after anything else may therefore return at once, and none misses what came between the try and the wait.
+/// The loop reports each change once, and the descriptor remembers it until an attempt would block. A wait may
+/// therefore return at once, and never misses a change between the attempt and the wait.
 public final class LoopDescriptor: Sendable {
     private let registration: Registration
-    // Keeps the thread as long as somebody may wait.
+    // Keeps the thread alive while a task may wait.
     private let loop: EventLoop
 
-    /// Takes over the descriptor, makes it non-blocking and has the loop watch it; it is closed also when this throws.
+    /// Takes over the descriptor, makes it non-blocking and starts watching it. It is closed even if this throws.
     ///
     /// Throws `.notWatchable` for a regular file, which is always ready.
     public init(owning descriptor: Int32, loop: EventLoop) throws(LoopError) {
@@ -38,9 +38,9 @@ public final class LoopDescriptor: Sendable {
         }
     }
 
-    /// Watches a non-blocking descriptor that belongs to somebody else, such as a C library.
+    /// Watches a non-blocking descriptor with another owner, such as a C library.
     ///
-    /// `close` has to be called, or this value let go, before the owner closes the descriptor.
+    /// Call `close`, or release this value, before the owner closes the descriptor.
     public init(borrowing descriptor: Int32, loop: EventLoop) throws(LoopError) {
         self.loop = loop
         registration = try loop.core.add(descriptor) { [core = loop.core] token in
@@ -55,15 +55,16 @@ public final class LoopDescriptor: Sendable {
         registration.close()
     }
 
-    /// Ends every wait and gives the open descriptor away, for somebody else to own; nil when it was closed.
+    /// Ends every wait and returns the open descriptor to a new owner. Nil when it was closed.
     public func release() -> Int32? {
         registration.release()
     }
 
-    /// Sets what to do, once, when the peer hangs up: closes, half-closes or is lost. At once if it has already.
+    /// Sets a handler that runs once when the peer hangs up: closes, half-closes or is lost. It runs at once if that
+    /// has already happened.
     ///
-    /// It is called on the thread of the loop and must not block. Setting nil forgets the former; a call that is under
-    /// way may still end after that.
+    /// The handler runs on the thread of the loop and must not block. Nil removes the former handler; a running call
+    /// may still finish after that.
     public func setHangUpHandler(_ handler: (@Sendable () -> Void)?) {
         registration.setHangUpHandler(handler)
     }
@@ -72,7 +73,7 @@ public final class LoopDescriptor: Sendable {
 // MARK: Use
 
 extension LoopDescriptor {
-    /// What became of one try.
+    /// The result of one attempt.
     public enum Attempt: Sendable, Equatable {
         /// The result of the call, such as how many bytes it moved.
         case moved(Int)
@@ -82,8 +83,8 @@ extension LoopDescriptor {
         case closed
     }
 
-    /// Makes one non-blocking system call that returns -1 and sets `errno` when it fails; interrupted ones are made
-    /// again. `direction` is what the call waits for where it would block.
+    /// Makes one non-blocking system call that returns -1 and sets `errno` on failure. Interrupted calls are repeated.
+    /// `direction` is the readiness that the call needs.
     public func attempt(_ direction: Readiness, _ call: (Int32) -> Int) -> Attempt {
         let attempt = registration.use { (descriptor, ready) -> Attempt in
             while true {
@@ -101,17 +102,17 @@ extension LoopDescriptor {
         return attempt ?? .closed
     }
 
-    /// Lends the descriptor for another kind of call, such as one into a TLS library; nil when it is closed.
+    /// Passes the descriptor to `body` for another kind of call, such as into a TLS library. Nil when it is closed.
     ///
-    /// `body` takes the directions out of the readiness in which it found nothing to do, and no others. It must not
-    /// block, and must not use this descriptor.
+    /// `body` removes from the readiness the directions in which it would block, and no others. It must not block, and
+    /// must not use this descriptor.
     public func withDescriptor<Result, Failure>(
         _ body: (Int32, inout Readiness) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
         try registration.use(body)
     }
 
-    /// Accepts a connection that waits on a listening socket; `.moved` has its descriptor, which does not block.
+    /// Accepts a connection on a listening socket. `.moved` contains its non-blocking descriptor.
     public func accept() -> Attempt {
         attempt(.readable) { listener in
             let result = loopkit_accept(listener)
@@ -126,14 +127,14 @@ extension LoopDescriptor {
 extension LoopDescriptor {
     /// How a wait ended.
     public enum Wake: Sendable {
-        /// A try is worth it; it may still find nothing.
+        /// An attempt may succeed, but may still find nothing.
         case ready
         /// The descriptor was closed, or the loop stopped.
         case closed
         case timedOut
     }
 
-    /// Waits until reading is worth a try. Any number of tasks may wait; all of them are woken.
+    /// Waits until reading may succeed. Any number of tasks may wait; all of them are woken.
     ///
     /// Throws as soon as the task is cancelled.
     public nonisolated(nonsending) func readable(
@@ -149,17 +150,17 @@ extension LoopDescriptor {
         try await heed(.writable, deadline)
     }
 
-    /// Waits like `readable` until any of the directions is worth a try.
+    /// Waits like `readable` until any of the directions may succeed.
     public nonisolated(nonsending) func ready(
         _ directions: Readiness, until deadline: ContinuousClock.Instant? = nil
     ) async throws(CancellationError) -> Wake {
         try await heed(directions, deadline)
     }
 
-    /// Waits for cleaning up, through cancellation.
+    /// Waits despite cancellation, for cleanup.
     ///
-    /// The deadline holds also where there is always something to try, so that nobody who finds nothing to do in it goes
-    /// round for ever.
+    /// The deadline also applies when the descriptor is always ready, so that a caller that finds nothing to do cannot
+    /// loop for ever.
     public nonisolated(nonsending) func readyThroughCancellation(
         _ direction: Readiness, until deadline: ContinuousClock.Instant? = nil
     ) async -> Wake {
@@ -207,7 +208,7 @@ extension LoopDescriptor {
     }
 }
 
-/// The directions in which a descriptor may be worth a try.
+/// The directions in which a descriptor may be ready.
 public struct Readiness: OptionSet, Sendable {
     public let rawValue: UInt8
 

@@ -1,13 +1,13 @@
 public import Capabilities
 import Glibc
 
-/// Why a thread could not be started or a descriptor not be watched.
+/// Why a thread could not be started or a descriptor could not be watched.
 public struct LoopError: Failure {
-    /// The stable reason, to be compared with `==`.
+    /// The stable reason, to compare with `==`.
     public let kind: Kind
-    /// A sentence for a person: what happened and what to do next.
+    /// What happened and what to do next.
     public let message: String
-    /// The system's error number, or 0 when this package refused by itself.
+    /// The system's error number, or 0 for an error of this package.
     public let errno: Int32
 
     public var code: String { kind.description }
@@ -29,11 +29,11 @@ public struct LoopError: Failure {
             self.description = description
         }
 
-        /// The system refused; `errno` tells why.
+        /// The system refused; see `errno`.
         public static let system = Kind("loop.system")
         /// The descriptor is of a kind that is always ready, such as a regular file or a folder.
         public static let notWatchable = Kind("loop.not-watchable")
-        /// The loop was stopped before.
+        /// The loop was already stopped.
         public static let stopped = Kind("loop.stopped")
     }
 }

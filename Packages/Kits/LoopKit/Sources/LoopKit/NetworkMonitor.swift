@@ -2,11 +2,11 @@ import CLoopKit
 import Glibc
 import Synchronization
 
-/// Tells changes of the network as they happen: interfaces, addresses, the way out, and a machine that wakes up.
+/// Reports network changes as they happen: interfaces, addresses, the default route, and a machine that wakes up.
 ///
 ///     for try await change in try await NetworkMonitor.start(loop: loop) { … }
 ///
-/// The kernel repeats itself, for each renewal of an address for instance; only what is new is told. The loopback
+/// The kernel repeats facts, for example for each renewal of an address. Only new facts are reported. The loopback
 /// interface does not count.
 public final class NetworkMonitor: Sendable {
     fileprivate struct State {
@@ -20,32 +20,32 @@ public final class NetworkMonitor: Sendable {
     private let clock: LoopDescriptor
     private let state = Mutex(State())
 
-    /// Begins to listen, in the network namespace of the calling thread, without knowing yet what is so: until
-    /// `learn` has returned, what is told may be old.
+    /// Starts to listen in the network namespace of the calling thread. Until `learn` has returned, reported changes
+    /// may be old.
     public init(loop: EventLoop) throws(LoopError) {
         let opened = loopkit_network_open()
-        guard opened >= 0 else { throw .system("listen for changes of the network", errno: -opened) }
+        guard opened >= 0 else { throw .system("watch for network changes", errno: -opened) }
         socket = try LoopDescriptor(owning: opened, loop: loop)
         let timer = loopkit_clock_open()
-        guard timer >= 0 else { throw .system("listen for jumps of the clock", errno: -timer) }
+        guard timer >= 0 else { throw .system("watch for clock changes", errno: -timer) }
         clock = try LoopDescriptor(owning: timer, loop: loop)
         state.withLock { _ = $0.sleep.sawSleep() }
     }
 
-    /// Begins to listen and learns how the network is now.
+    /// Starts to listen and learns the current state of the network.
     public static func start(loop: EventLoop) async throws -> NetworkMonitor {
         let monitor = try NetworkMonitor(loop: loop)
         try await monitor.learn()
         return monitor
     }
 
-    /// Learns how the network is now, so that only what changes from here on is told.
+    /// Learns the current state of the network, so that only later changes are reported.
     public func learn() async throws {
         try await ask()
         state.withLock { $0.pending = [] }
     }
 
-    /// Asks for all that is so. Nothing is told of it, nor of what changes meanwhile.
+    /// Requests the whole state. Neither the state nor changes meanwhile are reported.
     private func ask() async throws {
         state.withLock { $0.known.begin() }
         do {
@@ -60,7 +60,7 @@ public final class NetworkMonitor: Sendable {
     private func askForLists() async throws {
         for kind in [LOOPKIT_LINK, LOOPKIT_ADDRESS, LOOPKIT_ROUTE] {
             let result = socket.withDescriptor { descriptor, _ in loopkit_network_request(descriptor, Int32(kind)) }
-            guard result == 0 else { throw LoopError.system("ask for the network", errno: -(result ?? -EBADF)) }
+            guard result == 0 else { throw LoopError.system("read the network state", errno: -(result ?? -EBADF)) }
             while try !receive() {
                 guard try await socket.readable() == .ready else { return }
             }
@@ -74,7 +74,7 @@ public final class NetworkMonitor: Sendable {
             receiveJump()
             if let change = state.withLock({ $0.pending.isEmpty ? nil : $0.pending.removeFirst() }) { return change }
             if state.withLock({ $0.known.isDoubtful }) {
-                // What is known is learnt anew before anybody is told, so that this stands for all that came until then.
+                // The whole state is read again first, so that this one change stands for all changes until then.
                 try await ask()
                 return .many
             }
@@ -92,7 +92,7 @@ public final class NetworkMonitor: Sendable {
         }
     }
 
-    /// Takes all that is there; true when a list that was asked for is complete.
+    /// Reads all pending messages. True when a requested list is complete.
     private func receive() throws(LoopError) -> Bool {
         var isComplete = false
         while true {
@@ -106,16 +106,16 @@ public final class NetworkMonitor: Sendable {
             switch attempt {
             case .moved: continue
             case .wouldBlock, .closed: return isComplete
-            // The kernel had more to tell than fits its buffer.
+            // The kernel had more messages than fit its buffer.
             case .failed(ENOBUFS):
                 state.withLock { $0.known.doubt() }
-            case .failed(let number): throw .system("listen for changes of the network", errno: number)
+            case .failed(let number): throw .system("watch for network changes", errno: number)
             }
         }
     }
 
-    /// Whether a change can touch connections to elsewhere: one of an interface that no way out goes through, such as
-    /// that of a container, does not.
+    /// Whether a change can affect connections to other machines. An interface without a default route, such as that of
+    /// a container, does not.
     public func concernsWayOut(_ change: NetworkChange) -> Bool {
         switch change {
         case .link(let interface, _), .address(let interface, _):
@@ -129,13 +129,13 @@ public final class NetworkMonitor: Sendable {
         let attempt = clock.attempt(.readable) { unsafe read($0, &count, 8) }
         guard case .failed(ECANCELED) = attempt else { return }
         _ = clock.withDescriptor { descriptor, _ in loopkit_clock_arm(descriptor) }
-        // The clock of the day is also set by hand and by time services; that is nothing.
+        // The wall clock is also set by hand and by time services, which does not matter here.
         state.withLock { if $0.sleep.sawSleep() { $0.pending.append(.resumed) } }
     }
 }
 
 extension NetworkMonitor: AsyncSequence {
-    /// Takes from the monitor; every change goes to one iterator.
+    /// Reads from the monitor. Every change goes to one iterator only.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let monitor: NetworkMonitor
 
@@ -146,7 +146,7 @@ extension NetworkMonitor: AsyncSequence {
 }
 
 extension NetworkMonitor.State {
-    /// Notes what was received; true when it ends a list.
+    /// Records the received messages. True when they end a list.
     fileprivate mutating func read(_ count: Int) -> Bool {
         var offset = 0
         var fact = loopkit_fact()
@@ -166,7 +166,7 @@ extension NetworkMonitor.State {
     }
 }
 
-/// What is so, to tell news from repetitions.
+/// The known facts, to distinguish news from repetitions.
 private struct KnownFacts {
     private struct Fact: Hashable {
         let kind: Int32
@@ -176,23 +176,23 @@ private struct KnownFacts {
     }
 
     private var facts: Set<Fact> = []
-    /// Whether something was lost, so that the lists have to be asked for again.
+    /// Whether messages were lost, so that the lists must be requested again.
     private(set) var isDoubtful = false
-    /// Whether the lists are on their way.
+    /// Whether the lists were requested.
     var isAsked = false
 
     mutating func doubt() {
         isDoubtful = true
     }
 
-    /// Begins anew with nothing.
+    /// Starts again without facts.
     mutating func begin() {
         facts = []
         isDoubtful = false
         isAsked = true
     }
 
-    /// Whether a way to everywhere else goes through an interface.
+    /// Whether a default route goes through an interface.
     func leadsOut(_ interface: Int) -> Bool {
         facts.contains { Int($0.kind) == LOOPKIT_ROUTE && Int($0.interface) == interface }
     }
@@ -211,13 +211,13 @@ private struct KnownFacts {
     }
 }
 
-/// Something about the network that makes what is connected worth a new try.
+/// A network change after which connections should be tried again.
 public enum NetworkChange: Sendable, Hashable {
     /// An interface can be used now, or no longer.
     case link(interface: Int, isUp: Bool)
     /// An interface has got an address, or lost one.
     case address(interface: Int, isThere: Bool)
-    /// A way to everywhere else has come, or gone.
+    /// A default route has come or gone.
     case route(interface: Int, isThere: Bool)
     /// The machine has slept.
     case resumed
@@ -225,7 +225,7 @@ public enum NetworkChange: Sendable, Hashable {
     case many
 }
 
-/// Notices that the machine slept: one clock goes on meanwhile, and the other stands still.
+/// Notices that the machine slept: one clock continues during sleep, and the other stops.
 public struct SuspendDetector: Sendable {
     private var last: (continuous: ContinuousClock.Instant, suspending: SuspendingClock.Instant)?
     private let threshold: Duration

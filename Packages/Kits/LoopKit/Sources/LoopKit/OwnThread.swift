@@ -1,10 +1,10 @@
 import Glibc
 import Synchronization
 
-/// A thread of one's own for work that blocks, since the shared pool has only as many threads as there are cores.
+/// A separate thread for blocking work, because the shared pool has only as many threads as there are cores.
 ///
-/// The new thread has all signals blocked but those of a crash: signals for the process belong to the threads that
-/// expect them. A value that goes without `join` leaves the thread running.
+/// The new thread blocks all signals except those of a crash, because other threads handle the signals of the process.
+/// Without `join` the thread keeps running.
 public struct OwnThread: ~Copyable, Sendable {
     private let thread: pthread_t
 
@@ -36,7 +36,7 @@ public struct OwnThread: ~Copyable, Sendable {
         pthread_detach(thread)
     }
 
-    /// Waits for the thread's end; called on the thread itself it only lets go of it.
+    /// Waits for the thread's end. On the thread itself it only detaches the thread.
     public consuming func join() {
         let thread = thread
         if pthread_equal(thread, pthread_self()) != 0 {
@@ -63,9 +63,9 @@ public struct OwnThread: ~Copyable, Sendable {
     }
 }
 
-/// Runs a call that blocks on a thread of its own, and waits for its result without blocking a thread of the pool.
+/// Runs a blocking call on a separate thread, and waits for its result without blocking a thread of the pool.
 ///
-/// A call cannot be cancelled from outside: who needs that gives it something to look at.
+/// The call cannot be cancelled from outside. If that is needed, give it a flag to check.
 public nonisolated(nonsending) func onOwnThread<T: Sendable>(
     _ body: @escaping @Sendable () -> T
 ) async throws(LoopError) -> T {
@@ -79,10 +79,9 @@ public nonisolated(nonsending) func onOwnThread<T: Sendable>(
     return try result.get()
 }
 
-/// Runs the jobs of tasks that prefer it on one thread of its own, where they may block.
+/// Runs the jobs of tasks on one separate thread, where they may block.
 ///
-/// The thread stays until `end`. Jobs that come after it run on the threads that all tasks share: there they must not
-/// block, but that is better than never.
+/// The thread runs until `end`. Later jobs run on the shared threads, where they must not block.
 public final class OwnThreadExecutor: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
@@ -90,12 +89,12 @@ public final class OwnThreadExecutor: TaskExecutor {
     }
 
     private let state = Mutex(State())
-    /// Counts the jobs, and the end.
+    /// Counts the jobs and the end.
     private let bell = Bell()
 
     /// Starts the thread.
     public init() throws(LoopError) {
-        // Nobody joins it: it ends after `end`.
+        // The thread is not joined: it ends after `end`.
         _ = try OwnThread { [self] in run() }
     }
 
@@ -130,7 +129,7 @@ public final class OwnThreadExecutor: TaskExecutor {
 
 /// A semaphore of the system, for a thread that waits without a task.
 @safe private final class Bell: @unchecked Sendable {
-    // Safe to share: a POSIX semaphore is made to be used by several threads, and it never moves.
+    // Safe to share: a POSIX semaphore may be used by several threads, and it never moves.
     private let semaphore: UnsafeMutablePointer<sem_t>
 
     init() {

@@ -2,10 +2,10 @@ import CLoopKit
 import Glibc
 import Synchronization
 
-/// A descriptor as its loop knows it: what it is ready for, and who waits.
+/// The state of a descriptor in its loop: its readiness and its waiters.
 ///
-/// One lock guards all of it and is held over each use of the descriptor. So the number cannot be closed and given to
-/// another file meanwhile, and a readiness that comes between "would block" and noting it cannot be lost.
+/// One lock guards all of it and is held during each use of the descriptor. So the number cannot be closed and reused
+/// meanwhile, and a readiness between "would block" and its record cannot be lost.
 final class Registration: Sendable {
     @safe
     struct Waiter {
@@ -13,8 +13,8 @@ final class Registration: Sendable {
         let direction: Readiness
         /// On the clock of the loop; `.max` for none.
         let deadline: Int64
-        // Resumed once by whoever takes this out of the list, always under the lock, so checking it again would only
-        // cost an allocation for each wait.
+        // Resumed once by the code that removes it from the list, always under the lock. A checked continuation would
+        // only cost an allocation for each wait.
         let continuation: UnsafeContinuation<Wake, Never>
 
         func resume(_ wake: Wake) { unsafe continuation.resume(returning: wake) }
@@ -27,9 +27,9 @@ final class Registration: Sendable {
     struct State {
         /// Nil once closed.
         var descriptor: Int32?
-        /// Ready until a call says otherwise: the first try costs less than waiting for the first event.
+        /// Ready until a call would block, because the first attempt costs less than waiting for the first event.
         var ready: Readiness = [.readable, .writable]
-        /// Whether the loop still tells events.
+        /// Whether the loop still reports events.
         var isWatched = true
         var isHungUp = false
         var waiters: [Waiter] = []
@@ -51,7 +51,7 @@ final class Registration: Sendable {
         state = Mutex(State(descriptor: descriptor))
     }
 
-    /// Lends the descriptor; `body` takes out of the readiness what would have blocked.
+    /// Passes the descriptor to `body`, which removes from the readiness what would have blocked.
     func use<Result, Failure>(
         _ body: (Int32, inout Readiness) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
@@ -70,11 +70,11 @@ final class Registration: Sendable {
             return state.takeEverything()
         }
         for waiter in waiters { waiter.resume(.closed) }
-        // What the handler holds may close something else as it goes, so it goes outside of the lock.
+        // Releasing the handler may close something else, so it is released outside the lock.
         _ = handler
     }
 
-    /// Gives the descriptor away instead of closing it.
+    /// Returns the descriptor instead of closing it.
     func release() -> Int32? {
         let (descriptor, (waiters, handler)) = state.withLock { state in
             if let descriptor = state.descriptor { core.remove(descriptor, token) }
@@ -100,7 +100,7 @@ final class Registration: Sendable {
 // MARK: Waiting
 
 extension Registration {
-    /// The answer of a wait that need not begin, or the token for one that has to.
+    /// The result of a wait that need not start, or the token of one that must.
     enum Start {
         case over(Wake)
         case waiting(UInt64)
@@ -134,8 +134,8 @@ extension Registration {
         waiter?.resume(.cancelled)
     }
 
-    /// Tells the loop of a deadline only when it is nearer than what the loop knows: one that is moved on each time,
-    /// as that for idle connections is, costs nothing.
+    /// Passes a deadline to the loop only when it is nearer than the known one, so that a deadline that keeps moving
+    /// on, such as for idle connections, costs nothing.
     private func schedule(_ deadline: Int64, _ state: inout State) {
         guard deadline < state.scheduled else { return }
         state.scheduled = deadline
@@ -163,7 +163,7 @@ extension Registration {
 
     func expire(scheduled: Int64, now: Int64) {
         let waiters = state.withLock { state -> [Waiter] in
-            // A nearer deadline has taken the place of this one.
+            // A nearer deadline has replaced this one.
             guard state.scheduled == scheduled else { return [] }
             state.scheduled = .max
             let expired = state.takeWaiters { $0.deadline <= now }
@@ -191,7 +191,7 @@ extension Registration.State {
     }
 
     fileprivate mutating func takeWaiters(where isWanted: (Registration.Waiter) -> Bool) -> [Registration.Waiter] {
-        // Nearly always there is one waiter or none.
+        // There is nearly always at most one waiter.
         if waiters.allSatisfy(isWanted) {
             defer { waiters = [] }
             return waiters

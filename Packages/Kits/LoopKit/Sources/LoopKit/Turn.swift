@@ -1,24 +1,24 @@
 import Synchronization
 
-/// Lets one task at a time through, or a few, in the order of their coming, across suspensions.
+/// Lets one task at a time pass, or a few, in order of arrival, across suspensions.
 public final class Turn: Sendable {
     private struct State {
         var free: Int
         var lastToken: UInt64 = 0
         var waiting: [(token: UInt64, continuation: CheckedContinuation<Bool, Never>)] = []
-        /// How many at the front have had their turn. They are let go of now and then: each by itself would move all
-        /// that wait behind it.
+        /// The number of served tasks at the front. They are removed in batches, because removing each one would move
+        /// all others.
         var served = 0
     }
 
     private let state: Mutex<State>
 
-    /// A turn that nobody has taken; so many tasks can have it at once.
+    /// A free turn. Up to `width` tasks can have it at once.
     public init(width: Int = 1) {
         state = Mutex(State(free: max(1, width)))
     }
 
-    /// Waits until there is room and all who came before have passed; a cancelled wait throws and has nothing to pass.
+    /// Waits until there is room and all earlier tasks have passed. A cancelled wait throws, and must not call `pass`.
     public nonisolated(nonsending) func take() async throws(CancellationError) {
         let token = state.withLock { state -> UInt64? in
             if state.free > 0, !Task.isCancelled {
@@ -51,7 +51,7 @@ public final class Turn: Sendable {
         if !isMine { throw CancellationError() }
     }
 
-    /// Lets the next one through; whoever has taken the turn has to.
+    /// Lets the next task pass. Every task that took the turn must call this.
     public func pass() {
         let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
             guard state.served < state.waiting.count else {

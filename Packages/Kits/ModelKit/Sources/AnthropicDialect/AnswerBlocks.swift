@@ -2,15 +2,15 @@ import Capabilities
 import JSON
 import ModelKit
 
-/// The blocks of an answer in the order in which they began, with a bound on what they hold.
+/// The blocks of an answer in the order in which they began, with a limit on their size.
 struct AnswerBlocks: Sendable {
     struct Block: Sendable {
         enum Kind: Sendable {
             case text, refusal, thinking
-            /// Thoughts that only the provider can read.
+            /// Reasoning that only the provider can read.
             case sealed
             case call(id: String, name: String, isDone: Bool)
-            /// The call that is the answer itself, whose input is its text.
+            /// The call that carries the answer itself. Its input is the text.
             case answer
             case result(ToolResult)
             case unknown
@@ -21,20 +21,20 @@ struct AnswerBlocks: Sendable {
         var text = ""
         var signature: String?
         var isOpen = true
-        /// The input that stood in the block's beginning, which counts when no pieces of it follow.
+        /// The input at the beginning of the block. It counts if no pieces follow.
         var startInput: String?
-        /// What a call has come to.
+        /// The outcome of a call.
         var call: Message.Part?
     }
 
     var blocks: [Block] = []
     var budget = AnswerBudget()
-    /// The call that ended without any input. It has none, or the answer was cut before that: what comes next tells.
+    /// A call that ended without input. Either it has none or the answer was cut; the next events show which.
     var undecided: Int?
 
     var lastIndex: Int { blocks.last?.index ?? 0 }
 
-    /// Whether there are calls that somebody has to answer.
+    /// Whether there are calls that need results.
     var hasOpenCalls: Bool {
         blocks.contains { block in
             switch block.call {
@@ -51,7 +51,7 @@ struct AnswerBlocks: Sendable {
             case .text, .answer: block.text.isEmpty ? nil : .text(block.text)
             case .refusal: .refusal(block.text)
             case .thinking:
-                // Thoughts may be kept back; their signature is needed all the same.
+                // Reasoning may be withheld, but its signature is still needed.
                 block.text.isEmpty && block.signature == nil
                     ? nil : .reasoning(Reasoning(block.text, signature: block.signature))
             case .sealed: .reasoning(Reasoning("", sealed: block.text))
@@ -70,7 +70,7 @@ extension AnswerBlocks {
         close(place: place, isTruncated: nil, &events)
     }
 
-    /// Ends everything, as nothing more comes.
+    /// Ends all blocks, because nothing more arrives.
     mutating func settle(isTruncated: Bool, _ events: inout [ChatEvent]) {
         settleUndecided(isTruncated: isTruncated, &events)
         for place in blocks.indices where blocks[place].isOpen {
@@ -84,7 +84,7 @@ extension AnswerBlocks {
         close(place: place, isTruncated: isTruncated, &events)
     }
 
-    /// - Parameter isTruncated: Nil where that is not known yet.
+    /// - Parameter isTruncated: nil if it is not known yet.
     private mutating func close(place: Int, isTruncated: Bool?, _ events: inout [ChatEvent]) {
         blocks[place].isOpen = false
         let block = blocks[place]
@@ -115,7 +115,7 @@ extension AnswerBlocks {
 }
 
 extension AnswerBlocks {
-    /// Goes on with a block. Where none has begun there, text begins one.
+    /// Continues a block. Text without a block starts one.
     mutating func append(
         _ piece: String, _ kind: BlockDelta.Kind, at index: Int, _ events: inout [ChatEvent]
     ) throws(DialectError) {
@@ -163,7 +163,7 @@ extension AnswerBlocks {
 }
 
 extension AnswerBlocks {
-    /// Begins a block, with what stands in it already.
+    /// Begins a block with its initial content.
     mutating func open(_ content: JSON, at index: Int, _ events: inout [ChatEvent]) throws(DialectError) {
         settleUndecided(isTruncated: false, &events)
         let type = content["type"]?.string ?? ""
@@ -200,7 +200,7 @@ extension AnswerBlocks {
         if !name.isEmpty { events.append(.calling(id: id, name: name)) }
     }
 
-    /// What the server's own tools have found.
+    /// The results of the server's own tools.
     private mutating func addResult(
         _ content: JSON, at index: Int, _ events: inout [ChatEvent]
     ) throws(DialectError) {
@@ -219,13 +219,13 @@ extension AnswerBlocks {
     }
 }
 
-/// A piece of a block. It is read without a tree, as nearly all events of a stream are such; what is anything else is
-/// nil, and is then read with one.
+/// A piece of a block, read without a JSON tree because nearly all events are such pieces. It is nil for any other
+/// event, which is then parsed.
 struct BlockDelta {
     enum Kind: Sendable {
         case text, thinking, input, signature
 
-        /// The type of a piece and the member that has its text.
+        /// The type of a piece, and the member with its text.
         static let all: [(type: String, key: String, kind: Kind)] = [
             ("text_delta", "text", .text), ("thinking_delta", "thinking", .thinking),
             ("input_json_delta", "partial_json", .input), ("signature_delta", "signature", .signature),

@@ -2,13 +2,13 @@ public import Capabilities
 public import JSON
 public import ModelKit
 
-/// Anthropic's Messages, as Anthropic and the proxies that speak like it have them.
+/// Anthropic's Messages API, as spoken by Anthropic and compatible proxies.
 ///
 ///     let dialect = AnthropicDialect()
 ///     let body = try dialect.body(of: ChatRequest(model: "claude-sonnet-4-5", messages: [Message(.user, "Hello")]))
 public struct AnthropicDialect: Dialect {
     public static let kind = RequestDialect.anthropic
-    /// What the header `anthropic-version` has to say.
+    /// The value of the header `anthropic-version`.
     public static let version = "2023-06-01"
 
     public let options: AnthropicOptions
@@ -21,7 +21,7 @@ public struct AnthropicDialect: Dialect {
         AnthropicReader()
     }
 
-    /// A proxy may answer so though a stream was asked for.
+    /// A proxy may answer so although a stream was requested.
     public func answer(in body: [UInt8], into events: inout [ChatEvent]) throws(DialectError) -> ChatAnswer {
         var reader = reader()
         try reader.receiveWhole(body, into: &events)
@@ -33,10 +33,10 @@ public struct AnthropicDialect: Dialect {
     }
 }
 
-/// Some of a server's models, and where the rest is.
+/// A page of a server's models, and the position of the next page.
 public struct ModelPage: Sendable, Hashable {
     public var models: [ModelDescription]
-    /// What to ask the next page with, as `after_id`; nil when this is the last one.
+    /// The value of `after_id` for the next page; nil on the last page.
     public var next: String?
 
     public init(models: [ModelDescription], next: String? = nil) {
@@ -46,8 +46,7 @@ public struct ModelPage: Sendable, Hashable {
 }
 
 extension AnthropicDialect {
-    /// The models in a page of the list, in the server's order. What is no model, or can no longer be asked, is passed
-    /// over.
+    /// The models of a page, in the server's order. Other entries and retired models are skipped.
     public static func models(in body: [UInt8], provider: String) throws(DialectError) -> ModelPage {
         guard let list = try AnswerObject.read(body), let entries = list["data"]?.array else { throw .malformed(body) }
         let models = entries.compactMap { entry -> ModelDescription? in
@@ -61,14 +60,14 @@ extension AnthropicDialect {
         return ModelPage(models: models, next: hasMore ? list["last_id"]?.filled : nil)
     }
 
-    /// Zero is how some say that they do not know.
+    /// Some servers send zero for an unknown limit.
     private static func limit(_ value: JSON?) -> Int? {
         value.tokens.flatMap { $0 > 0 ? $0 : nil }
     }
 
     private static func abilities(_ capabilities: JSON?) -> Set<ModelAbility>? {
         guard let capabilities, capabilities.object != nil else { return nil }
-        // Every model of Anthropic's can use tools.
+        // Every model of Anthropic can use tools.
         var abilities: Set<ModelAbility> = [.tools]
         let names: [(String, ModelAbility)] = [
             ("image_input", .images), ("pdf_input", .files), ("thinking", .reasoning), ("structured_outputs", .schema),
@@ -77,12 +76,12 @@ extension AnthropicDialect {
         return abilities
     }
 
-    /// A list of models as Anthropic's clients read it.
+    /// A list of models in the format that Anthropic's clients read.
     public static func modelList(_ models: [ModelDescription]) -> JSONObject {
         let entries = models.map { model -> JSON in
             var entry: JSONObject = [
                 "type": "model", "id": .string(model.id), "display_name": .string(model.name ?? model.id),
-                // The beginning of time is how Anthropic says that it does not know.
+                // Anthropic uses the beginning of Unix time for an unknown date.
                 "created_at": "1970-01-01T00:00:00Z", "lifecycle": "active",
             ]
             entry["max_input_tokens"] = model.contextTokens.map(JSON.int)
@@ -107,7 +106,7 @@ extension AnthropicDialect {
         if options.marksCache { conversation.markCache() }
         if !conversation.system.isEmpty { body["system"] = .array(conversation.system) }
         guard !conversation.turns.isEmpty else {
-            throw DialectError(.unsupported, "the conversation has nothing in it to answer; say something")
+            throw DialectError(.unsupported, "the conversation contains nothing to answer; add a message")
         }
         body["messages"] = .array(conversation.turns.map(\.json))
         if request.streams { body["stream"] = true }
@@ -118,7 +117,7 @@ extension AnthropicDialect {
         return body
     }
 
-    /// What a client wrote in this dialect itself: its cache marks, budgets and betas are its own.
+    /// A native request of a client has its own cache marks, budgets and betas.
     private func passed(_ body: JSONObject, of request: ChatRequest) -> JSONObject {
         var body = body
         let limit = request.options.maxTokens ?? options.maxTokens ?? ClaudeModel(request.model).maxTokens
@@ -131,14 +130,14 @@ extension AnthropicDialect {
     private func write(_ options: ModelOptions, into body: inout JSONObject) throws(DialectError) {
         if let temperature = options.temperature {
             guard options.effort == nil, options.thinking?.isOn != true else {
-                throw .untaken("temperature where it is asked to think")
+                throw .untaken("temperatures together with reasoning")
             }
-            guard temperature <= 1 else { throw .untaken("temperature above 1") }
+            guard temperature <= 1 else { throw .untaken("temperatures above 1") }
             body["temperature"] = .double(temperature)
         }
         if let share = options.topP { body["top_p"] = .double(share) }
         if !options.stop.isEmpty { body["stop_sequences"] = .array(options.stop.map(JSON.string)) }
-        guard options.seed == nil else { throw .untaken("seed") }
+        guard options.seed == nil else { throw .untaken("seeds") }
     }
 
     // MARK: - Tools and schemas
@@ -148,14 +147,14 @@ extension AnthropicDialect {
             ["name": .string(tool.name), "description": .string(tool.summary), "input_schema": tool.input]
         }
         if let schema = request.schema {
-            // A model that thinks cannot be forced to call a tool.
+            // A reasoning model cannot be forced to call a tool.
             if options.schemaWay == .format || request.options.effort != nil || request.options.thinking?.isOn == true {
                 body["output_config"] = ["format": ["type": "json_schema", "schema": schema.schema]]
             } else {
                 guard !request.tools.contains(where: { $0.name == AnswerTool.name }) else {
-                    throw .untaken("tool called \(AnswerTool.name) beside a schema of the answer")
+                    throw .untaken("tools named \(AnswerTool.name) together with an answer schema")
                 }
-                // With other tools it may call those first.
+                // With other tools, it may call those first.
                 body["tool_choice"] =
                     tools.isEmpty || request.toolChoice == .never
                     ? ["type": "tool", "name": .string(AnswerTool.name)] : ["type": "any"]
@@ -172,7 +171,7 @@ extension AnthropicDialect {
         guard !request.tools.isEmpty else { return }
         var choice = body["tool_choice"]?.object
         switch request.toolChoice {
-        // A schema is followed by calling its tool, which the model does when it has called the others.
+        // With a schema, the model calls its tool after the other tools.
         case .auto, .never, .required: choice = choice ?? request.toolChoice.map { ["type": .string($0.anthropicWord)] }
         case .tool(let name): choice = ["type": "tool", "name": .string(name)]
         case nil: break
@@ -199,20 +198,20 @@ extension AnthropicDialect {
         }
         guard request.options.thinking == nil, let effort = request.options.effort else { return }
         switch options.thinking ?? ClaudeModel(request.model).thinking {
-        case .none: throw .untaken("effort of thinking for \(PlainText.excerpt(request.model))")
+        case .none: throw .untaken("reasoning efforts for \(PlainText.excerpt(request.model))")
         case .adaptive:
-            // Newer models keep their thoughts to themselves unless they are asked for them.
+            // Newer models do not show their reasoning unless requested.
             body["thinking"] = ["type": "adaptive", "display": "summarized"]
             var output = body["output_config"]?.object ?? [:]
             output["effort"] = .string(effort == .minimal ? "low" : effort.rawValue)
             body["output_config"] = .object(output)
         case .budget:
-            // The thoughts count as part of the answer, of which half is left for the rest.
+            // Reasoning counts towards the answer, so half of the limit is left for the rest.
             let budget = min(Self.budget(for: effort), limit / 2)
             guard budget >= 1024 else {
                 throw DialectError(
                     .unsupported,
-                    "an answer of at most \(limit) tokens leaves no room to think; allow 2048 or ask for no effort")
+                    "a limit of \(limit) tokens leaves no room for reasoning; allow 2048 or set no effort")
             }
             body["thinking"] = ["type": "enabled", "budget_tokens": .int(budget)]
         }
@@ -244,13 +243,13 @@ extension ModelOptions.Thinking {
 }
 
 extension AnthropicDialect {
-    /// An error as Anthropic's clients read it, in a stream or as the whole body. The status says the rest.
+    /// An error in the format that Anthropic's clients read, in a stream or as the whole body. The status is separate.
     public static func envelope(_ refusal: ServerRefusal, requestID: String? = nil) -> JSONObject {
         let error: JSON = ["type": .string(refusal.type ?? "api_error"), "message": .string(refusal.message)]
         return ["type": "error", "error": error, "request_id": requestID.map(JSON.string) ?? .null]
     }
 
-    /// The type of an error that goes with a status.
+    /// The type of an error for a status.
     public static func errorType(status: Int) -> String {
         switch status {
         case 400, 422: "invalid_request_error"
@@ -268,8 +267,8 @@ extension AnthropicDialect {
     }
 }
 
-/// The tool through which an answer follows a schema. The reader knows it by its name and makes text of its input, so
-/// that nobody else ever sees it.
+/// The tool through which an answer follows a schema. The reader recognises its name and turns its input into text, so
+/// the tool is never visible.
 enum AnswerTool {
     static let name = "structured_answer"
 

@@ -1,36 +1,37 @@
 public import ModelKit
 
-/// How Anthropic's Messages are asked for what its models want in different ways.
+/// Options of requests that differ between Anthropic's models.
 public struct AnthropicOptions: Sendable, Hashable {
-    /// How a model is told how much to think.
+    /// How the reasoning effort is expressed.
     public enum Thinking: Sendable, Hashable {
-        /// By a number of tokens.
+        /// As a number of tokens.
         case budget
-        /// By a word; the model finds the number.
+        /// As a word, from which the model derives the number.
         case adaptive
-        /// It cannot think.
+        /// The model has no reasoning.
         case none
     }
 
     /// How an answer is made to follow a schema.
     public enum SchemaWay: Sendable, Hashable {
-        /// As the input of a tool that has to be called, which every model can.
+        /// As the input of a required tool, which every model supports.
         case tool
-        /// By the server, which newer models need as they think always, or are asked to.
+        /// By the server. Newer models need this, because they always reason or were asked to.
         case format
     }
 
-    /// Whether what stays the same from turn to turn is marked, so that reading it again costs a tenth.
+    /// Whether stable parts are marked for the cache, so that reading them again costs a tenth.
     public var marksCache = true
-    /// The limit of an answer's tokens where the request names none, as Anthropic demands one; nil is by the model.
+    /// The token limit of an answer if the request has none, because Anthropic requires one; nil selects it by the
+    /// model.
     public var maxTokens: Int?
-    /// Nil is by the model's name.
+    /// Nil selects it by the model's name.
     public var thinking: Thinking?
     public var schemaWay = SchemaWay.tool
 
     public init() {}
 
-    /// The options to ask once more with, after a server has refused what this model does in another way; nil when the
+    /// The options for a retry after a server has refused something that this model does in another way; nil if the
     /// refusal is about something else.
     public func adapted(to refusal: ServerRefusal, model: String) -> AnthropicOptions? {
         let words = refusal.message.lowercased()
@@ -40,7 +41,7 @@ public struct AnthropicOptions: Sendable, Hashable {
         } else if words.contains("tool_choice"), schemaWay == .tool {
             options.schemaWay = .format
         } else if words.contains("thinking") || words.contains("effort") || words.contains("output_config") {
-            // What was settled by an earlier refusal is not settled again.
+            // Something that an earlier refusal has settled is not changed again.
             guard thinking == nil else { return nil }
             switch ClaudeModel(model).thinking {
             case .budget where words.contains("adaptive"): options.thinking = .adaptive
@@ -53,25 +54,25 @@ public struct AnthropicOptions: Sendable, Hashable {
         return options
     }
 
-    /// The limit that a refusal names, as in “max_tokens: 32000 > 8192, which is the maximum”.
+    /// The limit in a refusal, as in “max_tokens: 32000 > 8192, which is the maximum”.
     private func limit(named words: String, model: String) -> Int? {
         let asked = maxTokens ?? ClaudeModel(model).maxTokens
         return words.split { !$0.isNumber }.compactMap { Int($0) }.filter { 256..<asked ~= $0 }.max()
     }
 }
 
-/// What a model's name says of what it takes.
+/// What a model's name reveals about its options.
 struct ClaudeModel {
-    /// Such as 4.5; nil where the name has no number.
+    /// Such as 4.5; nil if the name has no number.
     private var version: (major: Int, minor: Int)?
     private let isClaude: Bool
 
-    /// - Parameter name: As vendors and clouds write it: `claude-3-7-sonnet-20250219`, `anthropic/claude-sonnet-4.5`,
-    ///   `us.anthropic.claude-opus-4-1-20250805-v1:0`.
+    /// - Parameter name: in the form of vendors and clouds: `claude-3-7-sonnet-20250219`,
+    ///   `anthropic/claude-sonnet-4.5`, `us.anthropic.claude-opus-4-1-20250805-v1:0`.
     init(_ name: String) {
         let words = name.split { !$0.isLetter && !$0.isNumber }.drop { $0 != "claude" }
         isClaude = !words.isEmpty
-        // Dates are longer, and "v1" is no number.
+        // Dates are longer, and "v1" is not a number.
         let numbers = words.compactMap { $0.count <= 2 ? Int($0) : nil }
         guard let major = numbers.first else { return }
         let place = words.firstIndex { Int($0) == major } ?? words.startIndex
@@ -87,7 +88,7 @@ struct ClaudeModel {
         return version >= (3, 7) ? .budget : .none
     }
 
-    /// A limit of an answer's tokens that the model takes, with room for its thoughts.
+    /// A token limit that the model accepts, with room for its reasoning.
     var maxTokens: Int {
         guard isClaude else { return 4096 }
         guard let version, version < (4, 0) else { return 32_000 }

@@ -2,17 +2,17 @@ public import Capabilities
 import JSON
 public import ModelKit
 
-/// Puts an answer together from the events of a stream.
+/// Assembles an answer from the events of a stream.
 ///
-/// `isComplete` comes with `message_stop`. A stream that ends after a reason to stop and without that is whole too.
+/// `isComplete` is set by `message_stop`. A stream that ends after a stop reason but without it is also complete.
 public struct AnthropicReader: AnswerReader {
     var start = ChatStart()
     private var hasBegun = false
     var blocks = AnswerBlocks()
     var usage = AnthropicUsage()
-    /// Why the model stopped, in the server's word.
+    /// The server's stop reason.
     var reason: String?
-    /// The one of the words asked for that ended the answer.
+    /// The stop word that ended the answer.
     var stopWord: String?
     public internal(set) var isComplete = false
 
@@ -22,7 +22,7 @@ public struct AnthropicReader: AnswerReader {
         _ name: String, _ data: [UInt8], into events: inout [ChatEvent]
     ) throws(DialectError) {
         guard !isComplete else { return }
-        // Nearly all events are small pieces of text, for which no tree is built.
+        // Nearly all events are small pieces of text, which are read without a JSON tree.
         if hasBegun, data.count < 1 << 16, name == "content_block_delta", let delta = BlockDelta(data) {
             try blocks.append(delta.text, delta.kind, at: delta.index, &events)
         } else {
@@ -33,7 +33,7 @@ public struct AnthropicReader: AnswerReader {
     public mutating func finish(into events: inout [ChatEvent]) throws(DialectError) -> ChatAnswer {
         guard isComplete || reason != nil else { throw .cut }
         blocks.settle(isTruncated: isTruncated, &events)
-        // An answer may have nothing in it, as after the results of tools when all has been said.
+        // An answer may be empty, for example after tool results.
         return partial
     }
 
@@ -51,7 +51,7 @@ public struct AnthropicReader: AnswerReader {
         case "max_tokens", "model_context_window_exceeded", "length": .length
         case "refusal", "content_filter": .refused
         case nil where !isComplete: .other("incomplete")
-        // What was wanted of the tool that follows a schema is done by calling it.
+        // Calling the tool of a schema fulfils the required tool choice.
         case nil, "end_turn", "stop_sequence", "tool_use", "stop": blocks.hasOpenCalls ? .calls : .stop
         case let word?: .other(PlainText.excerpt(word))
         }
@@ -70,12 +70,12 @@ extension AnthropicReader {
         "content_block_stop",
     ]
 
-    /// Reads an event that is not just text.
+    /// Reads an event that is not only text.
     mutating func receiveTree(
         _ name: String, _ data: [UInt8], into events: inout [ChatEvent]
     ) throws(DialectError) {
         let trimmed = data.drop { $0 <= 32 }
-        // Some proxies end every stream as OpenAI does.
+        // Some proxies end every stream like OpenAI.
         if trimmed.isEmpty || trimmed.starts(with: "[DONE]".utf8) { return }
         guard let object = try AnswerObject.read(data, mayBeOther: !Self.knownEvents.contains(name)) else {
             if name == "error" { throw .failed(ServerRefusal(words: data) ?? ServerRefusal(message: "")) }
@@ -91,7 +91,7 @@ extension AnthropicReader {
             take(stop: object["delta"]?.object ?? [:], &events)
             take(usage: object["usage"]?.object, &events)
         case "message_stop": complete(&events)
-        // A whole answer in the place of a stream's events.
+        // A whole answer instead of stream events.
         case "message" where object["content"] != nil: try takeWhole(object, &events)
         default: break
         }
@@ -149,7 +149,7 @@ extension AnthropicReader {
         reason = word
         stopWord = stop["stop_sequence"]?.filled.map { PlainText.excerpt($0) }
         blocks.settle(isTruncated: isTruncated, &events)
-        // Some models say why they refuse.
+        // Some models give the reason for a refusal.
         if word == "refusal", let words = stop["stop_details"]?["explanation"]?.filled {
             blocks.refuse(PlainText.escape(words), &events)
         }
@@ -167,7 +167,7 @@ extension AnthropicReader {
     }
 }
 
-/// What an answer took so far. Reports are cumulative, and what one of them leaves out stays as it was.
+/// The usage so far. Reports are cumulative, and a missing value keeps the earlier one.
 struct AnthropicUsage: Sendable {
     private var input: Int?
     private var output: Int?
@@ -182,11 +182,11 @@ struct AnthropicUsage: Sendable {
         cacheRead = object["cache_read_input_tokens"].tokens ?? cacheRead
         cacheWrite = object["cache_creation_input_tokens"].tokens ?? cacheWrite
         thinking = object["output_tokens_details"]?["thinking_tokens"].tokens ?? thinking
-        // Only proxies say what it cost.
+        // Only proxies report the cost.
         if let dollars = object["cost"]?.double, 0..<1e9 ~= dollars { cost = dollars }
     }
 
-    /// Nil where nothing is known. Anthropic counts what concerns the cache apart from the rest of the input.
+    /// Nil if nothing is known. Anthropic counts cached input separately from the rest.
     var whole: Usage? {
         let usage = Usage(
             inputTokens: input.map { $0 + (cacheRead ?? 0) + (cacheWrite ?? 0) }, outputTokens: output,

@@ -3,20 +3,20 @@ import Cryptography
 public import JSON
 public import ModelKit
 
-/// What a client of Anthropic's API asks of a server of ours.
+/// A request of a client of Anthropic's API to our server.
 ///
-/// It is read with patience: null is as good as missing, `max_tokens` may be missing, and what is unknown is left in
-/// `chat.extras`. What cannot be understood is an error with a `refusal` that names the field.
+/// Reading is tolerant: null is the same as missing, `max_tokens` may be missing, and unknown members are kept in
+/// `chat.extras`. An invalid request is an error with a `refusal` that names the field.
 public struct AnthropicRequest: Sendable, Hashable {
     public var chat: ChatRequest
-    /// How the client wrote it, which a server of this dialect is given.
+    /// The client's own form, for a server of this dialect.
     public private(set) var native: NativeRequest
 
     public init(parsing body: [UInt8]) throws(DialectError) {
         try self.init(root: RequestField.root(parsing: body))
     }
 
-    /// Reads a body that was parsed before.
+    /// Reads a parsed body.
     public init(_ body: JSON) throws(DialectError) {
         try self.init(root: RequestField.root(body))
     }
@@ -41,7 +41,7 @@ public struct AnthropicRequest: Sendable, Hashable {
         chat.options = try ModelOptions(anthropic: root)
         if let format = try root.group("output_config")?["format"] {
             let type = try format.required("type")
-            if try type.string() != "json_schema" { throw type.problem("has to be json_schema") }
+            if try type.string() != "json_schema" { throw type.problem("must be json_schema") }
             let schema = JSON.object(try format.required("schema").members())
             chat.schema = AnswerSchema(name: "answer", schema: schema)
         }
@@ -53,7 +53,7 @@ public struct AnthropicRequest: Sendable, Hashable {
 
     private mutating func readTools(_ root: RequestField) throws(DialectError) {
         for tool in try root["tools"]?.elements() ?? [] {
-            // Tools of the server's own have a type.
+            // Tools of the server have a type.
             if let type = tool["type"], try type.string() != "custom" {
                 native.foreign.append(type.path)
             } else {
@@ -70,7 +70,7 @@ public struct AnthropicRequest: Sendable, Hashable {
         case "any": chat.toolChoice = .required
         case "none": chat.toolChoice = .never
         case "tool": chat.toolChoice = .tool(try choice.required("name").nonEmptyString())
-        default: throw type.problem("has to be auto, any, tool or none")
+        default: throw type.problem("must be auto, any, tool or none")
         }
         chat.parallelCalls = try choice["disable_parallel_tool_use"]?.bool() == true ? false : nil
     }
@@ -87,7 +87,7 @@ extension ModelOptions {
         temperature = try root["temperature"]?.double()
         topP = try root["top_p"]?.double()
         if let limit = root["max_tokens"] {
-            guard try limit.int() > 0 else { throw limit.problem("has to be more than 0") }
+            guard try limit.int() > 0 else { throw limit.problem("must be more than 0") }
             maxTokens = try limit.int()
         }
         for word in try root["stop_sequences"]?.elements() ?? [] { stop.append(try word.string()) }
@@ -98,17 +98,17 @@ extension ModelOptions {
         case "adaptive": thinking = .adaptive
         case "enabled":
             let budget = try kind.required("budget_tokens")
-            // As Anthropic's own server does.
-            guard try budget.int() >= 1024 else { throw budget.problem("has to be at least 1024") }
+            // Anthropic's own server does the same.
+            guard try budget.int() >= 1024 else { throw budget.problem("must be at least 1024") }
             thinking = .tokens(try budget.int())
-        // A newer word is for the server that knows it.
+        // A newer word is kept for a server that knows it.
         default: break
         }
     }
 
     private static func effort(_ root: RequestField) throws(DialectError) -> Effort? {
         if let word = try root.group("output_config")?["effort"]?.string() {
-            // Anthropic knows words for more than much.
+            // Anthropic has words above high.
             return Effort(rawValue: word) ?? (["xhigh", "max"].contains(word) ? .high : nil)
         }
         guard let thinking = root["thinking"], try thinking.required("type").string() == "enabled" else { return nil }
@@ -123,7 +123,7 @@ extension ModelOptions {
 
 extension ToolDescription {
     fileprivate init(anthropic tool: RequestField) throws(DialectError) {
-        // What it does to the world is known only to the client, who runs it.
+        // The effect of a tool is only known to the client, which runs it.
         self.init(
             name: try tool.required("name").nonEmptyString(), summary: try tool["description"]?.string() ?? "",
             input: .object(try tool.required("input_schema").members()), effect: .writes)
@@ -132,12 +132,12 @@ extension ToolDescription {
 
 /// Reads the messages of a request.
 struct RequestBlocks {
-    /// Where something stands that only servers of this dialect understand.
+    /// Places with content that only servers of this dialect understand.
     private(set) var foreign: [String] = []
-    /// Where something stands that servers of other dialects are not given, and that the client is told of.
+    /// Places with content that servers of other dialects do not get. The client is told about them.
     private(set) var dropped: [String] = []
 
-    /// What stands in one message. The results of calls come as a message of their own, as tools and not the user wrote
+    /// The content of one message. The results of calls become a separate message, because tools and not the user wrote
     /// them.
     mutating func messages(of field: RequestField) throws(DialectError) -> [Message] {
         _ = try field.members()
@@ -150,18 +150,18 @@ struct RequestBlocks {
             let results = content.filter { if case .result = $0 { true } else { false } }
             let rest = content.filter { if case .result = $0 { false } else { true } }
             return [Message(.tool, results), Message(.user, rest)].filter { !$0.parts.isEmpty }
-        default: throw role.problem("has to be user or assistant")
+        default: throw role.problem("must be user or assistant")
         }
     }
 
-    /// The text of content in which nothing else may stand.
+    /// Content that may only be text.
     static func text(of content: RequestField) throws(DialectError) -> String {
         if let text = content.value.string { return text }
         guard content.value.array != nil else { throw content.wrong("a string or an array of blocks") }
         var texts: [String] = []
         for block in try content.elements() {
             let type = try block.required("type")
-            guard try type.string() == "text" else { throw type.problem("has to be text") }
+            guard try type.string() == "text" else { throw type.problem("must be text") }
             texts.append(try block.required("text").string())
         }
         return texts.joined(separator: "\n\n")
@@ -194,7 +194,7 @@ struct RequestBlocks {
             let name = try block.required("name").string()
             return [.call(ToolCall(id: try block.required("id").string(), name: name, input: input))]
         case "tool_result": return try result(block)
-        // What another server has run itself has been told in the text that follows.
+        // The following text already reports what another server has run.
         case let name where ["server_tool_use", "mcp_tool_use"].contains(name) || name.hasSuffix("_tool_result"):
             dropped.append(block.path)
             return []
@@ -204,7 +204,7 @@ struct RequestBlocks {
         }
     }
 
-    /// A result has only text, so that the images in it stand behind it.
+    /// A result has only text, so its images follow it.
     private mutating func result(_ block: RequestField) throws(DialectError) -> [Message.Part] {
         var content: [Message.Part] = []
         if let field = block["content"] { content = try parts(of: field) }
@@ -214,7 +214,7 @@ struct RequestBlocks {
         return [.result(result)] + content.filter { if case .attachment = $0 { true } else { false } }
     }
 
-    /// Nil for one that stands elsewhere: nothing is fetched here, and only a server of this dialect does it itself.
+    /// Nil for a source elsewhere: nothing is fetched here, and only a server of this dialect does it itself.
     private mutating func attachment(_ block: RequestField) throws(DialectError) -> Message.Part? {
         let source = try block.required("source")
         let kind = try source.required("type")
@@ -223,10 +223,10 @@ struct RequestBlocks {
         switch try kind.string() {
         case "base64":
             let data = try source.required("data")
-            guard let bytes = Base64.decode(try data.string()) else { throw data.problem("has to be base64") }
+            guard let bytes = Base64.decode(try data.string()) else { throw data.problem("must be base64") }
             let mediaType = try source.required("media_type")
             guard try Self.isMediaType(mediaType.string()) else {
-                throw mediaType.problem("has to be a media type such as image/png")
+                throw mediaType.problem("must be a media type such as image/png")
             }
             return .attachment(Attachment(name: name, mediaType: try mediaType.string(), bytes: bytes))
         case "text":

@@ -2,15 +2,15 @@ public import Capabilities
 public import JSON
 public import ModelKit
 
-/// Writes an answer as a client of Anthropic's API reads it. Every event has a name, as its clients pass over those that
-/// have none.
+/// Writes an answer for a client of Anthropic's API. Every event has a name, because its clients ignore events without
+/// one.
 ///
 ///     var writer = AnthropicWriter(id: "msg_1", model: "a-model")
 ///     writer.write(.text("Hello"), into: &frames)
 ///     writer.end(answer, into: &frames)                       // the last frame is message_stop
 ///
-/// Of the tools that a server has run itself, those of Anthropic's are told in their own blocks. Others are left out, as there
-/// is no way to tell of them that a client would not take for its own.
+/// Anthropic's server-side tools are written in their own blocks. Other server-side tools are left out, because a
+/// client would try to run them.
 public struct AnthropicWriter: Sendable {
     /// An event: its name, and its data as JSON.
     public typealias Frame = (name: String, data: [UInt8])
@@ -23,7 +23,7 @@ public struct AnthropicWriter: Sendable {
     var hasBegun = false
     var open: Block?
     var index = 0
-    /// All of an event with text that comes before the text.
+    /// The part of a text event before its text.
     var textHead: [UInt8] = []
     private var tools = ServerTools()
 
@@ -35,7 +35,7 @@ public struct AnthropicWriter: Sendable {
     public mutating func write(_ event: ChatEvent, into frames: inout [Frame]) {
         switch event {
         case .began(let start):
-            // The first event tells what the input took, which servers say right after this.
+            // The first event has the input usage, which servers report right after this.
             if let model = start.model, !hasBegun { self.model = model }
         case .text(let text), .refusal(let text): writeText(text, &frames)
         case .reasoning(let text):
@@ -50,17 +50,18 @@ public struct AnthropicWriter: Sendable {
                 writeCall(call.id, call.name, call.input, &frames)
             }
         case .malformedCall(let call):
-            // Clients fail where the input is no JSON. So they refuse the call, and the model mends it.
+            // Clients fail if the input is not JSON. An empty input makes them refuse the call, and the model repairs
+            // it.
             writeCall(call.id, call.name, ["invalid_json": .string(call.text)], &frames)
         case .usage(let usage): self.usage = usage
-        // A call is written when it is whole.
+        // A call is written once it is complete.
         case .result(let result):
             if let block = tools.block(.result(result)) { write(whole: block, &frames) }
         case .calling, .notice: break
         }
     }
 
-    /// Says why the model stopped, what it took, and that this was all.
+    /// Writes the stop reason, the usage and the end.
     public mutating func end(_ answer: ChatAnswer, into frames: inout [Frame]) {
         begin(&frames)
         close(&frames)
@@ -71,7 +72,7 @@ public struct AnthropicWriter: Sendable {
         append("message_stop", [:], &frames)
     }
 
-    /// Says that there is no whole answer, once a stream has begun; before that an error is the answer's body.
+    /// Writes an error after a stream has begun. Before that, an error is the response's body.
     public mutating func fail(_ refusal: ServerRefusal, into frames: inout [Frame]) {
         frames.append(("error", Self.bytes(AnthropicDialect.envelope(refusal))))
     }
@@ -108,7 +109,7 @@ extension AnthropicWriter {
         stop(&frames)
     }
 
-    /// The signature of a thought, or one that only the provider can read; clients have to send both back.
+    /// The signature of a thought, or sealed reasoning. Clients must send both back.
     mutating func writeEnd(of thought: Reasoning, _ frames: inout [Frame]) {
         if let signature = thought.signature {
             open(.thinking, &frames)
@@ -155,7 +156,7 @@ extension AnthropicWriter {
         index += 1
     }
 
-    /// The bulk of a stream is text, of which only the text itself has to be written anew.
+    /// Most of a stream is text, so only the text itself is written for each event.
     mutating func writeText(_ text: String, _ frames: inout [Frame]) {
         open(.text, &frames)
         var bytes: [UInt8] = []
@@ -226,7 +227,7 @@ extension ChatAnswer {
         case .length: "max_tokens"
         case .calls: "tool_use"
         case .refused: "refusal"
-        // Clients know these words, and fail at others.
+        // Clients know these words and fail at others.
         case .other(let word):
             ["pause_turn", "stop_sequence", "model_context_window_exceeded"].contains(word) ? word : "end_turn"
         }
@@ -234,8 +235,8 @@ extension ChatAnswer {
 }
 
 extension Usage {
-    /// Anthropic counts what concerns the cache apart from the rest of the input. Its clients demand both numbers, so
-    /// that zero stands for what is not known.
+    /// Anthropic counts cached input separately from the rest. Its clients require both numbers, so zero stands for an
+    /// unknown one.
     var anthropic: JSONObject {
         let cache = (cachedTokens ?? 0) + (cacheWriteTokens ?? 0)
         var usage: JSONObject = [
@@ -248,13 +249,13 @@ extension Usage {
     }
 }
 
-/// The blocks of tools that Anthropic's servers run themselves, such as a search of the web. Their clients want to see them,
-/// and send them back with what they found. They are known by the ids that only Anthropic gives.
+/// The blocks of tools that Anthropic's servers run, such as web search. Their clients show them and send them back
+/// with the results. They are recognised by ids that only Anthropic uses.
 struct ServerTools: Sendable {
-    /// The names of the tools that were called, by the call.
+    /// The names of the called tools, by call.
     private var names: [String: String] = [:]
 
-    /// The block of a part; nil for what is of no such tool.
+    /// The block of a part; nil if it is not of such a tool.
     mutating func block(_ part: Message.Part) -> JSONObject? {
         switch part {
         case .call(let call) where call.isDone && call.id.hasPrefix("srvtoolu_"):

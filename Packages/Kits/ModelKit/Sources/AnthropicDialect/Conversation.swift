@@ -3,11 +3,11 @@ import Cryptography
 import JSON
 import ModelKit
 
-/// A conversation as Anthropic wants it: what the system says apart, and turns of the user and the assistant.
+/// A conversation in Anthropic's form: the system prompt separately, and turns of the user and the assistant.
 struct Conversation {
     struct Turn {
         var role: String
-        /// The results of calls, which have to come first and all in one turn.
+        /// The results of calls, which must come first and all in one turn.
         var results: [JSONObject] = []
         var content: [JSONObject] = []
 
@@ -30,7 +30,7 @@ struct Conversation {
     private(set) var turns: [Turn] = []
 
     init(_ messages: [Message]) throws(DialectError) {
-        // A server that has run a call itself is not told of it again.
+        // Calls that the server ran are not sent back to it.
         let done = Set(messages.flatMap(\.calls).filter(\.isDone).map(\.id))
         for message in messages {
             var turn = Turn(role: message.role == .assistant ? "assistant" : "user")
@@ -49,7 +49,7 @@ struct Conversation {
         }
     }
 
-    /// Adds a turn, or goes on with the last one if that is the same side's.
+    /// Adds a turn, or extends the last one if it is of the same side.
     private mutating func append(_ turn: Turn) {
         guard !turn.isEmpty else { return }
         if let last = turns.last, last.role == turn.role {
@@ -60,9 +60,9 @@ struct Conversation {
         }
     }
 
-    /// Marks the end of what the next request will begin with too: what the system says, and the last two turns of the
-    /// user. The older of those is found again in the cache, the newer goes into it. With the tools that makes four
-    /// marks, which is the most.
+    /// Marks the ends of the parts that the next request will also begin with: the system prompt and the last two turns
+    /// of the user. The older turn is found in the cache, the newer one goes into it. With the tools, these are four
+    /// marks, which is the maximum.
     mutating func markCache() {
         if case .object(var last) = system.last {
             last.markCache()
@@ -78,17 +78,17 @@ extension JSONObject {
     }
 }
 
-/// Writes the parts of messages as blocks of content.
+/// Writes message parts as content blocks.
 enum ContentBlock {
-    /// Nil for what a model is not told.
+    /// Nil for parts that are not sent to a model.
     static func json(_ part: Message.Part, of role: Message.Role) throws(DialectError) -> JSONObject? {
         switch part {
         case .text(let text), .refusal(let text):
-            // A text without anything in it is refused.
+            // An empty text is refused.
             return text.allSatisfy(\.isWhitespace) ? nil : ["type": "text", "text": .string(text)]
         case .attachment(let attachment):
             guard role == .user || role == .tool else {
-                throw .untaken("attachments in a message of the role \(role.rawValue)")
+                throw .untaken("attachments in messages with the role \(role.rawValue)")
             }
             return try json(attachment)
         case .reasoning(let reasoning): return role == .assistant ? json(reasoning) : nil
@@ -111,19 +111,19 @@ enum ContentBlock {
     }
 
     private static func check(_ role: Message.Role) throws(DialectError) {
-        guard role == .assistant else { throw .untaken("calls in a message of the role \(role.rawValue)") }
+        guard role == .assistant else { throw .untaken("calls in messages with the role \(role.rawValue)") }
     }
 
     private static func json(_ id: String, _ name: String, _ input: JSON) -> JSONObject {
         ["type": "tool_use", "id": .string(id), "name": .string(name), "input": input]
     }
 
-    /// Thoughts go back exactly as they came. Those that nothing proves are not the model's own, and are refused.
+    /// Reasoning is sent back unchanged. Unsigned reasoning is not the model's own and would be refused.
     private static func json(_ reasoning: Reasoning) -> JSONObject? {
         if let signature = reasoning.signature {
             return ["type": "thinking", "thinking": .string(reasoning.text), "signature": .string(signature)]
         }
-        // What other providers have sealed is JSON.
+        // Sealed reasoning of other providers is JSON.
         guard let sealed = reasoning.sealed, let first = sealed.first, first != "{", first != "[" else { return nil }
         return ["type": "redacted_thinking", "data": .string(sealed)]
     }
@@ -144,7 +144,7 @@ enum ContentBlock {
             return ["type": "document", "source": source("text", "text/plain", text), "title": title]
         }
         let name = PlainText.excerpt(attachment.name)
-        throw .untaken("files of the type \(PlainText.excerpt(type)), and \(name) is one")
+        throw .untaken("files of the type \(PlainText.excerpt(type)), such as \(name)")
     }
 
     private static func source(_ kind: String, _ mediaType: String, _ data: String) -> JSON {

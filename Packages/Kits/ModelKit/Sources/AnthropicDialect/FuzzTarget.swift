@@ -2,7 +2,7 @@ import Capabilities
 import JSON
 import ModelKit
 
-/// Any bytes, as everything that this module reads. None may crash, and an answer that is written can be read again.
+/// Feeds any bytes to everything that this module reads. Nothing may crash, and a written answer can be read again.
 @_spi(Fuzzing) public enum AnthropicFuzzTarget {
     public static func read(_ bytes: [UInt8]) {
         let dialect = AnthropicDialect()
@@ -14,7 +14,8 @@ import ModelKit
         if let request = try? AnthropicRequest(parsing: bytes) { _ = try? dialect.body(of: request.chat) }
     }
 
-    /// Read roughly as an event stream, so that recorded ones are good to begin with. Lines without a field are data.
+    /// The bytes are read roughly like an event stream, so that recorded streams are good seeds. Lines without a field
+    /// are data.
     private static func stream(_ bytes: [UInt8], _ dialect: AnthropicDialect) -> ChatAnswer? {
         var reader = dialect.reader()
         var events: [ChatEvent] = []

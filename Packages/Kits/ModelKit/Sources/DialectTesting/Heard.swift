@@ -3,13 +3,13 @@ public import HTTPCore
 import JSON
 public import ModelKit
 
-/// An answer and everything that was told of it.
+/// An answer with all its events.
 public struct Heard: Sendable, Equatable {
     public let reading: Reading
     public let events: [ChatEvent]
     public let answer: ChatAnswer
 
-    /// Hears a stream that comes in these pieces.
+    /// Reads a stream that arrives in these pieces.
     public init(_ pieces: [[UInt8]], by dialect: some Dialect, parser: EventParser = EventParser()) throws {
         var (parser, reader) = (parser, dialect.reader())
         var events: [ChatEvent] = []
@@ -26,7 +26,7 @@ public struct Heard: Sendable, Equatable {
         self.events = events
     }
 
-    /// What the events told of the answer, put together.
+    /// The answer assembled from the events.
     public var told: (parts: [Message.Part], usage: Usage) {
         var told: [Message.Part] = []
         var usage = Usage()
@@ -55,7 +55,7 @@ public struct Heard: Sendable, Equatable {
 }
 
 extension ChatAnswer {
-    /// The events that tell it, its text in the smallest pieces.
+    /// Events that produce it, with its text in the smallest pieces.
     public var events: [ChatEvent] {
         [.began(start)]
             + message.parts.flatMap { part -> [ChatEvent] in
@@ -75,24 +75,24 @@ extension ChatAnswer {
     }
 }
 
-/// What an answer came to, in a form that is easy to compare and to write down.
+/// An answer in a form that is easy to compare and to write down.
 public struct Reading: Sendable, Equatable {
     public var model: String?
     public var text = ""
     public var reasoning = ""
-    /// The signatures of thoughts, and what of them only the provider can read.
+    /// The signatures of reasoning, and the sealed reasoning.
     public var proofs: [String] = []
     public var refusal = ""
-    /// `id name {"input":1}`, with `, done` for those that the server has run.
+    /// `id name {"input":1}`, with `, done` for those that the server ran.
     public var calls: [String] = []
-    /// `id name text` of calls that cannot be read.
+    /// `id name text` of malformed calls.
     public var badCalls: [String] = []
     public var results: [ToolResult] = []
     public var usage = Usage()
     public var finish: ChatAnswer.Finish?
-    /// The code of the error that it ended with.
+    /// The code of the error at the end.
     public var failure: String?
-    /// The server's words in it.
+    /// The server's message in it.
     public var words: String?
 
     public init(
@@ -134,7 +134,7 @@ public struct Reading: Sendable, Equatable {
         }
     }
 
-    /// What remains of an answer that failed.
+    /// The remaining parts of an answer that failed.
     init(_ answer: ChatAnswer, _ error: DialectError) {
         self.init(answer)
         finish = nil

@@ -1,14 +1,14 @@
 import JSON
 
-/// A stream as a server of some kind sends it, whose events are named as their `type` says, and what it means.
+/// A stream of some kind of server, whose events are named by their `type`, and its meaning.
 public struct NamedStream: Sendable, CustomStringConvertible {
     public let name: String
     public let stream: String
     public let expected: Reading
-    /// Whether the vendor's own library puts the same together. Where it does not, the quirk is one that it does not know.
+    /// Whether the vendor's own library reads the same. If not, it does not know the quirk.
     public let isKnownToVendor: Bool
 
-    /// - Parameter events: What the events say, each one a line of JSON.
+    /// - Parameter events: the events, each one a line of JSON.
     public init(_ name: String, isKnownToVendor: Bool = true, events: String, _ expected: Reading) {
         let lines = events.split(separator: "\n")
         self.init(name, isKnownToVendor: isKnownToVendor, lines.map(Self.event).joined(), expected)
@@ -25,7 +25,7 @@ public struct NamedStream: Sendable, CustomStringConvertible {
     public var bytes: [UInt8] { Array(stream.utf8) }
 
     public static func event(_ data: some StringProtocol) -> String {
-        // What is no JSON is sent too, under a name that nobody knows.
+        // Lines that are not JSON are also sent, under an unknown name.
         let json: JSON
         do { json = try JSON(parsing: String(data)) } catch { json = .null }
         return "event: \(json["type"]?.string ?? "unnamed")\ndata: \(data)\n\n"

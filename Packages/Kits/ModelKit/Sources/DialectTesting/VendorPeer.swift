@@ -3,13 +3,13 @@ public import HTTPServer
 import HTTPTesting
 public import JSON
 
-/// The programs in this package's folder `Peers`, which drive the vendors' own libraries.
+/// The programs in this package's folder `Peers`, which run the vendors' own libraries.
 public enum VendorPeer {
     public struct Silence: Error {
         public let program: String
     }
 
-    /// Runs one to its end and returns the lines that it printed.
+    /// Runs a program to its end and returns its output lines.
     public static func lines(_ name: String, _ arguments: [String], input: String = "") async throws -> [String] {
         let package = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
         let runner = "import runpy, sys\nsys.argv = sys.argv[1:]\nrunpy.run_path(sys.argv[0], run_name='__main__')"
@@ -18,7 +18,7 @@ public enum VendorPeer {
         return output.split(separator: "\n").map(String.init)
     }
 
-    /// What the library understood of each answer, a stream or a whole one, that a server has at these paths.
+    /// What the library read from each answer, streamed or whole, that a server has at these paths.
     public static func read(
         _ paths: [(path: String, streams: Bool)], at url: String, with program: String
     ) async throws -> [JSON] {
@@ -42,7 +42,7 @@ public enum VendorPeer {
                 try await server.run { signal.yield($0[0].description) }
             }
             var iterator = started.makeAsyncIterator()
-            // Where it does not start, the group says why.
+            // If it does not start, the group reports the reason.
             if let url = await iterator.next(isolation: isolation) { try await body(url) }
             group.cancelAll()
             try await group.waitForAll()

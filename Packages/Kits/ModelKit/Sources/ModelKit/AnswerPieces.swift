@@ -1,7 +1,7 @@
 package import Capabilities
 package import JSON
 
-/// What an answer may hold in all, so that no server can fill the memory.
+/// The limits of an answer, so that no server can fill the memory.
 package struct AnswerBudget: Sendable {
     package static let largestText = 16 << 20
     package static let largestInput = 16 << 20
@@ -38,7 +38,7 @@ package struct AnswerBudget: Sendable {
         }
     }
 
-    /// Counts a call, and gives it an id in case that the server has none for it.
+    /// Counts a call, and assigns an id in case the server sends none.
     package mutating func chargeCall() throws(DialectError) -> String {
         guard calls < Self.mostCalls else {
             throw DialectError(.tooLarge, "the answer has more than \(Self.mostCalls) calls; offer fewer tools")
@@ -48,46 +48,46 @@ package struct AnswerBudget: Sendable {
     }
 }
 
-/// The input of a call in the model's own writing.
+/// The input of a call as the model wrote it.
 package enum CallInput {
-    /// The call, or one that cannot be read: an object is wanted, and nothing at all stands for an empty one.
+    /// The call, or a malformed one. The input must be an object; nothing stands for an empty one.
     ///
-    /// - Parameter isTruncated: Whether the answer ended at its limit, so that the input may be missing or cut.
+    /// - Parameter isTruncated: whether the answer ended at its limit, so that the input may be missing or cut.
     package static func part(
         id: String, name: String, text: String, isTruncated: Bool = false, isDone: Bool = false
     ) -> Message.Part {
         func malformed(_ reason: String) -> Message.Part {
             .malformedCall(MalformedCall(id: id, name: name, text: text, reason: reason))
         }
-        guard !name.isEmpty else { return malformed("the call names no tool") }
+        guard !name.isEmpty else { return malformed("the call does not name a tool") }
         let isBlank = text.allSatisfy(\.isWhitespace)
         if isBlank, !isTruncated { return .call(ToolCall(id: id, name: name, input: [:], isDone: isDone)) }
         do {
             let input = try JSON(parsing: text, reading: .stream)
-            guard case .object = input else { return malformed("the input is \(input.kindName) and not an object") }
+            guard case .object = input else { return malformed("the input is \(input.kindName), not an object") }
             return .call(ToolCall(id: id, name: name, input: input, isDone: isDone))
         } catch {
-            let cut = isTruncated ? ", as the answer was cut at its limit of tokens" : ""
+            let cut = isTruncated ? ", because the answer was cut off at its token limit" : ""
             return malformed("the input is not JSON\(cut): \(error)")
         }
     }
 }
 
 extension JSON {
-    /// A string that has something in it; servers write "", null and nothing at all for the same.
+    /// A non-empty string. Servers use "", null and nothing for the same.
     package var filled: String? {
         guard case .string(let text) = self, !text.isEmpty else { return nil }
         return text
     }
 
-    /// The text of a call's input, as the model wrote it or as it reads.
+    /// The text of a call's input, as the model wrote it or encoded again.
     package var written: String {
         string ?? text()
     }
 }
 
 extension JSON? {
-    /// A count of tokens, if it can be one.
+    /// A token count, if it is valid.
     package var tokens: Int? {
         guard let value = self?.double, let count = Int(exactly: value), 0...(1 << 50) ~= count else { return nil }
         return count

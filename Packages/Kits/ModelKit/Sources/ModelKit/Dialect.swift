@@ -1,7 +1,7 @@
 public import Capabilities
 public import JSON
 
-/// How one kind of server is asked, and how its answers are read. It does no I/O.
+/// How one kind of server is asked and how its answers are read. It does no I/O.
 ///
 ///     let body = try dialect.body(of: request)              // sent as JSON
 ///     var reader = dialect.reader()
@@ -10,41 +10,41 @@ public import JSON
 public protocol Dialect: Sendable {
     associatedtype Reader: AnswerReader
 
-    /// Which one it is.
+    /// The kind of the dialect.
     static var kind: RequestDialect { get }
-    /// What is sent.
+    /// The body of a request.
     func body(of request: ChatRequest) throws(DialectError) -> JSONObject
-    /// Reads an answer that is streamed.
+    /// Returns a reader for a streamed answer.
     func reader() -> Reader
-    /// Reads an answer that came as a whole, with the events that it would have been in a stream.
+    /// Reads a whole answer, with the events that a stream would have had.
     func answer(in body: [UInt8], into events: inout [ChatEvent]) throws(DialectError) -> ChatAnswer
-    /// What a server says that did not answer with success; nil when the body says nothing that is understood.
+    /// The error in an unsuccessful response; nil if the body contains none.
     func refusal(in body: [UInt8]) -> ServerRefusal?
 }
 
-/// Puts an answer together from server-sent events.
+/// Assembles an answer from server-sent events.
 ///
-/// Whatever comes, the same bytes give the same events however they were cut, memory is bounded, and what is unknown
-/// is passed over.
+/// The same bytes always give the same events, however they were split. Memory is limited, and unknown content is
+/// ignored.
 public protocol AnswerReader: Sendable {
-    /// One event of the stream. Text that comes in the same event is one chat event.
+    /// Reads one event of the stream. Its text becomes one chat event.
     ///
-    /// Throws when the server says in the stream that it failed, or when what it says makes no sense.
+    /// Throws if the server reports a failure in the stream, or if the event is not valid.
     mutating func receive(_ name: String, _ data: [UInt8], into events: inout [ChatEvent]) throws(DialectError)
-    /// Whether the server has said that this was all.
+    /// Whether the server has marked the end.
     var isComplete: Bool { get }
-    /// The whole answer, after the stream has ended. Calls that could be complete only now come as events.
+    /// The whole answer, after the stream has ended. Calls that are complete only now are emitted as events.
     ///
-    /// Throws `.cut` when the server had not said that it was all, and `.empty` when what came is no answer. An answer
-    /// without text and calls is one.
+    /// Throws `.cut` if the server had not marked the end, and `.empty` if there is no valid answer. An answer without
+    /// text and calls is valid.
     mutating func finish(into events: inout [ChatEvent]) throws(DialectError) -> ChatAnswer
-    /// What has come so far, for an answer that ends in another way.
+    /// The answer so far, for one that does not end properly.
     var partial: ChatAnswer { get }
 }
 
-/// A server's own words for why it did not answer.
+/// A server's message about why it did not answer.
 public struct ServerRefusal: Sendable, Hashable {
-    /// Escaped, for people.
+    /// The message, escaped for users.
     public var message: String
     public var type: String?
     public var code: String?
@@ -60,23 +60,23 @@ public struct ServerRefusal: Sendable, Hashable {
 }
 
 extension ServerRefusal {
-    /// An error in the midst of an answer, or nil when the object is none.
+    /// The error in the middle of an answer; nil if the object is none.
     ///
-    /// - Parameter isError: Whether it is known to be one, so that any words in it are its message.
+    /// - Parameter isError: whether it is known to be an error, so that any text in it is its message.
     package init?(inStream object: JSONObject, isError: Bool) {
         switch object["error"] {
         case .object(let error): self.init(fields: error)
         case .string(let words) where !words.isEmpty: self.init(message: PlainText.excerpt(words))
         default:
-            // Older servers have the fields without an envelope around them.
+            // Older servers have the fields without an envelope.
             let isFlat = object["object"] == "error" || object["type"] == "error"
             guard isFlat || isError, let refusal = Self(bare: object) else { return nil }
             self = refusal
         }
     }
 
-    /// What a body says that came in place of an answer: the envelopes of all servers, an error that was written as a
-    /// stream, and plain words.
+    /// The error in a body instead of an answer: the envelopes of all servers, an error written as a stream, and plain
+    /// text.
     package init?(inBody body: [UInt8]) {
         let body = Array(body.prefix(1 << 20))
         var refusal: ServerRefusal?
@@ -93,7 +93,7 @@ extension ServerRefusal {
     }
 
     private static func object(in text: ArraySlice<UInt8>) -> JSONObject? {
-        // A body may be anything here, and one that is no JSON is looked at in another way.
+        // A body may be anything here, and one that is not JSON is read in another way.
         try? JSON(parsing: Array(text), reading: .stream).object
     }
 
@@ -109,7 +109,7 @@ extension ServerRefusal {
 
     private init(fields: JSONObject) {
         var words = fields["message"]?.filled ?? fields["detail"]?.filled ?? ""
-        // OpenRouter says only that a provider failed, and what that one said stands below.
+        // OpenRouter only reports that a provider failed. The provider's own message is nested below.
         if let raw = fields["metadata"]?["raw"]?.filled { words += ": " + raw }
         let details = fields["details"]?.array?.compactMap { Self.words(ofProblem: $0) } ?? []
         if !details.isEmpty { words += ": " + details.joined(separator: "; ") }
@@ -120,7 +120,7 @@ extension ServerRefusal {
             code: code.map { PlainText.excerpt($0) }, field: fields["param"]?.filled.map { PlainText.excerpt($0) })
     }
 
-    /// Plain words, as proxies and crashed servers write them; nil for pages and for what is no text.
+    /// Plain text of proxies and crashed servers; nil for web pages and for other data.
     package init?(words body: [UInt8]) {
         let text = String(decoding: body.prefix(2000), as: UTF8.self)
         let trimmed = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
@@ -128,7 +128,7 @@ extension ServerRefusal {
         self.init(message: PlainText.excerpt(trimmed))
     }
 
-    /// FastAPI's `detail`: words, or a list of what is wrong and where.
+    /// FastAPI's `detail`: a text, or a list of problems with their places.
     private static func words(ofDetail detail: JSON) -> String? {
         if let problems = detail.array { return problems.compactMap(words(ofProblem:)).joined(separator: "; ") }
         return detail.filled ?? detail["message"]?.filled ?? detail["error"]?.filled

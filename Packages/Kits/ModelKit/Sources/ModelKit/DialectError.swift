@@ -1,12 +1,12 @@
 public import Capabilities
 public import JSON
 
-/// Why an answer of a model is none.
+/// Why there is no valid answer of a model.
 public struct DialectError: Failure, Hashable {
     /// The stable reason, to be compared with `==`.
     public let kind: Kind
     public let message: String
-    /// The server's own words, where it has said something.
+    /// The server's own message, if there is one.
     public let refusal: ServerRefusal?
 
     public init(_ kind: Kind, _ message: String, refusal: ServerRefusal? = nil) {
@@ -41,54 +41,54 @@ public struct DialectError: Failure, Hashable {
             description = "model.\(name)"
         }
 
-        /// The stream ended before the server said that it was all.
+        /// The stream ended before the server marked the end.
         public static let cut = Kind("cut")
         /// The answer has neither text nor calls.
         public static let empty = Kind("empty")
-        /// The server said inside of its answer that it failed.
+        /// The server reported a failure inside its answer.
         public static let failed = Kind("failed")
-        /// What came is not what the dialect says.
+        /// The response does not follow the dialect.
         public static let malformed = Kind("malformed")
-        /// More than is taken: text, calls, or one event.
+        /// A limit was exceeded: of text, calls, or one event.
         public static let tooLarge = Kind("too-large")
-        /// The request asks for something that this dialect has no words for.
+        /// The request contains something that this dialect cannot express.
         public static let unsupported = Kind("unsupported")
     }
 }
 
 extension DialectError {
     package static func failed(_ refusal: ServerRefusal) -> DialectError {
-        let words = refusal.message.isEmpty ? "it gives no reason" : refusal.message
-        return DialectError(.failed, "the server failed while it answered: \(words)", refusal: refusal)
+        let words = refusal.message.isEmpty ? "it gave no reason" : refusal.message
+        return DialectError(.failed, "the server failed while answering: \(words)", refusal: refusal)
     }
 
     package static func malformed(_ data: [UInt8]) -> DialectError {
         let words = PlainText.excerpt(String(decoding: data.prefix(100), as: UTF8.self))
         return DialectError(
-            .malformed, "the server sent what is no answer: “\(words)”; look at its address and its log")
+            .malformed, "unexpected response from the server: “\(words)”; check its address and its log")
     }
 
     package static var cut: DialectError {
-        DialectError(.cut, "the stream ended before the server said that the answer was whole; ask again")
+        DialectError(.cut, "the stream ended before the answer was complete; try again")
     }
 
     package static var empty: DialectError {
         DialectError(
-            .empty, "the server's answer has neither text nor calls; ask again, or look at the server's log")
+            .empty, "the server's answer contains neither text nor tool calls; try again, or check the server's log")
     }
 
-    /// For what a request has and the server does not take.
+    /// For a part of a request that the server does not accept. `what` is a plural.
     package static func untaken(_ what: String) -> DialectError {
-        DialectError(.unsupported, "this server takes no \(what); leave that out or ask another one")
+        DialectError(.unsupported, "this server does not accept \(what); remove them or use another server")
     }
 }
 
-/// What one event of a stream, or a whole answer, says.
+/// The content of one stream event, or of a whole answer.
 package enum AnswerObject {
-    /// More than this is not read as one event.
+    /// The size limit of one event.
     package static let largest = 32 << 20
 
-    /// Nil for JSON that is no object, and for what is no JSON where that may be: in events that are not known.
+    /// Nil for JSON that is not an object. With `mayBeOther`, also for data that is not JSON, in unknown events.
     package static func read(_ data: [UInt8], mayBeOther: Bool = false) throws(DialectError) -> JSONObject? {
         guard data.count <= largest else {
             throw DialectError(.tooLarge, "the server sent more than \(largest >> 20) MiB at once; ask for less")
@@ -98,16 +98,16 @@ package enum AnswerObject {
         } catch {
             if mayBeOther { return nil }
             guard error.code == .depth else { throw .malformed(data) }
-            throw DialectError(.tooLarge, "the server's answer nests too deep: \(error); ask it another way")
+            throw DialectError(.tooLarge, "the server's answer is nested too deeply: \(error); rephrase the question")
         }
     }
 }
 
 extension PlainText {
-    /// A server's words on one line, escaped and of a length that a sentence can hold.
+    /// A server's message on one line, escaped and shortened for a sentence.
     package static func excerpt(_ text: String, _ limit: Int = 500) -> String {
         let start = String(String.UnicodeScalarView(text.unicodeScalars.prefix(limit)))
-        // The ends of lines and what indents them say nothing in the midst of a sentence.
+        // Line ends and indentation mean nothing in the middle of a sentence.
         let escaped = escape(start.split { $0.isNewline || $0 == "\t" }.joined(separator: " "))
         let scalars = escaped.unicodeScalars
         guard text.unicodeScalars.count > limit || scalars.count > limit else { return escaped }

@@ -2,16 +2,16 @@ public import Capabilities
 import Cryptography
 public import JSON
 
-/// Parts of messages as JSON for a store, and back without loss.
+/// Message parts as JSON for a store, and back without loss.
 ///
 ///     let text = try MessageCoding.inline.json(message.parts).text()
 ///     let parts = try MessageCoding.inline.parts(JSON(parsing: text, reading: MessageCoding.reading))
 ///
-/// What was stored once has to be readable for good, so the form is only ever added to.
+/// Stored parts must stay readable for good, so the format is only ever extended.
 public struct MessageCoding {
-    /// Gives the name under which it has put some bytes elsewhere, or nil to have them written out.
+    /// Stores bytes elsewhere and returns their name, or nil to write them inline.
     public var keep: ([UInt8]) throws -> String?
-    /// Gives back the bytes that were put elsewhere.
+    /// Returns the bytes that were stored elsewhere.
     public var fetch: (String) throws -> [UInt8]
 
     public init(keep: @escaping ([UInt8]) throws -> String?, fetch: @escaping (String) throws -> [UInt8]) {
@@ -19,23 +19,23 @@ public struct MessageCoding {
         self.fetch = fetch
     }
 
-    /// With everything written out.
+    /// Writes everything inline.
     public static var inline: MessageCoding {
         MessageCoding { _ in
             nil
         } fetch: { name in
-            throw ValueError("refers to \(name.quotedForMessage), which is not in here")
+            throw ValueError("refers to \(name.quotedForMessage), which is missing")
         }
     }
 
-    /// How its texts are read: the input of a call nests as deep as a model likes.
+    /// How its texts are read: the input of a call nests as deeply as a model wrote it.
     public static var reading: JSONReading {
         var reading = JSONReading.strict
         reading.maxDepth = JSONReading.deepest
         return reading
     }
 
-    /// A result beyond this size is put elsewhere, where there is a place for it.
+    /// Larger results are stored elsewhere, if possible.
     private static let largestInline = 32 << 10
 
     // MARK: Writing
@@ -44,7 +44,7 @@ public struct MessageCoding {
 
     public func json(_ call: ToolCall) -> JSON {
         var object: JSONObject = ["type": "call", "id": call.id.json, "name": call.name.json]
-        // An input at the limit of depth could not be read again inside of what surrounds it here.
+        // An input at the depth limit could not be read again inside of the surrounding JSON.
         let isDeep = call.input.nests(deeper: JSONReading.deepest / 2)
         object[isDeep ? "input_text" : "input"] = isDeep ? .string(call.input.text()) : call.input
         if call.isDone { object["done"] = true }
@@ -62,7 +62,8 @@ public struct MessageCoding {
         if result.isError { object["error"] = true }
         if let duration = result.duration {
             let (seconds, attoseconds) = duration.components
-            // Clocks count nanoseconds, which a number of milliseconds holds exactly; whatever is finer has two numbers.
+            // Clocks count nanoseconds, which a number of milliseconds can express exactly; finer values have two
+            // numbers.
             if attoseconds % 1_000_000_000 == 0, (0..<1_000_000).contains(seconds) {
                 object["duration_ms"] = .double((duration / .nanoseconds(1)).rounded() / 1e6)
             } else {
@@ -100,7 +101,7 @@ public struct MessageCoding {
 }
 
 extension JSON {
-    /// Whether more than so many lists and objects contain each other.
+    /// Whether the nesting exceeds this depth.
     fileprivate func nests(deeper limit: Int) -> Bool {
         switch self {
         case .array(let elements): limit == 0 || elements.contains { $0.nests(deeper: limit - 1) }
@@ -111,7 +112,7 @@ extension JSON {
 }
 
 extension MessageCoding {
-    /// The parts in a text that was stored.
+    /// The parts in a stored text.
     public func parts(text: String) throws(ValueError) -> [Message.Part] {
         try parts(Self.parsed(text))
     }
@@ -171,14 +172,14 @@ extension MessageCoding {
                     reason: try json.read("reason")))
         case "result": return .result(try result(json))
         default:
-            throw ValueError("has a type that is not known: \(PlainText.escape(type).quotedForMessage)", at: ["type"])
+            throw ValueError("has an unknown type: \(PlainText.escape(type).quotedForMessage)", at: ["type"])
         }
     }
 
     private func duration(_ json: JSON) throws(ValueError) -> Duration? {
         if let milliseconds: Double = try json.read("duration_ms") {
             guard (0..<1e12).contains(milliseconds) else {
-                throw ValueError("is no duration that there can be", at: ["duration_ms"])
+                throw ValueError("is not a valid duration", at: ["duration_ms"])
             }
             return .nanoseconds(Int64((milliseconds * 1e6).rounded()))
         }
@@ -190,11 +191,11 @@ extension MessageCoding {
     private func bytes(_ json: JSON) throws(ValueError) -> [UInt8] {
         if let kept = try blob(json) { return kept }
         let text: String = try json.read("data")
-        guard let bytes = Base64.decode(text) else { throw ValueError("is no base64", at: ["data"]) }
+        guard let bytes = Base64.decode(text) else { throw ValueError("is not valid base64", at: ["data"]) }
         return bytes
     }
 
-    /// What was put elsewhere, if anything was.
+    /// The bytes stored elsewhere, if there are any.
     private func blob(_ json: JSON) throws(ValueError) -> [UInt8]? {
         guard let name: String = try json.read("blob") else { return nil }
         do {
@@ -210,13 +211,13 @@ extension MessageCoding {
         do {
             return try JSON(parsing: text, reading: reading)
         } catch {
-            throw ValueError("is no JSON: \(error.message)")
+            throw ValueError("is not valid JSON: \(error.message)")
         }
     }
 }
 
 extension JSON {
-    /// A member as what it is wanted as; nothing and null are the same.
+    /// A member with its expected type. Missing and null are the same.
     fileprivate func read<Value: InputValue>(_ name: String) throws(ValueError) -> Value {
         do { return try Value(json: self[name] ?? .null) } catch { throw error.under(name) }
     }
@@ -234,7 +235,7 @@ extension ChatAnswer.Finish {
         }
     }
 
-    /// Reads the word back; one that is not known here is a reason of its own.
+    /// Reads the word back. An unknown word is kept as a reason.
     public init(word: String) {
         switch word {
         case "stop": self = .stop

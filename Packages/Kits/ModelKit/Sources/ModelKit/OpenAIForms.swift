@@ -2,8 +2,8 @@ package import Capabilities
 import Cryptography
 package import JSON
 
-/// OpenAI keeps to a schema to the letter only where all of its objects are closed and all of their members required,
-/// and refuses to be strict with any other. Those it follows as well as it can.
+/// OpenAI follows a schema strictly only if all of its objects are closed and all of their members required, and
+/// refuses strictness for any other. It follows other schemas as well as it can.
 package enum StrictSchema {
     package static func admits(_ schema: JSON) -> Bool {
         switch schema {
@@ -27,13 +27,13 @@ package enum StrictSchema {
     }
 }
 
-/// Bytes within a URI, `data:image/png;base64,…`, which is how images and files go along with a message.
+/// Bytes in a URI, `data:image/png;base64,…`, as images and files are sent in a message.
 package enum DataURI {
     package static func encode(_ attachment: Attachment) -> String {
         "data:\(attachment.mediaType);base64,\(Base64.encode(attachment.bytes))"
     }
 
-    /// Nil where the text is no such URI.
+    /// Nil if the text is not such a URI.
     package static func decode(_ text: String) -> (mediaType: String, bytes: [UInt8])? {
         guard text.hasPrefix("data:"), let comma = text.firstIndex(of: ",") else { return nil }
         let head = text[text.index(text.startIndex, offsetBy: 5)..<comma].split(separator: ";")

@@ -1,7 +1,7 @@
 import Capabilities
 package import JSON
 
-/// A value of a request with the way to it, so that whoever wrote the request is told which one is wrong.
+/// A value of a request with its path, so that an error can name it.
 package struct RequestField {
     package let value: JSON
     /// Such as `messages[2].content`.
@@ -12,13 +12,13 @@ package struct RequestField {
         self.path = path
     }
 
-    /// A member, or nil where it is missing or null, which mean the same.
+    /// A member; nil if it is missing or null, which mean the same.
     package subscript(_ key: String) -> RequestField? {
         guard let member = value[key], !member.isNull else { return nil }
         return RequestField(value: member, path: path.isEmpty ? key : "\(path).\(key)")
     }
 
-    /// A member that has members of its own; nil where it is missing or null.
+    /// A member that is an object; nil if it is missing or null.
     package func group(_ key: String) throws(DialectError) -> RequestField? {
         guard let member = self[key] else { return nil }
         _ = try member.members()
@@ -38,7 +38,7 @@ package struct RequestField {
 
     package func nonEmptyString() throws(DialectError) -> String {
         let text = try string()
-        if text.isEmpty { throw problem("has to be a name and is empty") }
+        if text.isEmpty { throw problem("must be a name, but is empty") }
         return text
     }
 
@@ -53,7 +53,7 @@ package struct RequestField {
     }
 
     package func int() throws(DialectError) -> Int {
-        // Clients in languages that have only one kind of number write 100.0.
+        // Clients in languages with only one kind of number write 100.0.
         guard let number = value.wholeNumber else { throw wrong("an integer") }
         return number
     }
@@ -68,9 +68,9 @@ package struct RequestField {
         return members
     }
 
-    /// That the value is not what it has to be.
+    /// The error for a value of the wrong type.
     package func wrong(_ expected: String) -> DialectError {
-        problem("has to be \(expected) and is \(value.kindName)", code: "invalid_type")
+        problem("must be \(expected), not \(value.kindName)", code: "invalid_type")
     }
 
     package func problem(_ words: String, code: String = "invalid_value") -> DialectError {
@@ -81,10 +81,10 @@ package struct RequestField {
         let words = PlainText.excerpt(words)
         let refusal = ServerRefusal(
             message: words, type: "invalid_request_error", code: code, field: field.map { PlainText.excerpt($0) })
-        return DialectError(.malformed, "the request cannot be understood: \(words)", refusal: refusal)
+        return DialectError(.malformed, "the request is not valid: \(words)", refusal: refusal)
     }
 
-    /// The body of a request, which has to be an object.
+    /// The body of a request, which must be an object.
     package static func root(parsing body: [UInt8]) throws(DialectError) -> RequestField {
         let value: JSON
         do {
@@ -95,10 +95,10 @@ package struct RequestField {
         return try root(value)
     }
 
-    /// The body itself, where somebody has parsed it before.
+    /// The body, if it was already parsed.
     package static func root(_ body: JSON) throws(DialectError) -> RequestField {
         guard body.object != nil else {
-            throw problem("the body has to be an object and is \(body.kindName)", nil, code: nil)
+            throw problem("the body must be an object, not \(body.kindName)", nil, code: nil)
         }
         return RequestField(value: body, path: "")
     }

@@ -1,19 +1,19 @@
 public import Capabilities
 import JSON
 
-/// What becomes of a member of a request when a server of another dialect is asked.
+/// What happens to a member of a request when a server of another dialect is asked.
 public enum MemberFate: String, Sendable, Hashable {
-    /// The other dialect has words for it.
+    /// The other dialect can express it.
     case translated
-    /// It is left out, and the client is told so.
+    /// It is left out, and the client is told.
     case dropped
-    /// The request is refused, as its answer would not be what the client asked for.
+    /// The request is refused, because its answer would not be what the client asked for.
     case refused
 }
 
-/// What every dialect becomes in every other: the one place that code, documents and tests take it from.
+/// How every dialect is translated to every other. Code, documents and tests use this one table.
 ///
-/// Within one dialect everything passes. A member that has no rule is dropped.
+/// Within one dialect everything passes. A member without a rule is dropped.
 public enum TranslationTable {
     /// A member of one dialect, and its fate in the two others.
     public struct Rule: Sendable, Hashable {
@@ -82,7 +82,7 @@ public enum TranslationTable {
                 (.refused, .refused, "background conversation previous_response_id prompt top_logprobs"),
             ])
 
-    /// The gateway's own members, which no server is given.
+    /// The gateway's own members, which are sent to no server.
     public static let ownMembers: Set<String> = ["project_id", "session_id", "system_prompt", "mcp", "conversation"]
 
     public static func fate(
@@ -92,11 +92,11 @@ public enum TranslationTable {
         return fates[source]?[member]?[target] ?? .dropped
     }
 
-    /// Takes out of a request what the target has no words for.
+    /// Removes the members that the target cannot express.
     ///
-    /// - Parameter target: nil where nobody else is asked, who could have words for what is refused everywhere.
-    /// - Returns: the members that are dropped.
-    /// - Throws: `DialectError` with a refusal that names what cannot be left out.
+    /// - Parameter target: nil if no server is asked, so that members refused everywhere need no rule.
+    /// - Returns: the dropped members.
+    /// - Throws: `DialectError` with a refusal that names the member that cannot be left out.
     public static func translate(
         _ request: inout ChatRequest, to target: RequestDialect?
     ) throws(DialectError) -> [String] {
@@ -115,7 +115,7 @@ public enum TranslationTable {
             request.extras[member] = nil
         }
         if target != .openai {
-            // Only OpenAI's older dialect has messages with nothing in them.
+            // Only OpenAI's older dialect has empty messages.
             dropped += request.messages.indices.filter { request.messages[$0].isBlank }.map { "messages[\($0)]" }
         }
         if dropped.contains("seed") { request.options.seed = nil }
@@ -124,7 +124,7 @@ public enum TranslationTable {
         return dropped
     }
 
-    /// Claude models that think take no temperature, cannot be forced to call a tool, and want the thoughts back that led
+    /// Reasoning Claude models accept no temperature, cannot be forced to call a tool, and need the reasoning that led
     /// to a call, which no other dialect carries.
     private static func suitThinking(_ request: inout ChatRequest, _ source: RequestDialect) -> [String] {
         guard request.options.effort != nil else { return [] }
@@ -147,8 +147,8 @@ public enum TranslationTable {
 
     private static func unsupported(_ member: String, code: String) -> DialectError {
         RequestField.problem(
-            "\(member) cannot be given to this model, whose server is asked in other words; leave it out or ask another "
-                + "model", member, code: code)
+            "\(member) is not supported by the API of this model's server; leave it out or use another model", member,
+            code: code)
     }
 
     // MARK: - Data
@@ -180,7 +180,7 @@ public enum TranslationTable {
 }
 
 extension NativeRequest {
-    /// What a body says in its dialect. Null, false and what is empty say nothing.
+    /// The members with a meaning. Null, false and empty values have none.
     package init(_ dialect: RequestDialect, in root: RequestField) throws(DialectError) {
         let members = try root.members().filter { key, value in
             guard !TranslationTable.ownMembers.contains(key) || dialect == .responses && key == "conversation" else {
@@ -198,7 +198,7 @@ extension NativeRequest {
 }
 
 extension Message.Part {
-    /// Whether it is a thought of Claude's. What other providers have sealed is JSON.
+    /// Whether it is reasoning of Claude. Sealed reasoning of other providers is JSON.
     fileprivate var isProvenThought: Bool {
         guard case .reasoning(let thought) = self else { return false }
         return thought.signature != nil || thought.sealed.map { !$0.hasPrefix("{") && !$0.hasPrefix("[") } == true
@@ -206,13 +206,13 @@ extension Message.Part {
 }
 
 extension Message {
-    /// Whether nothing is said in it.
+    /// Whether the value is empty.
     fileprivate var isBlank: Bool {
         parts.allSatisfy { if case .text(let text) = $0 { text.allSatisfy(\.isWhitespace) } else { false } }
     }
 }
 
 extension ChatRequest {
-    /// Whether members that no dialect knows are for a server of this one: those of a client go to no other.
+    /// Whether unknown members may be sent to a server of this dialect. Those of a client go to no other dialect.
     package func mayCarryExtras(to dialect: RequestDialect) -> Bool { native.map { $0.dialect == dialect } ?? true }
 }

@@ -2,7 +2,7 @@ import Capabilities
 import JSON
 import ModelKit
 
-/// Any bytes, as everything that this module reads. None may crash, and an answer that is written can be read again.
+/// Feeds any bytes to everything that this module reads. Nothing may crash, and a written answer can be read again.
 @_spi(Fuzzing) public enum OpenAIFuzzTarget {
     public static func read(_ bytes: [UInt8]) {
         for (_, quirks) in OpenAIQuirks.servers {

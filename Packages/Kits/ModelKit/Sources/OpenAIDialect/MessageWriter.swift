@@ -2,12 +2,12 @@ import Capabilities
 import JSON
 import ModelKit
 
-/// Writes a conversation as one server wants it.
+/// Writes a conversation in the form that a server expects.
 struct MessageWriter {
     private let quirks: OpenAIQuirks
     private let model: String
     private var messages: [JSON] = []
-    /// The calls that a server has run itself: it has no words for being told of them.
+    /// The calls that a server ran. They cannot be expressed in a request.
     private var doneCalls: Set<String> = []
 
     init(_ quirks: OpenAIQuirks, model: String) {
@@ -30,10 +30,10 @@ struct MessageWriter {
         return messages
     }
 
-    /// Every result is a message of its own, and they come before anything else that is said.
+    /// Every result is a separate message, before anything else of its message.
     private mutating func writeResults(of message: Message) {
         for case .result(let result) in message.parts where !doneCalls.contains(result.call) {
-            // There is no other word for it that it failed.
+            // There is no other way to mark a failed result.
             let words = result.isError ? "Error: \(result.content)" : result.content
             messages.append(["role": "tool", "tool_call_id": .string(result.call), "content": .string(words)])
         }
@@ -67,10 +67,10 @@ struct MessageWriter {
         let uri = JSON.string(DataURI.encode(attachment))
         let name = PlainText.escape(attachment.name)
         if attachment.isImage {
-            guard !quirks.lacks.contains(.images) else { throw .untaken("images, and \(name) is one") }
+            guard !quirks.lacks.contains(.images) else { throw .untaken("images, such as \(name)") }
             return ["type": "image_url", "image_url": ["url": uri]]
         }
-        guard !quirks.lacks.contains(.files) else { throw .untaken("files, and \(name) is one") }
+        guard !quirks.lacks.contains(.files) else { throw .untaken("files, such as \(name)") }
         return ["type": "file", "file": ["filename": .string(attachment.name), "file_data": uri]]
     }
 
@@ -83,7 +83,7 @@ struct MessageWriter {
             switch part {
             case .call(let call) where !call.isDone: calls.append(Self.json(call.id, call.name, call.input))
             case .malformedCall(let call):
-                // Servers read the input of earlier calls as JSON and fail where it is none.
+                // Servers parse the input of earlier calls as JSON and fail if it is not.
                 calls.append(Self.json(call.id, call.name, ["invalid_json": .string(call.text)]))
             case .refusal(let words): refusal += words
             default: break
@@ -94,7 +94,7 @@ struct MessageWriter {
         if !refusal.isEmpty { written["refusal"] = .string(refusal) }
         if quirks.returnsReasoning { ReasoningDetails.write(message, into: &written) }
         if !calls.isEmpty { written["tool_calls"] = .array(calls) }
-        // What only told of calls that are done says nothing without them.
+        // A message with only finished calls is empty without them.
         let isEmpty = text.isEmpty && written.count == 2 && !message.parts.isEmpty
         if !isEmpty { messages.append(.object(written)) }
     }
@@ -104,18 +104,18 @@ struct MessageWriter {
         return ["id": .string(id), "type": "function", "function": function]
     }
 
-    /// Refuses what a message of this role cannot say.
+    /// Refuses parts that do not belong in a message of this role.
     private func check(
         _ message: Message, text: Bool = false, attachments: Bool = false
     ) throws(DialectError) {
         for part in message.parts {
             switch part {
             case .text where !text, .attachment where !attachments:
-                let kind = if case .text = part { "text" } else { "attachments" }
-                throw .untaken("\(kind) in a message of the role \(message.role.rawValue)")
+                let kind = if case .text = part { "texts" } else { "attachments" }
+                throw .untaken("\(kind) in messages with the role \(message.role.rawValue)")
             case .call, .malformedCall:
                 guard message.role == .assistant else {
-                    throw .untaken("calls in a message of the role \(message.role.rawValue)")
+                    throw .untaken("calls in messages with the role \(message.role.rawValue)")
                 }
                 if case .call(let call) = part, call.isDone { continue }
                 guard !quirks.lacks.contains(.tools) else { throw .untaken("tools") }
@@ -125,8 +125,8 @@ struct MessageWriter {
     }
 }
 
-/// A conversation in one message, for servers that read the first system message and the last one of the user, and
-/// remember nothing.
+/// The conversation in one message, for servers without memory that read only the first system message and the last
+/// user message.
 enum FoldedHistory {
     static func fold(_ conversation: [Message]) -> [Message] {
         let instructions = conversation.filter { $0.role == .system }.map(\.text).filter { !$0.isEmpty }
@@ -142,7 +142,7 @@ enum FoldedHistory {
             text += "<\(message.role.rawValue)>\n\(words(of: message))\n</\(message.role.rawValue)>\n\n"
         }
         text += question.map { "Now answer this:\n\n\(words(of: $0))" } ?? "Now go on."
-        // Attachments stay, to be refused by name.
+        // Attachments stay, so that they are refused by name.
         let attachments = (last?.parts ?? []).filter { if case .attachment = $0 { true } else { false } }
         return folded + [Message(.user, [.text(text)] + attachments)]
     }

@@ -2,7 +2,7 @@ public import Capabilities
 public import JSON
 public import ModelKit
 
-/// OpenAI's Chat Completions, as OpenAI and the many that speak like it have them.
+/// OpenAI's Chat Completions, as spoken by OpenAI and the many compatible servers.
 ///
 ///     let dialect = OpenAIDialect(.openRouter)
 ///     let body = try dialect.body(of: ChatRequest(model: "a-model", messages: [Message(.user, "Hello")]))
@@ -27,8 +27,8 @@ public struct OpenAIDialect: Dialect {
 }
 
 extension OpenAIDialect {
-    /// The models in a list, in the server's order: of OpenAI, OpenRouter, Ollama, vLLM, llama.cpp, and a gateway's models
-    /// and capabilities. What is no model is passed over.
+    /// The models of a list, in the server's order: of OpenAI, OpenRouter, Ollama, vLLM, llama.cpp, and a gateway's
+    /// models and capabilities. Other entries are skipped.
     public static func models(
         in body: [UInt8], provider: String
     ) throws(DialectError) -> [ModelDescription] {
@@ -84,8 +84,8 @@ extension ModelDescription {
 }
 
 extension ModelPrice {
-    /// Nil where the entry has none. OpenRouter's are strings, in dollars for one token; a gateway's are numbers, for a
-    /// thousand.
+    /// Nil if the entry has no price. OpenRouter's prices are strings in dollars for one token; a gateway's are numbers
+    /// for a thousand.
     fileprivate init?(listed entry: JSON) {
         let pricing = entry["pricing"]
         self.init(
@@ -98,7 +98,7 @@ extension ModelPrice {
 }
 
 extension TokenPrice {
-    /// Less than zero is how OpenRouter says that the price depends.
+    /// OpenRouter uses a negative price if it varies.
     fileprivate init?(_ dollars: JSON?, for tokens: Double = 1) {
         guard let dollars = dollars?.double ?? dollars?.string.flatMap(Double.init), dollars >= 0, dollars < 1000
         else { return nil }
@@ -107,15 +107,14 @@ extension TokenPrice {
 }
 
 extension JSON? {
-    /// A limit; zero is how some say that they do not know.
+    /// A limit. Some servers send zero for an unknown one.
     fileprivate var limit: Int? {
         tokens.flatMap { $0 > 0 ? $0 : nil }
     }
 }
 
 extension OpenAIDialect {
-    /// Understands the envelope of OpenAI, those of other servers, plain words, and an error that was written as a
-    /// stream.
+    /// Reads OpenAI's error envelope, those of other servers, plain text, and an error written as a stream.
     public func refusal(in body: [UInt8]) -> ServerRefusal? {
         ServerRefusal(inBody: body)
     }
@@ -124,12 +123,12 @@ extension OpenAIDialect {
 extension OpenAIDialect {
     public func body(of request: ChatRequest) throws(DialectError) -> JSONObject {
         var body: JSONObject = [:]
-        // A gateway has a model of its own choice.
+        // A gateway chooses its own model.
         if !request.model.isEmpty { body["model"] = .string(request.model) }
         var messages = MessageWriter(quirks, model: request.model)
         body["messages"] = .array(try messages.write(request.messages))
         if quirks.foldsHistory, request.messages.count > 1 {
-            // The same as it is, for a gateway that remembers; one that forgets passes over it.
+            // The same messages unfolded, for a gateway with memory. One without it ignores them.
             var plain = quirks
             plain.foldsHistory = false
             var conversation = MessageWriter(plain, model: request.model)
@@ -147,8 +146,8 @@ extension OpenAIDialect {
         }
         try write(request.options, for: request.model, into: &body)
         if let schema = request.schema {
-            try require(.schema, "schema of the answer")
-            // Servers that know no schemas know this word.
+            try require(.schema, "answer schemas")
+            // Servers without schemas know this word.
             body["response_format"] =
                 schema == .anyObject
                 ? ["type": "json_object"] : ["type": "json_schema", "json_schema": Self.json(schema)]
@@ -165,11 +164,11 @@ extension OpenAIDialect {
         if let limit = options.maxTokens { body[quirks.limitName(for: model)] = .int(limit) }
         if !options.stop.isEmpty { body["stop"] = .array(options.stop.map(JSON.string)) }
         if let seed = options.seed {
-            try require(.seed, "seed")
+            try require(.seed, "seeds")
             body["seed"] = .int(seed)
         }
         if let effort = options.effort {
-            try require(.effort, "effort of thinking")
+            try require(.effort, "reasoning efforts")
             let word = JSON.string(effort.rawValue)
             if quirks.nestsEffort { body["reasoning"] = ["effort": word] } else { body["reasoning_effort"] = word }
         }
@@ -201,7 +200,7 @@ extension OpenAIDialect {
 }
 
 extension OpenAIDialect {
-    /// An error as OpenAI's clients read it. The status says the rest.
+    /// An error in the format that OpenAI's clients read. The status is separate.
     public static func envelope(_ refusal: ServerRefusal) -> JSONObject {
         let error: JSON = [
             "message": .string(refusal.message), "type": .string(refusal.type ?? "error"),
@@ -210,7 +209,7 @@ extension OpenAIDialect {
         return ["error": error]
     }
 
-    /// A list of models as OpenAI's clients read it, with what some servers tell besides.
+    /// A list of models in the format that OpenAI's clients read, with members that some servers add.
     public static func modelList(_ models: [ModelDescription], created: Int) -> JSONObject {
         let entries = models.map { model -> JSON in
             var entry: JSONObject = [

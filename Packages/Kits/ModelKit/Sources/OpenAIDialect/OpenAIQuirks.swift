@@ -1,51 +1,50 @@
 import JSON
 public import ModelKit
 
-/// In what a server that speaks OpenAI's Chat Completions differs from the others that do.
+/// How a server deviates from the other servers with OpenAI's Chat Completions.
 public struct OpenAIQuirks: Sendable, Hashable {
-    /// What the limit of an answer's tokens is called.
+    /// The name of the token limit.
     public enum TokenLimit: Sendable, Hashable {
         case maxTokens, maxCompletionTokens
         /// The newer name for OpenAI's newer models, wherever they are served, and the older one for all others.
         case byModel
     }
 
-    /// What a request may ask for and not every server has.
+    /// Features of a request that some servers lack.
     public enum Feature: String, Sendable, Hashable, CaseIterable {
         case images, files, tools, schema, seed, effort
     }
 
     public var tokenLimit = TokenLimit.byModel
-    /// What is refused here, because the server would pass over it in silence or not understand it.
+    /// Features that are refused here, because the server would ignore or misunderstand them.
     public var lacks: Set<Feature> = []
-    /// Whether models that think want `developer` in place of `system`.
+    /// Whether reasoning models expect `developer` instead of `system`.
     public var usesDeveloperRole = false
     /// Whether the effort is a member of `reasoning` and not `reasoning_effort`.
     public var nestsEffort = false
-    /// Whether the model's thoughts are sent back to it.
+    /// Whether reasoning is sent back to the model.
     public var returnsReasoning = false
-    /// Whether the server runs the calls itself, so that they are history and never to be answered.
+    /// Whether the server runs the calls itself, so that they are history and need no results.
     public var callsAreDone = false
-    /// Whether only the last message of the user is read, so that it has to tell what was said before.
+    /// Whether only the last user message is read, so that it must contain the earlier ones.
     public var foldsHistory = false
-    /// Whether usage in a stream is asked for, and with it not given to servers that refuse the question.
+    /// Whether usage in a stream is requested. Servers that refuse the option do not report it.
     public var asksForUsage = true
-    /// Whether the server may write its errors as an SSE field `error`, which `EventParser` has to be told.
+    /// Whether the server may write its errors as an SSE field `error`, which `EventParser` must be configured for.
     public var readsErrorField = false
 
     public init() {}
 }
 
 extension OpenAIQuirks {
-    /// The quirks to ask once more with, after a server has refused a name that this one calls differently; nil when
-    /// the refusal is about something else.
+    /// The quirks for a retry after a server has refused a name; nil if the refusal is about something else.
     public func adapted(to refusal: ServerRefusal) -> OpenAIQuirks? {
         let words = [refusal.message, refusal.code ?? "", refusal.field ?? ""].joined(separator: " ").lowercased()
         let signs = ["unsupported", "not supported", "unrecognized", "unknown", "not permitted", "unexpected", "extra"]
         guard signs.contains(where: { words.contains($0) }) else { return nil }
         var quirks = self
         if words.contains("max_completion_tokens") {
-            // The one name is refused by naming the other, or it is itself the unknown one.
+            // The refusal names the other name, or the refused name is itself unknown.
             quirks.tokenLimit = tokenLimit == .maxCompletionTokens ? .maxTokens : .maxCompletionTokens
         } else if words.contains("stream_options"), asksForUsage {
             quirks.asksForUsage = false
@@ -71,7 +70,7 @@ extension OpenAIQuirks {
         usesDeveloperRole && Self.isNew(model) ? "developer" : "system"
     }
 
-    /// Whether a model is one of OpenAI's since o1, which think, and for which the names were changed.
+    /// Whether it is a reasoning model of OpenAI, since o1, for which the names were changed.
     private static func isNew(_ model: String) -> Bool {
         let name = model.split(separator: "/").last ?? ""
         if name.hasPrefix("gpt-") { return (name.dropFirst(4).first?.wholeNumberValue ?? 0) >= 5 }
@@ -80,7 +79,7 @@ extension OpenAIQuirks {
 }
 
 extension OpenAIQuirks {
-    /// A server of which nothing more is known.
+    /// An unknown compatible server.
     public static let compatible = OpenAIQuirks {
         $0.lacks = [.files]
     }
@@ -96,8 +95,7 @@ extension OpenAIQuirks {
         $0.returnsReasoning = true
     }
 
-    /// An agent behind HTTP. It runs its tools itself, forgets everything between two calls, and passes over what it
-    /// does not know.
+    /// An agent behind HTTP. It runs its own tools, has no memory between requests, and ignores what it does not know.
     public static let gateway = OpenAIQuirks {
         $0.tokenLimit = .maxTokens
         $0.lacks = Set(Feature.allCases)
@@ -121,15 +119,15 @@ extension OpenAIQuirks {
         $0.lacks = [.files]
     }
 
-    /// A deployment on a Kamiwaza platform, behind which is vLLM or llama.cpp.
+    /// A deployment on a Kamiwaza platform, which is vLLM or llama.cpp.
     public static let kamiwaza = llamaCpp
 
-    /// A proxy, which gives each name to the model behind it as that one wants it.
+    /// A proxy that translates each name for the model behind it.
     public static let liteLLM = OpenAIQuirks {
         $0.tokenLimit = .maxTokens
     }
 
-    /// All of them, by the names that settings use.
+    /// All of them, by their names in settings.
     public static let servers: [(name: String, quirks: OpenAIQuirks)] = [
         ("compatible", compatible), ("openai", openAI), ("openrouter", openRouter), ("gateway", gateway),
         ("ollama", ollama), ("llama.cpp", llamaCpp), ("vllm", vLLM), ("kamiwaza", kamiwaza), ("litellm", liteLLM),

@@ -2,22 +2,22 @@ public import Capabilities
 public import JSON
 public import ModelKit
 
-/// What a client of OpenAI's API asks of a server of ours.
+/// A request of a client of OpenAI's API to our server.
 ///
-/// It is read with patience: null is as good as missing, both names of the limit of tokens are taken, and what is unknown
-/// is left in `chat.extras`. What cannot be understood is an error with a `refusal` that names the field.
+/// Reading is tolerant: null is the same as missing, both names of the token limit are accepted, and unknown members
+/// are kept in `chat.extras`. An invalid request is an error with a `refusal` that names the field.
 public struct OpenAIRequest: Sendable, Hashable {
     public var chat: ChatRequest
-    /// How the client wrote it.
+    /// The client's own form.
     public let native: NativeRequest
-    /// Whether a stream is to end with what it took.
+    /// Whether a stream ends with the usage.
     public var wantsUsage: Bool
 
     public init(parsing body: [UInt8]) throws(DialectError) {
         try self.init(root: RequestField.root(parsing: body))
     }
 
-    /// Reads a body that was parsed before.
+    /// Reads a parsed body.
     public init(_ body: JSON) throws(DialectError) {
         try self.init(root: RequestField.root(body))
     }
@@ -31,9 +31,10 @@ public struct OpenAIRequest: Sendable, Hashable {
         chat.schema = try AnswerSchema(openAI: root["response_format"])
         chat.streams = try root["stream"]?.bool() ?? false
         wantsUsage = try root.group("stream_options")?["include_usage"]?.bool() ?? false
-        if let count = root["n"], try count.int() != 1 { throw count.problem("has to be 1: there is one answer") }
+        if let count = root["n"], try count.int() != 1 { throw count.problem("must be 1: there is one answer") }
         for name in ["logprobs", "top_logprobs"] where native.members.contains(name) && root[name]?.value != .int(0) {
-            throw RequestField.problem("\(name) cannot be told here; leave it out", name, code: "unsupported_parameter")
+            throw RequestField.problem(
+                "\(name) is not available here; leave it out", name, code: "unsupported_parameter")
         }
         for (key, value) in try root.members() where !Self.known.contains(key) && !value.isNull {
             chat.extras.append(key, value)
@@ -46,7 +47,7 @@ public struct OpenAIRequest: Sendable, Hashable {
             }
         }
         chat.parallelCalls = try root["parallel_tool_calls"]?.bool()
-        // An effort that we have no word for is kept as it was said; other dialects are given the nearest.
+        // An unknown effort is kept unchanged; other dialects get the nearest one.
         if chat.options.effort == nil, let effort = try root["reasoning_effort"]?.string() {
             chat.extras["reasoning_effort"] = .string(effort)
             if ["xhigh", "max"].contains(effort) { chat.options.effort = .high }
@@ -63,11 +64,11 @@ public struct OpenAIRequest: Sendable, Hashable {
         return messages
     }
 
-    /// The request with the conversation in the place of the messages: what a client has folded into one message for
-    /// gateways that forget stands there as it is.
+    /// The request with the conversation instead of the messages: a client that folds the messages for gateways without
+    /// memory sends it unfolded there.
     private static func unfolded(_ root: RequestField) throws(DialectError) -> RequestField {
         guard let whole = root["conversation"] else { return root }
-        // The messages are not used, but they are checked as in every request.
+        // The messages are not used, but are checked as in every request.
         _ = try messages(of: root)
         var members = try root.members()
         members["messages"] = whole.value
@@ -83,13 +84,13 @@ public struct OpenAIRequest: Sendable, Hashable {
 }
 
 extension ToolChoice {
-    /// Nil for what only this dialect has a word for.
+    /// Nil for a word that only this dialect has.
     fileprivate init?(openAI choice: RequestField) throws(DialectError) {
         switch choice.value.string {
         case "auto": self = .auto
         case "none": self = .never
         case "required": self = .required
-        case _?: throw choice.problem("has to be auto, none, required or a function")
+        case _?: throw choice.problem("must be auto, none, required or a function")
         case nil:
             guard try choice.required("type").string() == "function" else { return nil }
             self = .tool(try choice.required("function").required("name").nonEmptyString())
@@ -102,10 +103,10 @@ extension ModelOptions {
         self.init()
         temperature = try root["temperature"]?.double()
         topP = try root["top_p"]?.double()
-        // The newer name counts where both are given.
+        // The newer name takes precedence.
         for name in ["max_tokens", "max_completion_tokens"] {
             guard let limit = root[name] else { continue }
-            guard try limit.int() > 0 else { throw limit.problem("has to be more than 0") }
+            guard try limit.int() > 0 else { throw limit.problem("must be more than 0") }
             maxTokens = try limit.int()
         }
         if let words = root["stop"] {
@@ -132,16 +133,16 @@ extension AnswerSchema {
             self.init(
                 name: try schema["name"]?.string() ?? "answer",
                 schema: .object(try schema.required("schema").members()))
-        default: throw type.problem("has to be text, json_object or json_schema")
+        default: throw type.problem("must be text, json_object or json_schema")
         }
     }
 }
 
 extension ToolDescription {
     fileprivate init(openAI tool: RequestField) throws(DialectError) {
-        if let type = tool["type"], try type.string() != "function" { throw type.problem("has to be function") }
+        if let type = tool["type"], try type.string() != "function" { throw type.problem("must be function") }
         let function = try tool.required("function")
-        // What it does to the world is known only to the client, who runs it.
+        // The effect of a tool is only known to the client, which runs it.
         self.init(
             name: try function.required("name").nonEmptyString(), summary: try function["description"]?.string() ?? "",
             input: .object(try function["parameters"]?.members() ?? ["type": "object", "properties": [:]]),
@@ -161,7 +162,7 @@ extension Message {
             let call = try message.required("tool_call_id").string()
             let content = try message["content"].map { field throws(DialectError) in try Self.parts(of: field) } ?? []
             self.init(.tool, [.result(ToolResult(call: call, content: Message(.tool, content).text))])
-        default: throw role.problem("has to be system, developer, user, assistant or tool")
+        default: throw role.problem("must be system, developer, user, assistant or tool")
         }
     }
 
@@ -187,7 +188,7 @@ extension Message {
         do {
             return .call(ToolCall(id: id, name: name, input: try JSON(parsing: text, reading: .stream)))
         } catch {
-            // It was the model that wrote it, so that the client is not to blame.
+            // The model wrote it, so it is not the client's fault.
             let reason = "the input is not JSON: \(error)"
             return .malformedCall(MalformedCall(id: id, name: name, text: text, reason: reason))
         }
@@ -216,13 +217,13 @@ extension Message {
             let file = try part.required("file")
             let name = try file["filename"]?.string() ?? "file"
             return .attachment(try attachment(file.required("file_data"), name: name))
-        default: throw type.problem("has to be text, image_url or file")
+        default: throw type.problem("must be text, image_url or file")
         }
     }
 
     private static func attachment(_ uri: RequestField, name: String) throws(DialectError) -> Attachment {
         guard let (type, bytes) = DataURI.decode(try uri.string()) else {
-            throw uri.problem("has to be a data URI with base64: nothing is fetched from elsewhere")
+            throw uri.problem("must be a data URI with base64: nothing is fetched from elsewhere")
         }
         return Attachment(name: name, mediaType: type, bytes: bytes)
     }

@@ -2,7 +2,7 @@ public import Capabilities
 public import JSON
 public import ModelKit
 
-/// Writes an answer as a client of OpenAI's API reads it: the data of server-sent events, none of which has a name.
+/// Writes an answer for a client of OpenAI's API: the data of server-sent events without names.
 ///
 ///     var writer = OpenAIWriter(id: "chatcmpl-1", created: 1_760_000_000, model: "a-model")
 ///     writer.write(.text("Hello"), into: &frames)
@@ -12,14 +12,14 @@ public struct OpenAIWriter: Sendable {
     /// Seconds since 1970.
     let created: Int
     var model: String
-    /// Whether a stream ends with what it took, as `stream_options` asks for.
+    /// Whether a stream ends with the usage, as `stream_options` requests.
     public var includesUsage = false
-    /// Whether tools that the server has run, and what it all took, are frames of their own, known by `object`. Clients
-    /// of OpenAI's API do not expect those.
+    /// Whether server-side tools and the total usage have their own frames, marked by `object`. Clients of OpenAI's API
+    /// do not expect those.
     public var isRich = false
     private var hasBegun = false
     private var calls = 0
-    /// All of a chunk with text that comes before the text.
+    /// The part of a text chunk before its text.
     private var textHead: [UInt8] = []
 
     public init(id: String, created: Int, model: String) {
@@ -31,7 +31,7 @@ public struct OpenAIWriter: Sendable {
     public mutating func write(_ event: ChatEvent, into frames: inout [[UInt8]]) {
         switch event {
         case .began(let start):
-            // Which model it is may come out later; the chunks from there on name that one.
+            // The model may become known later. The following chunks then name it.
             if let model = start.model { self.model = model }
             if hasBegun { textHead = Self.textHead(head) }
             begin(&frames)
@@ -43,12 +43,12 @@ public struct OpenAIWriter: Sendable {
         case .malformedCall(let call): writeCall(call.id, call.name, call.text, &frames)
         case .result(let result):
             if isRich { frame(result, &frames) }
-        // A call is written when it is whole, and usage at the end.
+        // A call is written once it is complete, and usage at the end.
         case .calling, .usage, .notice, .thought: break
         }
     }
 
-    /// Says why the model stopped, what it took, and that this was all.
+    /// Writes the finish reason, the usage and the end.
     public mutating func end(_ answer: ChatAnswer, into frames: inout [[UInt8]]) {
         begin(&frames)
         chunk([:], finish: .string(answer.finishWord), isUnapproved: isRich && answer.isUnapproved, &frames)
@@ -64,7 +64,7 @@ public struct OpenAIWriter: Sendable {
         frames.append(Array("[DONE]".utf8))
     }
 
-    /// Says that there is no whole answer, once a stream has begun; before that an error is the answer's body.
+    /// Writes an error after a stream has begun. Before that, an error is the response's body.
     public mutating func fail(_ refusal: ServerRefusal, into frames: inout [[UInt8]]) {
         append(OpenAIDialect.envelope(refusal), &frames)
         frames.append(Array("[DONE]".utf8))
@@ -102,7 +102,7 @@ public struct OpenAIWriter: Sendable {
         chunk(["tool_calls": [call]], &frames)
     }
 
-    /// The bulk of a stream is text, of which only the text itself has to be written anew.
+    /// Most of a stream is text, so only the text itself is written for each event.
     private mutating func writeText(_ text: String, _ frames: inout [[UInt8]]) {
         begin(&frames)
         var bytes: [UInt8] = []
@@ -152,7 +152,7 @@ public struct OpenAIWriter: Sendable {
         append(frame, &frames)
     }
 
-    /// What the tools are called that have no result yet.
+    /// The names of the tools without a result yet.
     private var names: [String: String] = [:]
 }
 
@@ -203,7 +203,7 @@ extension ChatAnswer {
         case .stop: "stop"
         case .length: "length"
         case .calls: "tool_calls"
-        // A model that refuses has stopped by itself; its words say the rest.
+        // A refusal is a normal stop; its text says the rest.
         case .refused where message.parts.contains { if case .refusal = $0 { true } else { false } }: "stop"
         case .refused: "content_filter"
         // Clients know no other words.
@@ -213,7 +213,7 @@ extension ChatAnswer {
 }
 
 extension Usage {
-    /// Under OpenAI's names and those of gateways; nil where nothing is known.
+    /// Under OpenAI's names and those of gateways; nil if nothing is known.
     var openAI: JSONObject? {
         var usage: JSONObject = [:]
         for key in ["prompt_tokens", "input_tokens"] { usage[key] = inputTokens.map(JSON.int) }

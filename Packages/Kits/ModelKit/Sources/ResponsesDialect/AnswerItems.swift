@@ -2,14 +2,14 @@ import Capabilities
 import JSON
 import ModelKit
 
-/// The items of an answer in the order in which they began, with a bound on what they hold.
+/// The items of an answer in the order in which they began, with a limit on their size.
 struct AnswerItems: Sendable {
-    /// What a piece of text is. Thoughts are summed up for people, or told as they were.
+    /// The kind of a piece of text. Reasoning is a summary for users, or the original.
     enum Kind: Sendable { case text, refusal, summary, thoughts }
 
     struct Piece: Sendable {
         let kind: Kind
-        /// Which of several of its kind.
+        /// The index among those of its kind.
         let place: Int
         var text = ""
     }
@@ -18,10 +18,10 @@ struct AnswerItems: Sendable {
         let index: Int
         var pieces: [Piece] = []
         var isOpen = true
-        /// Of a call: what the answer to it has to name, the tool, and its input as far as it has come.
+        /// For a call: its id for the result, the tool, and the input so far.
         var call: (id: String, name: String)?
         var input = ""
-        /// What a call has come to, and what the server has made of it.
+        /// The outcome of a call, and the server's result.
         var results: [Message.Part] = []
         var sealed: String?
     }
@@ -35,7 +35,7 @@ struct AnswerItems: Sendable {
         items.contains { $0.pieces.contains { $0.kind == .refusal && !$0.text.isEmpty } }
     }
 
-    /// Whether there are calls that somebody has to answer.
+    /// Whether there are calls that need results.
     var hasOpenCalls: Bool {
         items.contains { item in
             item.results.contains { part in
@@ -85,7 +85,7 @@ extension AnswerItems.Item {
 }
 
 extension AnswerItems {
-    /// Ends an item with all that is in it, of which what has not come in pieces is new.
+    /// Ends an item with its whole content. Content that did not arrive in pieces is emitted now.
     mutating func close(
         with content: JSON, at index: Int, isTruncated: Bool, _ events: inout [ChatEvent]
     ) throws(DialectError) {
@@ -116,7 +116,7 @@ extension AnswerItems {
         items[place].isOpen = false
     }
 
-    /// Ends everything, as nothing more comes.
+    /// Ends all items, because nothing more arrives.
     mutating func settle(isTruncated: Bool, _ events: inout [ChatEvent]) {
         for place in items.indices where items[place].isOpen {
             settleCall(place, isTruncated: isTruncated, &events)
@@ -135,7 +135,7 @@ extension AnswerItems {
         }
     }
 
-    /// Texts of which nothing has come in pieces.
+    /// Texts that did not arrive in pieces.
     private mutating func take(
         _ contents: JSON?, as kinds: [String: Kind], _ index: Int, _ events: inout [ChatEvent]
     ) throws(DialectError) {
@@ -148,7 +148,7 @@ extension AnswerItems {
         }
     }
 
-    /// A tool of the server's own, which has run already.
+    /// A tool of the server, which has already run.
     private mutating func takeDone(
         _ content: JSON, _ type: String, _ place: Int, _ events: inout [ChatEvent]
     ) throws(DialectError) {
@@ -157,7 +157,7 @@ extension AnswerItems {
         let name = content["name"]?.filled ?? String(type.dropLast(5))
         var input: JSON = [:]
         if let written = content["arguments"]?.filled {
-            // What is no JSON is shown as it is, as nobody runs it again.
+            // Text that is not JSON is shown unchanged, because it is not run again.
             input = (try? JSON(parsing: written, reading: .stream)) ?? .string(written)
         } else if let action = content["action"], !action.isNull {
             input = action
@@ -176,7 +176,7 @@ extension AnswerItems {
 }
 
 extension AnswerItems {
-    /// Begins an item. What stands in it is taken when it ends.
+    /// Begins an item. Its content is read when it ends.
     mutating func open(_ content: JSON, at index: Int, _ events: inout [ChatEvent]) throws(DialectError) {
         guard !items.contains(where: { $0.index == index }) else { return }
         _ = try add(at: index)
@@ -185,7 +185,7 @@ extension AnswerItems {
         try name(place, content, &events)
     }
 
-    /// Tells of a call as soon as it is known what it calls.
+    /// Emits a call as soon as its tool is known.
     mutating func name(_ place: Int, _ content: JSON, _ events: inout [ChatEvent]) throws(DialectError) {
         guard items[place].call == nil else { return }
         let number = try budget.chargeCall()
@@ -197,7 +197,7 @@ extension AnswerItems {
         if !call.name.isEmpty { events.append(.calling(id: call.id, name: call.name)) }
     }
 
-    /// Goes on with an item's text. Where none has begun there, this begins one.
+    /// Continues an item's text. Without an item, this begins one.
     mutating func append(
         _ text: String, _ kind: Kind, _ place: Int, at index: Int, _ events: inout [ChatEvent]
     ) throws(DialectError) {
@@ -216,7 +216,7 @@ extension AnswerItems {
             events.append(kind.event(text))
             return
         }
-        // Thoughts in several pieces are paragraphs.
+        // Several pieces of reasoning are paragraphs.
         let isNext = kind.isReasoning && items[item].pieces.contains { $0.kind.isReasoning }
         let text = isNext ? "\n\n" + text : text
         try budget.chargePart()

@@ -2,10 +2,10 @@ import Capabilities
 import JSON
 import ModelKit
 
-/// Writes a conversation as the items of an input: messages, and calls, their results and thoughts beside them.
+/// Writes a conversation as input items: messages, and separately calls, results and reasoning.
 enum InputItems {
     static func json(_ messages: [Message]) throws(DialectError) -> [JSON] {
-        // A server that has run a call itself is not told of it again.
+        // Calls that the server ran are not sent back to it.
         let done = Set(messages.flatMap(\.calls).filter(\.isDone).map(\.id))
         var items: [JSON] = []
         for message in messages {
@@ -23,7 +23,7 @@ enum InputItems {
     }
 
     private static func json(_ result: ToolResult) -> JSON {
-        // There is no other word for it that it failed.
+        // There is no other way to mark a failed result.
         let words = result.isError ? "Error: \(result.content)" : result.content
         return ["type": "function_call_output", "call_id": .string(result.call), "output": .string(words)]
     }
@@ -36,7 +36,7 @@ enum InputItems {
         case .call(let call): return call.isDone ? [] : [json(call.id, call.name, call.input)]
         case .malformedCall(let call): return [json(call.id, call.name, ["invalid_json": .string(call.text)])]
         case .result: return []
-        case .attachment: throw .untaken("attachments in a message of the role assistant")
+        case .attachment: throw .untaken("attachments in messages with the role assistant")
         }
     }
 
@@ -53,7 +53,7 @@ enum InputItems {
             switch part {
             case .text(let text): if !text.isEmpty { content.append(["type": "input_text", "text": .string(text)]) }
             case .attachment(let attachment): content.append(json(attachment))
-            case .call, .malformedCall: throw .untaken("calls in a message of the role \(message.role.rawValue)")
+            case .call, .malformedCall: throw .untaken("calls in messages with the role \(message.role.rawValue)")
             case .reasoning, .refusal, .result: break
             }
         }
@@ -67,19 +67,19 @@ enum InputItems {
     }
 }
 
-/// The thoughts of a model as they have to be sent back: the whole item, with what only the provider can read.
+/// The reasoning of a model to be sent back: the whole item, with the part that only the provider can read.
 /// `Reasoning.sealed` holds it as JSON.
 enum SealedReasoning {
-    /// Nil for an item that could not be sent back, as nothing is kept at the server.
+    /// Nil for an item that could not be sent back, because the server stores nothing.
     static func seal(_ item: JSONObject) -> String? {
         guard item["encrypted_content"]?.filled != nil else { return nil }
         var item = item
-        // The server says how far it is, and takes no word about it.
+        // The server sends the status but does not accept it.
         item["status"] = nil
         return JSON.object(item).text()
     }
 
-    /// Nil for thoughts that are another provider's.
+    /// Nil for reasoning of another provider.
     static func item(_ reasoning: Reasoning) -> JSON? {
         guard let sealed = reasoning.sealed, let item = try? JSON(parsing: sealed, reading: .stream),
             item["type"] == "reasoning"

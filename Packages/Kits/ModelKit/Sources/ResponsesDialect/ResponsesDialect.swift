@@ -2,8 +2,8 @@ public import Capabilities
 public import JSON
 public import ModelKit
 
-/// OpenAI's Responses. Nothing is kept at the server: the whole conversation goes along each time, with the model's
-/// thoughts in the form that only the provider can read.
+/// OpenAI's Responses API. Nothing is stored at the server: the whole conversation is sent each time, with the model's
+/// sealed reasoning.
 ///
 ///     let dialect = ResponsesDialect()
 ///     let body = try dialect.body(of: ChatRequest(model: "gpt-5", messages: [Message(.user, "Hello")]))
@@ -36,13 +36,13 @@ extension ResponsesDialect {
         var body: JSONObject = ["model": .string(request.model), "store": false]
         let system = request.messages.filter { $0.role == .system }
         for message in system where message.parts.contains(where: { if case .text = $0 { false } else { true } }) {
-            throw .untaken("other than text in a message of the role system")
+            throw .untaken("parts other than text in messages with the role system")
         }
         let instructions = system.map(\.text).filter { !$0.isEmpty }
         if !instructions.isEmpty { body["instructions"] = .string(instructions.joined(separator: "\n\n")) }
         let input = try InputItems.json(request.messages.filter { $0.role != .system })
         guard !input.isEmpty else {
-            throw DialectError(.unsupported, "the conversation has nothing in it to answer; say something")
+            throw DialectError(.unsupported, "the conversation contains nothing to answer; add a message")
         }
         body["input"] = .array(input)
         if request.streams { body["stream"] = true }
@@ -62,8 +62,8 @@ extension ResponsesDialect {
         if let temperature = options.temperature { body["temperature"] = .double(temperature) }
         if let share = options.topP { body["top_p"] = .double(share) }
         if let limit = options.maxTokens { body["max_output_tokens"] = .int(limit) }
-        guard options.stop.isEmpty else { throw .untaken("words to stop at") }
-        guard options.seed == nil else { throw .untaken("seed") }
+        guard options.stop.isEmpty else { throw .untaken("stop sequences") }
+        guard options.seed == nil else { throw .untaken("seeds") }
         if let effort = options.effort {
             var reasoning: JSONObject = ["effort": .string(effort.rawValue)]
             if self.options.wantsSummaries { reasoning["summary"] = "auto" }
@@ -81,7 +81,7 @@ extension ResponsesDialect {
     }
 
     private static func json(_ tool: ToolDescription) -> JSON {
-        // Without a word the server would be strict, and refuse what cannot be.
+        // Without this member the server would be strict and refuse other schemas.
         [
             "type": "function", "name": .string(tool.name), "description": .string(tool.summary),
             "parameters": tool.input, "strict": false,
@@ -98,7 +98,7 @@ extension ResponsesDialect {
 }
 
 extension ResponsesDialect {
-    /// An error as OpenAI's clients read it. The status says the rest.
+    /// An error in the format that OpenAI's clients read. The status is separate.
     public static func envelope(_ refusal: ServerRefusal) -> JSONObject {
         let error: JSON = [
             "message": .string(refusal.message), "type": .string(refusal.type ?? "error"),
@@ -108,12 +108,12 @@ extension ResponsesDialect {
     }
 }
 
-/// How OpenAI's Responses are asked for what not all of its models have.
+/// Options of requests that not all models of OpenAI support.
 public struct ResponsesOptions: Sendable, Hashable {
-    /// Whether the model's thoughts are asked for, to be sent back to it; nil is by its name, as models that do not
-    /// think refuse the question.
+    /// Whether the model's reasoning is requested, to be sent back to it; nil decides by its name, because other models
+    /// refuse the option.
     public var returnsReasoning: Bool?
-    /// Whether a model that thinks is asked to sum its thoughts up for people, which not every account may.
+    /// Whether a reasoning model is asked for a summary of its reasoning, which not every account may use.
     public var wantsSummaries = true
 
     public init() {}
@@ -125,8 +125,8 @@ public struct ResponsesOptions: Sendable, Hashable {
         return name.first == "o" && name.dropFirst().first?.isNumber == true
     }
 
-    /// The options to ask once more with, after a server has refused what this model or account does not have; nil when
-    /// the refusal is about something else.
+    /// The options for a retry after a server has refused something that this model or account lacks; nil if the
+    /// refusal is about something else.
     public func adapted(to refusal: ServerRefusal) -> ResponsesOptions? {
         let words = [refusal.message, refusal.field ?? ""].joined(separator: " ").lowercased()
         var options = self

@@ -2,15 +2,15 @@ public import Capabilities
 import JSON
 public import ModelKit
 
-/// Puts an answer together from the events of a stream.
+/// Assembles an answer from the events of a stream.
 ///
-/// `isComplete` comes with the event that says how the response ended. A stream that ends before that is cut.
+/// `isComplete` is set by the event with the end of the response. A stream that ends before it is cut.
 public struct ResponsesReader: AnswerReader {
     var start = ChatStart()
     private var hasBegun = false
     var items = AnswerItems()
     var usage: Usage?
-    /// Why the response is incomplete, in the server's word.
+    /// The server's reason for an incomplete response.
     var reason: String?
     public internal(set) var isComplete = false
 
@@ -20,7 +20,7 @@ public struct ResponsesReader: AnswerReader {
         _ name: String, _ data: [UInt8], into events: inout [ChatEvent]
     ) throws(DialectError) {
         guard !isComplete else { return }
-        // Nearly all events are small pieces of text, for which no tree is built.
+        // Nearly all events are small pieces of text, which are read without a JSON tree.
         if hasBegun, data.count < 1 << 16, name == "response.output_text.delta", let delta = TextDelta(data) {
             try items.append(delta.text, .text, delta.place, at: delta.item, &events)
         } else {
@@ -30,7 +30,7 @@ public struct ResponsesReader: AnswerReader {
 
     public mutating func finish(into events: inout [ChatEvent]) throws(DialectError) -> ChatAnswer {
         guard isComplete else { throw .cut }
-        // An answer may have nothing in it, as after the results of tools when all has been said.
+        // An answer may be empty, for example after tool results.
         return partial
     }
 
@@ -57,7 +57,7 @@ public struct ResponsesReader: AnswerReader {
 }
 
 extension ResponsesReader {
-    /// Reads an event that is not just text.
+    /// Reads an event that is not only text.
     mutating func receiveTree(
         _ name: String, _ data: [UInt8], into events: inout [ChatEvent]
     ) throws(DialectError) {
@@ -77,7 +77,7 @@ extension ResponsesReader {
             note(object["response"]?.object ?? [:], &events)
         case "response.completed", "response.incomplete", "response.failed", "response.done", "response.cancelled":
             try take(response: object["response"]?.object ?? [:], type, &events)
-        // A whole answer in the place of a stream's events.
+        // A whole answer instead of stream events.
         case _ where object["object"] == "response": try takeWhole(object, &events)
         default: try take(object, type, &events)
         }
@@ -96,14 +96,14 @@ extension ResponsesReader {
         try take(response: object, "response.\(object["status"]?.filled ?? "completed")", &events)
     }
 
-    /// Notes who answers.
+    /// Notes the id and the model.
     private mutating func note(_ response: JSONObject, _ events: inout [ChatEvent]) {
         start.id = start.id ?? response["id"]?.filled
         start.model = start.model ?? response["model"]?.filled
         begin(&events)
     }
 
-    /// How the response ended. What the events before did not tell is taken from it.
+    /// The end of the response. It provides what earlier events did not.
     private mutating func take(
         response: JSONObject, _ type: String, _ events: inout [ChatEvent]
     ) throws(DialectError) {
@@ -161,7 +161,7 @@ extension ResponsesReader {
 }
 
 extension Usage {
-    /// Nil where the server reports nothing.
+    /// Nil if the server reports nothing.
     init?(responses object: JSONObject) {
         self.init(
             inputTokens: object["input_tokens"].tokens, outputTokens: object["output_tokens"].tokens,
@@ -172,8 +172,8 @@ extension Usage {
     }
 }
 
-/// A piece of text. It is read without a tree, as nearly all events of a stream are such; what is anything else is nil,
-/// and is then read with one.
+/// A piece of text, read without a JSON tree because nearly all events are such pieces. It is nil for any other event,
+/// which is then parsed.
 struct TextDelta {
     private(set) var item = -1
     private(set) var place = 0

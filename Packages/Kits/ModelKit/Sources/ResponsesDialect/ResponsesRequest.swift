@@ -2,30 +2,30 @@ public import Capabilities
 public import JSON
 public import ModelKit
 
-/// What a client of OpenAI's Responses asks of a server of ours.
+/// A request of a client of OpenAI's Responses API to our server.
 ///
-/// It is read with patience: null is as good as missing, and what is unknown is left in `chat.extras`. What cannot be
-/// understood is an error with a `refusal` that names the field.
+/// Reading is tolerant: null is the same as missing, and unknown members are kept in `chat.extras`. An invalid request
+/// is an error with a `refusal` that names the field.
 public struct ResponsesRequest: Sendable, Hashable {
     public var chat: ChatRequest
-    /// How the client wrote it.
+    /// The client's own form.
     public let native: NativeRequest
 
     public init(parsing body: [UInt8]) throws(DialectError) {
         try self.init(root: RequestField.root(parsing: body))
     }
 
-    /// Reads a body that was parsed before.
+    /// Reads a parsed body.
     public init(_ body: JSON) throws(DialectError) {
         try self.init(root: RequestField.root(body))
     }
 
     private init(root: RequestField) throws(DialectError) {
         if let earlier = root["previous_response_id"] {
-            throw earlier.problem("cannot be used, as nothing is kept here: send the whole conversation")
+            throw earlier.problem("is not supported, because nothing is stored here: send the whole conversation")
         }
         if let background = root["background"], try background.bool() {
-            throw background.problem("is not possible, as nothing is kept here: wait for the answer")
+            throw background.problem("is not supported, because nothing is stored here: wait for the answer")
         }
         var native = try NativeRequest(.responses, in: root)
         chat = ChatRequest(model: try root["model"]?.string() ?? "", messages: [])
@@ -35,7 +35,7 @@ public struct ResponsesRequest: Sendable, Hashable {
         chat.options.temperature = try root["temperature"]?.double()
         chat.options.topP = try root["top_p"]?.double()
         if let limit = root["max_output_tokens"] {
-            guard try limit.int() > 0 else { throw limit.problem("has to be more than 0") }
+            guard try limit.int() > 0 else { throw limit.problem("must be more than 0") }
             chat.options.maxTokens = try limit.int()
         }
         if let word = try root.group("reasoning")?["effort"]?.string() {
@@ -66,13 +66,13 @@ public struct ResponsesRequest: Sendable, Hashable {
 }
 
 extension ToolChoice {
-    /// Nil for what only this dialect has a word for.
+    /// Nil for a word that only this dialect has.
     fileprivate init?(responses choice: RequestField) throws(DialectError) {
         switch choice.value.string {
         case "auto": self = .auto
         case "none": self = .never
         case "required": self = .required
-        case _?: throw choice.problem("has to be auto, none, required or a function")
+        case _?: throw choice.problem("must be auto, none, required or a function")
         case nil:
             guard try choice.required("type").string() == "function" else { return nil }
             self = .tool(try choice.required("name").nonEmptyString())
@@ -84,9 +84,9 @@ extension ToolDescription {
     fileprivate init(responses tool: RequestField) throws(DialectError) {
         let type = try tool.required("type")
         guard try type.string() == "function" else {
-            throw type.problem("has to be function: there are no tools of the server's own")
+            throw type.problem("must be function: the server has no tools of its own")
         }
-        // What it does to the world is known only to the client, who runs it.
+        // The effect of a tool is only known to the client, which runs it.
         self.init(
             name: try tool.required("name").nonEmptyString(), summary: try tool["description"]?.string() ?? "",
             input: .object(try tool["parameters"]?.members() ?? ["type": "object", "properties": [:]]),
@@ -104,12 +104,12 @@ extension AnswerSchema {
         case "json_schema":
             let name = try format["name"]?.string() ?? "answer"
             self.init(name: name, schema: .object(try format.required("schema").members()))
-        default: throw type.problem("has to be text, json_object or json_schema")
+        default: throw type.problem("must be text, json_object or json_schema")
         }
     }
 }
 
-/// Reads the input of a request: a text, or items, of which those of one side that follow each other are one message.
+/// Reads the input of a request: a text, or items. Successive items of one side become one message.
 enum RequestItems {
     static func messages(of input: RequestField) throws(DialectError) -> [Message] {
         if let text = input.value.string {
@@ -132,7 +132,7 @@ enum RequestItems {
 
     private static func message(of item: RequestField) throws(DialectError) -> Message {
         _ = try item.members()
-        // A message need not say that it is one.
+        // A message may have no type.
         guard let type = item["type"], try type.string() != "message" else { return try spoken(item) }
         switch try type.string() {
         case "function_call":
@@ -147,7 +147,7 @@ enum RequestItems {
             let result = ToolResult(call: call, content: Message(.tool, content).text)
             return Message(.tool, [.result(result)] + attachments)
         case "reasoning": return Message(.assistant, [.reasoning(try reasoning(item))])
-        default: throw type.problem("has to be message, function_call, function_call_output or reasoning")
+        default: throw type.problem("must be message, function_call, function_call_output or reasoning")
         }
     }
 
@@ -158,7 +158,7 @@ enum RequestItems {
         case "system", "developer": return Message(.system, parts)
         case "user": return Message(.user, parts)
         case "assistant": return Message(.assistant, parts)
-        default: throw role.problem("has to be system, developer, user or assistant")
+        default: throw role.problem("must be system, developer, user or assistant")
         }
     }
 
@@ -187,13 +187,13 @@ enum RequestItems {
         case "input_file":
             let name = try part["filename"]?.string() ?? "file"
             return .attachment(try attachment(part.required("file_data"), name: name))
-        default: throw type.problem("has to be input_text, input_image, input_file or output_text")
+        default: throw type.problem("must be input_text, input_image, input_file or output_text")
         }
     }
 
     private static func attachment(_ uri: RequestField, name: String) throws(DialectError) -> Attachment {
         guard let (type, bytes) = DataURI.decode(try uri.string()) else {
-            throw uri.problem("has to be a data URI with base64: nothing is fetched from elsewhere")
+            throw uri.problem("must be a data URI with base64: nothing is fetched from elsewhere")
         }
         return Attachment(name: name, mediaType: type, bytes: bytes)
     }

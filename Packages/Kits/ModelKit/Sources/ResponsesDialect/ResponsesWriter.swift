@@ -2,14 +2,13 @@ public import Capabilities
 public import JSON
 public import ModelKit
 
-/// Writes an answer as a client of OpenAI's Responses reads it. Every event has a name, which its data repeats.
+/// Writes an answer for a client of OpenAI's Responses API. Every event has a name, which its data repeats.
 ///
 ///     var writer = ResponsesWriter(id: "resp_1", created: 1_760_000_000, model: "a-model")
 ///     writer.write(.text("Hello"), into: &frames)
 ///     writer.end(answer, into: &frames)                       // the last frame is response.completed
 ///
-/// Tools that the server has run itself are left out, as there is no way to tell of them that a client would not take
-/// for its own.
+/// Server-side tools are left out, because a client would try to run them.
 public struct ResponsesWriter: Sendable {
     /// An event: its name, and its data as JSON.
     public typealias Frame = (name: String, data: [UInt8])
@@ -22,7 +21,7 @@ public struct ResponsesWriter: Sendable {
     var hasBegun = false
     var output: [JSON] = []
     var open: OutputItem?
-    /// All of an event with text that comes before the text.
+    /// The part of a text event before its text.
     var textHead: [UInt8] = []
 
     public init(id: String, created: Int, model: String) {
@@ -43,12 +42,12 @@ public struct ResponsesWriter: Sendable {
         case .call(let call):
             if !call.isDone { writeCall(call.id, call.name, call.input.text(), &frames) }
         case .malformedCall(let call): writeCall(call.id, call.name, call.text, &frames)
-        // A call is written when it is whole, and usage at the end.
+        // A call is written once it is complete, and usage at the end.
         case .calling, .usage, .result, .notice: break
         }
     }
 
-    /// Says how the answer ended and what it took, and gives all of it once more.
+    /// Writes the end and the usage, with the whole answer again.
     public mutating func end(_ answer: ChatAnswer, into frames: inout [Frame]) {
         begin(&frames)
         close(&frames)
@@ -57,7 +56,7 @@ public struct ResponsesWriter: Sendable {
         append("response.\(status)", ["response": .object(response)], &frames)
     }
 
-    /// Says that there is no whole answer, once a stream has begun; before that an error is the answer's body.
+    /// Writes an error after a stream has begun. Before that, an error is the response's body.
     public mutating func fail(_ refusal: ServerRefusal, into frames: inout [Frame]) {
         begin(&frames)
         var response = head
@@ -95,7 +94,7 @@ extension ResponsesWriter {
         }
     }
 
-    /// Ends a thought with what only the provider can read, which clients have to send back.
+    /// Ends a thought with its sealed part, which clients must send back.
     mutating func seal(_ thought: Reasoning, _ frames: inout [Frame]) {
         guard let item = SealedReasoning.item(thought) else { return }
         begin(&frames)
@@ -130,7 +129,7 @@ extension ResponsesWriter {
         append(item.events.delta, place(of: item, ["delta": .string(text)]), &frames)
     }
 
-    /// The bulk of a stream is text, of which only the text itself has to be written anew.
+    /// Most of a stream is text, so only the text itself is written for each event.
     private mutating func writeText(_ text: String, _ frames: inout [Frame]) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(textHead.count + text.utf8.count + 64)
@@ -190,7 +189,7 @@ extension ResponsesWriter {
 }
 
 extension ResponsesWriter {
-    /// What every form of the response has, and its clients demand.
+    /// The members that clients require in every form of the response.
     var head: JSONObject {
         [
             "id": .string(id), "object": "response", "created_at": .int(created), "model": .string(model),
@@ -242,12 +241,12 @@ extension ChatAnswer {
         if case .other = finish { false } else { incompleteReason == nil }
     }
 
-    /// Nil for an answer that is whole, and for a reason that clients have no word for.
+    /// Nil for a complete answer, and for a reason that clients do not know.
     fileprivate var incompleteReason: String? {
         switch finish {
         case .stop, .calls: nil
         case .length: "max_output_tokens"
-        // A model that refuses has said all that it will; its words say the rest.
+        // A refusal is complete; its text says the rest.
         case .refused where message.parts.contains { if case .refusal = $0 { true } else { false } }: nil
         case .refused: "content_filter"
         case .other: nil
@@ -256,7 +255,7 @@ extension ChatAnswer {
 }
 
 extension Usage {
-    /// Null where nothing is known. Clients demand all of the numbers, so that zero stands for one that is not.
+    /// Null if nothing is known. Clients require all numbers, so zero stands for an unknown one.
     fileprivate var responses: JSON {
         guard inputTokens != nil || outputTokens != nil else { return .null }
         let (read, written) = (inputTokens ?? 0, outputTokens ?? 0)
@@ -272,7 +271,7 @@ extension Usage {
     }
 }
 
-/// An item of an output, as far as it has been written.
+/// An output item, as far as it was written.
 struct OutputItem: Sendable {
     enum Kind: Sendable, Equatable {
         case text, refusal, reasoning
@@ -281,12 +280,12 @@ struct OutputItem: Sendable {
 
     let kind: Kind
     let id: String
-    /// What it says, or the input of a call.
+    /// Its text, or the input of a call.
     var text = ""
-    /// Of a thought: the provider's own item, which has to be sent back as it came.
+    /// For reasoning: the provider's own item, to be sent back unchanged.
     var sealed: JSON?
 
-    /// - Parameter isDone: Whether nothing more comes. What is still coming is not in it.
+    /// - Parameter isDone: whether it is complete. An incomplete item has no text.
     func json(isDone: Bool) -> JSON {
         let status: JSON = isDone ? "completed" : "in_progress"
         switch kind {
@@ -307,7 +306,7 @@ struct OutputItem: Sendable {
         }
     }
 
-    /// The part of the item that has its text.
+    /// The part of the item with its text.
     func part(_ text: String) -> JSON {
         switch kind {
         case .refusal: ["type": "refusal", "refusal": .string(text)]
@@ -316,7 +315,7 @@ struct OutputItem: Sendable {
         }
     }
 
-    /// What the events are called with which its text comes, and the member that has all of the text in the end.
+    /// The names of the events for its text, and the member with the whole text at the end.
     var events: (delta: String, done: String, whole: String) {
         switch kind {
         case .text: ("response.output_text.delta", "response.output_text.done", "text")
@@ -326,7 +325,7 @@ struct OutputItem: Sendable {
         }
     }
 
-    /// What the events are called with which its part begins and ends; a call has none.
+    /// The names of the events that begin and end its part; a call has none.
     var partEvents: (added: String, done: String)? {
         switch kind {
         case .text, .refusal: ("response.content_part.added", "response.content_part.done")
@@ -335,7 +334,7 @@ struct OutputItem: Sendable {
         }
     }
 
-    /// What its name is in the events of its texts.
+    /// The id of the item in the events of its texts.
     var place: JSONObject {
         switch kind {
         case .text, .refusal: ["content_index": 0]

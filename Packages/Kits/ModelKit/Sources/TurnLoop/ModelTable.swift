@@ -1,12 +1,12 @@
 public import Capabilities
 public import JSON
 
-/// What is known beforehand of well-known models, because their providers' lists say little about them.
+/// Facts about well-known models, because their providers' lists have few.
 ///
-/// A model is found by its id, also with the date or the word of a version behind it (`claude-sonnet-4-5-20250929`,
-/// `gpt-4o-2024-08-06`, `…-latest`). Another name that only begins the same is another model, and unknown.
+/// A model is found by its id, also with a date or version word after it (`claude-sonnet-4-5-20250929`,
+/// `gpt-4o-2024-08-06`, `…-latest`). Another name that only begins alike is another, unknown model.
 public struct ModelTable: Sendable, Hashable {
-    /// The day on which the facts were looked up, such as `2026-11-21`.
+    /// The day of the facts, such as `2026-11-21`.
     public var date: String
     private var models: [String: ModelDescription]
 
@@ -21,7 +21,7 @@ public struct ModelTable: Sendable, Hashable {
         models.values.sorted { ($0.provider, $0.id) < ($1.provider, $1.id) }
     }
 
-    /// What is known of a model, under the id that was asked for.
+    /// The facts about a model, under the requested id.
     public func description(of id: String, provider: String) -> ModelDescription? {
         guard var model = models[Self.key(id, provider)] ?? models[Self.key(Self.family(of: id), provider)] else {
             return nil
@@ -30,7 +30,7 @@ public struct ModelTable: Sendable, Hashable {
         return model
     }
 
-    /// A catalogue's own facts, completed by the table's where it has none.
+    /// A catalogue's facts, completed by those of the table.
     public func completing(_ model: ModelDescription) -> ModelDescription {
         guard let known = description(of: model.id, provider: model.provider) else { return model }
         var model = model
@@ -44,7 +44,7 @@ public struct ModelTable: Sendable, Hashable {
 
     private static func key(_ id: String, _ provider: String) -> String { "\(provider)/\(id)" }
 
-    /// The id without what only names a version of the same model.
+    /// The id without a suffix that names a version of the same model.
     private static func family(of id: String) -> String {
         if id.hasSuffix("-latest") { return String(id.dropLast("-latest".count)) }
         for shape in ["-dddddddd", "-dddd-dd-dd"] {
@@ -61,7 +61,7 @@ public struct ModelTable: Sendable, Hashable {
 // MARK: JSON
 
 extension ModelTable {
-    /// The table with the entries of a JSON text over it, as a person may keep them in a file:
+    /// The table with the entries of a JSON text added, which the user may keep in a file:
     ///
     ///     {"date": "2026-11-21", "models": [{"provider": "openai", "id": "gpt-4o", "context": 128000, "input_usd": 2.5}]}
     ///
@@ -80,15 +80,15 @@ extension ModelTable {
     }
 
     private static let entry = Schema.record([
-        .init("provider", "Who has it", .string), .init("id", "What it is asked for by", .string),
-        .init("name", "What it is called", .optional(.string)),
-        .init("context", "How many tokens fit in, with the answer", .optional(.integer(1...1_000_000_000))),
-        .init("output", "How many tokens an answer can have", .optional(.integer(1...1_000_000_000))),
-        .init("abilities", "What it can do", .optional(.array(ModelAbility.schema))),
-        .init("input_usd", "Dollars for a million tokens that it reads", price),
-        .init("output_usd", "Dollars for a million tokens that it writes", price),
-        .init("cached_input_usd", "Dollars for a million tokens from the cache", price),
-        .init("cache_write_usd", "Dollars for a million tokens into the cache", price),
+        .init("provider", "Id of the provider", .string), .init("id", "Id of the model", .string),
+        .init("name", "Display name", .optional(.string)),
+        .init("context", "Maximum tokens of a request with its answer", .optional(.integer(1...1_000_000_000))),
+        .init("output", "Maximum tokens of an answer", .optional(.integer(1...1_000_000_000))),
+        .init("abilities", "Abilities of the model", .optional(.array(ModelAbility.schema))),
+        .init("input_usd", "Dollars per million input tokens", price),
+        .init("output_usd", "Dollars per million output tokens", price),
+        .init("cached_input_usd", "Dollars per million tokens read from the cache", price),
+        .init("cache_write_usd", "Dollars per million tokens written to the cache", price),
     ])
 
     private static let price = Schema.optional(.number(0...1_000_000))
@@ -110,10 +110,10 @@ extension ModelTable {
 }
 
 extension ModelTable {
-    /// The models of the vendors whose own lists lack these facts.
+    /// The models of vendors whose own lists lack these facts.
     ///
     /// From the vendors' pages on models and prices. A fact that was not found there is nil, and so is a price that
-    /// depends on the length of the request, which one number cannot say.
+    /// depends on the length of the request.
     public static let known = ModelTable(date: "2026-11-21", models: anthropic + openAI)
 
     private static let anthropic: [ModelDescription] = [
@@ -179,8 +179,8 @@ extension ModelTable {
 }
 
 extension ModelPrice {
-    /// What the work cost, exact to the billionth of a dollar. Nil when a count or a price that matters is not known,
-    /// because half a sum would look like a whole one.
+    /// The cost, exact to a billionth of a dollar. Nil if a count or price that matters is unknown, because a partial
+    /// sum would look like the total.
     public func cost(of usage: Usage) -> Cost? {
         guard let input = usage.inputTokens, let output = usage.outputTokens else { return nil }
         let cached = usage.cachedTokens ?? 0
@@ -199,7 +199,7 @@ extension ModelPrice {
             if isTooLarge || isTooMuch { return nil }
             sum = total
         }
-        // A billionth of a dollar is a million of the units in which prices are kept; a half counts as one.
+        // A billionth of a dollar is a million of the units in which prices are stored; halves are rounded up.
         return Cost(nanodollars: sum / 1_000_000 + (sum % 1_000_000 >= 500_000 ? 1 : 0))
     }
 }

@@ -1,9 +1,9 @@
 import Capabilities
 import JSON
 
-/// Finds `<tool_call>` elements in a text that comes in pieces of any size.
+/// Finds `<tool_call>` elements in a text that arrives in pieces of any size.
 ///
-/// The same text gives the same calls however it was cut. What cannot be part of a call is given out at once.
+/// The same text gives the same calls, however it was split. Text that cannot be part of a call is emitted at once.
 struct TagParser {
     enum Piece: Equatable {
         case text(String)
@@ -14,9 +14,9 @@ struct TagParser {
     static let idPrefix = "tagged-"
     static let longestCall = 4 << 20
     static let mostCalls = 1000
-    /// How far behind a closing tag that stands in a string another one is looked for.
+    /// How far to look for another closing tag after one inside a string.
     static let furthestClose = 16_384
-    /// How much may stand in a tag that does not begin like a call before it is taken as text.
+    /// How much text a tag may contain that does not begin like a call, before it is treated as text.
     static let longestProse = 1024
 
     private static let open = Array("<tool_call>".utf8)
@@ -25,9 +25,9 @@ struct TagParser {
     private var next: Int
     private var calls = 0
     private var spans = CodeSpans()
-    /// Text that is not given out yet.
+    /// Text that is not emitted yet.
     private var text: [UInt8] = []
-    /// How much of an opening tag has come.
+    /// How much of an opening tag has arrived.
     private var opened = 0
     private var body: TagBody?
 
@@ -40,8 +40,8 @@ struct TagParser {
         flush(into: &pieces)
     }
 
-    /// The end of the text. A call that was not closed but is complete counts, because the model has only forgotten the
-    /// tag; one that is not complete is malformed, so that the model is told; and a tag without a call is text.
+    /// The end of the text. An unclosed but complete call counts, because the model only forgot the tag. An incomplete
+    /// call is malformed, so that the model is told. A tag without a call is text.
     mutating func finish(into pieces: inout [Piece]) {
         while let body {
             self.body = nil
@@ -57,7 +57,7 @@ struct TagParser {
     }
 
     private mutating func read(_ bytes: [UInt8], into pieces: inout [Piece]) {
-        // What turns out to be no call, or to stand behind one, is read once more before the bytes after it.
+        // Text that turns out not to be a call, or to follow one, is read again before the next bytes.
         var waiting = [bytes[...]]
         while var bytes = waiting.popLast() {
             while let byte = bytes.popFirst() {
@@ -75,7 +75,7 @@ struct TagParser {
         }
     }
 
-    /// Takes what has ended, and gives back what has to be read as text.
+    /// Takes a finished element, and returns what has to be read as text.
     private mutating func settle(_ body: TagBody, _ end: TagBody.End, into pieces: inout [Piece]) -> ArraySlice<UInt8> {
         switch end {
         case .closed(let end):
@@ -86,7 +86,7 @@ struct TagParser {
             malformed(start, "the call is longer than \(Self.longestCall) bytes", into: &pieces)
             return []
         case .text:
-            // The tag was only spoken about. A call may stand in what follows.
+            // The tag was only mentioned. A call may follow.
             for byte in Self.open { show(byte) }
             return body.bytes[...]
         }
@@ -121,7 +121,7 @@ struct TagParser {
 // MARK: Calls
 
 extension TagParser {
-    /// - Parameter reason: what is wrong even where nothing else is.
+    /// - Parameter reason: the problem, even if there is no other one.
     private mutating func take(_ bytes: [UInt8], reason: String? = nil, into pieces: inout [Piece]) {
         switch TaggedCall.read(bytes) {
         case .success(let call):
@@ -147,30 +147,30 @@ extension TagParser {
     }
 }
 
-/// What stands between the tags of a call, until it is clear where it ends.
+/// The content of a call, until its end is certain.
 ///
-/// A closing tag in a JSON string does not close the call, unless it turns out that the string was never closed.
+/// A closing tag in a JSON string does not close the call, unless the string was never closed.
 struct TagBody {
     private(set) var bytes: [UInt8] = []
     private var closed = 0
     private var opened = 0
     private var isInString = false
     private var isEscaped = false
-    /// A string had a line break in it, so that quotes say nothing any more.
+    /// A string contained a line break, so quotes are unreliable.
     private var isBroken = false
-    /// Where the first closing tag stands that seemed to be inside of a string.
+    /// The position of the first closing tag that seemed to be inside of a string.
     private var firstClose: Int?
-    /// Whether it begins as calls do; nil while only spaces have come.
+    /// Whether it begins like a call; nil while only spaces have arrived.
     private var isCall: Bool?
     private var isTooLong = false
 
     private static let open = Array("<tool_call>".utf8)
 
     enum End {
-        /// The content ends here, and the closing tag follows.
+        /// The content ends here, followed by the closing tag.
         case closed(Int)
         case tooLong
-        /// It was no call.
+        /// It was not a call.
         case text
     }
 
@@ -195,7 +195,7 @@ struct TagBody {
         return nil
     }
 
-    /// Where the call really ends: at this tag, unless the quotes only seem to fit and it ended at the first one.
+    /// The real end of the call: this tag, unless the quotes are wrong and it ended at the first one.
     private func close(endingAt end: Int) -> Int {
         guard let firstClose else { return end }
         return TaggedCall.isJSON(Array(bytes[..<end])) ? end : firstClose
@@ -206,14 +206,14 @@ struct TagBody {
         case unclosed([UInt8])
     }
 
-    /// What it is when nothing more comes.
+    /// The result when nothing more arrives.
     func atEnd() -> Rest {
         if isTooLong { return .ends(.tooLong) }
         if let firstClose { return .ends(.closed(firstClose)) }
         return isCall == true ? .unclosed(Array(bytes.dropLast(closed))) : .ends(.text)
     }
 
-    /// A call begins with a brace, or with a fence around it, which some models cannot leave out.
+    /// A call begins with a brace, or with a fence around it, which some models always write.
     private mutating func noteBeginning(_ byte: UInt8) {
         switch byte {
         case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"): break
@@ -234,7 +234,7 @@ struct TagBody {
         }
     }
 
-    /// How much of a tag has come with one more byte. Only its first byte is `<`, so that nothing has to be gone back.
+    /// How much of a tag has arrived after one more byte. Only its first byte is `<`, so there is no need to go back.
     private static func advance(_ matched: Int, _ byte: UInt8, _ tag: [UInt8]) -> Int {
         if matched < tag.count, byte == tag[matched] { return matched + 1 }
         return byte == tag[0] ? 1 : 0
@@ -251,27 +251,27 @@ struct TaggedCall: Equatable {
         var name = ""
     }
 
-    /// Models write `input` or `parameters` too, or the arguments as a string with JSON in it; all that is understood.
+    /// Models also write `input` or `parameters`, or the arguments as a string with JSON. All of these are accepted.
     static func read(_ bytes: [UInt8]) -> Result<TaggedCall, Problem> {
         let json: JSON
         do { json = try JSON(parsing: unfenced(bytes), reading: .stream) } catch {
-            return .failure(Problem(reason: "it is no JSON: \(error)"))
+            return .failure(Problem(reason: "it is not valid JSON: \(error)"))
         }
         guard let call = json.object else {
-            return .failure(Problem(reason: "it has to be a JSON object, not \(json.kindName)"))
+            return .failure(Problem(reason: "it must be a JSON object, not \(json.kindName)"))
         }
         guard let name = call["name"]?.string, !name.isEmpty else {
-            return .failure(Problem(reason: "the tool's name is missing; it stands under \"name\""))
+            return .failure(Problem(reason: "the tool's name is missing; it belongs under \"name\""))
         }
         var input = call["arguments"] ?? call["input"] ?? call["parameters"] ?? .object([:])
         if let text = input.string {
             do { input = try JSON(parsing: text, reading: .stream) } catch {
-                return .failure(Problem(reason: "the arguments are no JSON: \(error)", name: name))
+                return .failure(Problem(reason: "the arguments are not valid JSON: \(error)", name: name))
             }
         }
         if input.isNull { input = .object([:]) }
         guard input.object != nil else {
-            let reason = "the arguments have to be a JSON object, not \(input.kindName)"
+            let reason = "the arguments must be a JSON object, not \(input.kindName)"
             return .failure(Problem(reason: reason, name: name))
         }
         return .success(TaggedCall(name: name, input: input))
@@ -295,26 +295,26 @@ struct TaggedCall: Equatable {
     }
 }
 
-/// Knows at each byte of a Markdown text whether it is inside of code: a fenced block, or backticks within one line.
+/// Tracks at each byte of a Markdown text whether it is inside of code: a fenced block, or backticks within one line.
 ///
-/// Backticks that are not closed on their line are taken as code up to its end, because nobody can wait for the rest.
+/// Unclosed backticks count as code up to the end of the line, because the rest cannot be awaited.
 struct CodeSpans {
     private var fence: (mark: UInt8, count: Int)?
-    /// How many backticks have opened the code of this line.
+    /// The number of backticks that opened the code of this line.
     private var inline = 0
-    /// Equal marks that have just come.
+    /// The run of equal marks so far.
     private var run: (mark: UInt8, count: Int, beginsLine: Bool)?
-    /// How many spaces the line has had; nil when something else has come.
+    /// The number of leading spaces of the line; nil after anything else.
     private var indent: Int? = 0
     /// On the line that opens a fence.
     private var isInfoLine = false
-    /// On a line that closes the fence, if nothing more comes.
+    /// On a line that closes the fence, if nothing more follows.
     private var isClosing = false
 
     private static let backtick = UInt8(ascii: "`")
     private static let tilde = UInt8(ascii: "~")
 
-    /// Whether what comes next is code. Ends a run of marks, so that it has to be asked only before something else.
+    /// Whether the next byte is code. This ends a run of marks, so it must only be asked before something else.
     mutating func isCode() -> Bool {
         endRun()
         return fence != nil || inline > 0

@@ -1,24 +1,24 @@
 public import Capabilities
 import JSON
 
-/// How tools are put to a model, and how its calls are found in what it says.
+/// How tools are described to a model, and how its calls are found in the answer.
 public protocol ToolFormatter: Sendable {
     /// A request in the form in which it is sent.
     func request(_ request: ChatRequest) -> ChatRequest
-    /// Reads the events of the next answer of a conversation.
+    /// A reader for the events of the next answer of a conversation.
     func reader(after history: [Message]) -> any ToolReader
-    /// A whole answer with its calls, which are the same that the reader has found.
+    /// A whole answer with its calls, which are the same that the reader finds.
     func answer(_ answer: ChatAnswer, after history: [Message]) -> ChatAnswer
 }
 
-/// Finds calls in the events of one answer as they come.
+/// Finds calls in the events of an answer as they arrive.
 public protocol ToolReader {
     mutating func receive(_ events: [ChatEvent]) -> [ChatEvent]
-    /// What was held back until it was clear what it is.
+    /// The rest that was held back.
     mutating func finish() -> [ChatEvent]
 }
 
-/// For servers that know of tools themselves.
+/// For servers that support tools.
 public struct NativeTools: ToolFormatter {
     public init() {}
 
@@ -32,11 +32,11 @@ private struct NativeReader: ToolReader {
     mutating func finish() -> [ChatEvent] { [] }
 }
 
-/// Tools as tagged text, for models whose servers know nothing of tools.
+/// Tools as tagged text, for models whose servers do not support tools.
 ///
-/// The tools are described in the system prompt, the model writes `<tool_call>{"name": …, "arguments": {…}}</tool_call>`
-/// into its text, and results go back as `<tool_result>{…}</tool_result>`. Tags inside of code, which a model writes when
-/// it speaks about them, are text.
+/// The tools are described in the system prompt, the model writes `<tool_call>{"name": …, "arguments":
+/// {…}}</tool_call>` into its text, and results are sent back as `<tool_result>{…}</tool_result>`. Tags inside of code,
+/// which a model writes to mention them, are text.
 public struct TaggedText: ToolFormatter {
     public init() {}
 
@@ -74,7 +74,7 @@ public struct TaggedText: ToolFormatter {
         var answer = answer
         answer.message.parts = parts
         guard !answer.message.openCalls.isEmpty else { return answer }
-        // The line breaks around calls say nothing.
+        // Line breaks around calls are dropped.
         answer.message.parts.removeAll { part in
             if case .text(let text) = part { text.allSatisfy(\.isWhitespace) } else { false }
         }
@@ -82,7 +82,7 @@ public struct TaggedText: ToolFormatter {
         return answer
     }
 
-    /// Calls in text have no id; each gets a number that the conversation does not have yet.
+    /// Calls in text have no id. Each gets a number that is unused in the conversation.
     private static func nextNumber(after history: [Message]) -> Int {
         history.reduce(1) { number, message in
             message.openCalls.reduce(number) { number, call in
@@ -130,7 +130,7 @@ extension TagParser.Piece {
 
 @_spi(Fuzzing)
 extension TaggedText {
-    /// Reads any bytes as a model's text, whole and in pieces, and says whether the same came of both.
+    /// Reads any bytes as a model's text, whole and in pieces, and checks that the results are equal.
     public static func readsAlike(_ bytes: [UInt8]) -> Bool {
         let text = String(decoding: bytes, as: UTF8.self)
         let size = max(1, Int(bytes.first ?? 1) % 17)
@@ -148,7 +148,7 @@ extension TaggedText {
         return joined(pieces) == joined(expected)
     }
 
-    /// With neighbouring texts as one.
+    /// With neighbouring texts joined.
     static func joined(_ pieces: [TagParser.Piece]) -> [TagParser.Piece] {
         var joined: [TagParser.Piece] = []
         for piece in pieces {
@@ -173,7 +173,7 @@ extension TaggedText {
             } else {
                 messages.insert(Message(.system, prompt), at: 0)
             }
-            // A model that goes on with a result of its own making is stopped. Four is what servers take at most.
+            // A model that invents a tool result is stopped. Servers accept at most four stop words.
             if request.options.stop.count < 4 { request.options.stop.append("<tool_result>") }
         }
         request.messages = messages
@@ -202,7 +202,7 @@ extension TaggedText {
             """
     }
 
-    /// Calls and results as text. Results are what the user says then.
+    /// Calls and results as text. Results become text of the user.
     private static func messages(of history: [Message]) -> [Message] {
         var names: [String: String] = [:]
         var messages: [Message] = []
@@ -220,7 +220,7 @@ extension TaggedText {
                             return .text(text(of: result, names[result.call]) + "\n")
                         }))
             case .user where endsWithResults:
-                // Some models' templates want the roles to alternate.
+                // Some models' templates require alternating roles.
                 messages[messages.count - 1].parts += message.parts
             default: messages.append(message)
             }
@@ -251,8 +251,8 @@ extension TaggedText {
         return element("tool_result", content)
     }
 
-    /// JSON inside of a tag. A closing tag in the JSON would end the element; it can only stand in a string, where a
-    /// slash may be escaped.
+    /// JSON inside of a tag. A closing tag in the JSON would end the element. It can only be in a string, where a slash
+    /// may be escaped.
     private static func element(_ tag: String, _ content: JSONObject) -> String {
         let json = JSON.object(content).text().split(separator: "</", omittingEmptySubsequences: false)
         return "<\(tag)>\(json.joined(separator: "<\\/"))</\(tag)>"

@@ -1,28 +1,28 @@
 public import Capabilities
 
-/// Something that happens while a turn runs, in the order in which it happens.
+/// An event of a running turn, in order.
 public enum TurnEvent: Sendable, Hashable {
     /// The model is asked, for the n-th time in this turn.
     case round(Int)
-    /// Something that the model's answer brought.
+    /// An event of the model's answer.
     case chat(ChatEvent)
-    /// A tool call has come to another state.
+    /// A tool call has changed its state.
     case call(CallUpdate)
-    /// More of what a tool prints while it runs; the result has all of it again.
+    /// Output of a running tool. The result contains all of it again.
     case output(call: String, text: String)
-    /// A message that belongs to the conversation from now on.
+    /// A message that now belongs to the conversation.
     case message(TurnMessage)
-    /// The person wants an approval to last; it already counts for the rest of the turn.
+    /// The user wants a rule to be remembered. It already applies to the rest of the turn.
     case remember(ApprovalRule)
     /// Not all of the history is sent.
     case context(ContextNotice)
-    /// Something that a person should know.
+    /// A notice for the user.
     case notice(String)
 }
 
-/// A message as it has to be stored, with what is known about how it came into being.
+/// A message to be stored, with the facts about its origin.
 public struct TurnMessage: Sendable, Hashable {
-    /// Results of tools are whole here, however much of them the model is given.
+    /// Tool results are whole here, however much of them the model receives.
     public var message: Message
     /// False for an answer that was stopped or broke off.
     public var isWhole: Bool
@@ -42,36 +42,36 @@ public struct TurnMessage: Sendable, Hashable {
     }
 }
 
-/// A call of a tool and how far it has come; the row of a timeline.
+/// A tool call and its state; a row of a timeline.
 public struct CallUpdate: Sendable, Hashable {
-    /// What the model wrote. The input of a malformed call is its text.
+    /// The call as the model wrote it. The input of a malformed call is its text.
     public var call: ToolCall
-    /// Who offers the tool; nil for one that nobody has.
+    /// The source of the tool; nil if the tool is unknown.
     public var source: String?
-    /// What the source calls the tool, which may be another name than the model knows it by.
+    /// The source's own name for the tool, which may differ from the model's.
     public var tool: String?
     public var effect: Effect?
     public var state: State = .waiting
-    /// Who agreed to it or did not.
+    /// The decision about it, and who made it.
     public var decision: ApprovalDecision?
     /// What it would change, or has changed, as a unified diff.
     public var diff: String?
-    /// The whole result, however much of it the model is given.
+    /// The whole result, however much of it the model receives.
     public var result: ToolResult?
     public var started: Timestamp?
     public var ended: Timestamp?
 
-    /// The diff, for people; not too long.
+    /// The diff for the user, shortened.
     public var shownDiff: String? { diff.map(CallText.shown) }
 
     public enum State: String, Choice, Hashable {
-        /// It waits for its turn, or for somebody's approval.
+        /// It waits for its turn or for approval.
         case waiting
         case approved
         case denied
         case running
         case done
-        /// It was done and went wrong, or could not be done.
+        /// It failed, or could not run.
         case failed
     }
 
@@ -83,28 +83,28 @@ public struct CallUpdate: Sendable, Hashable {
     }
 }
 
-/// Where the events of a turn go.
+/// The receiver of the events of a turn.
 struct EventSink: Sendable {
     let emit: TurnLoop.Emit
 
-    /// Hands over what must not get lost, even where the turn has been cancelled: the reader that stores a message would
-    /// be cancelled with it. The task is awaited here, so that nothing outlives the turn.
+    /// Delivers an event that must not be lost, even if the turn was cancelled: a reader that stores a message would be
+    /// cancelled too. The task is awaited here, so that nothing outlives the turn.
     func deliver(_ events: [TurnEvent]) async throws {
         guard !events.isEmpty else { return }
         try await Task { try await emit(events) }.value
     }
 
-    /// Shows what a tool prints. Output that nobody can take any more is no reason to end the tool: its result has it again,
-    /// and the next event that counts ends the turn.
+    /// Delivers the output of a tool. A reader that is gone does not end the tool: the result contains the output
+    /// again, and the next important event ends the turn.
     func tell(_ call: String, _ text: String) async {
         do { try await deliver([.output(call: call, text: text)]) } catch {}
     }
 }
 
-/// Merges pieces of text that came together, so that whoever shows or stores them has less to do.
+/// Merges pieces of text that arrived together, so that there is less to show and store.
 public enum EventCoalescer {
-    /// The same events in the same order, with neighbouring pieces of one kind as one and without empty ones. Of
-    /// neighbouring counts of usage only the last says anything.
+    /// The same events in the same order, with neighbouring pieces of one kind joined and empty ones dropped. Of
+    /// neighbouring usage counts only the last one matters.
     public static func coalesce(_ events: [ChatEvent]) -> [ChatEvent] {
         guard events.count > 1 else { return events.filter { Piece($0)?.text.isEmpty != true } }
         var merged: [ChatEvent] = []
@@ -132,7 +132,7 @@ public enum EventCoalescer {
         return merged
     }
 
-    /// Text that more of its kind may be added to.
+    /// Text to which more of its kind may be added.
     private struct Piece {
         enum Kind { case text, reasoning, refusal }
 

@@ -1,13 +1,13 @@
 public import Capabilities
 
-/// Runs one turn of a person: asks the model, does what it calls for, and asks again, until it has answered.
+/// Runs one turn of the user: asks the model, runs its calls, and asks again, until it has answered.
 ///
 ///     let loop = TurnLoop(sources: [files], clock: host.clock, now: host.now, approve: approve)
 ///     let outcome = try await loop.run(request, asking: { try await provider.answer($0, $1) }) { events in
 ///         try await show(events)
 ///     }
 ///
-/// The next events are read when the closure that is given them has returned, so that a slow reader slows the turn.
+/// The next events are read when the closure for the current ones has returned, so a slow reader slows down the turn.
 public struct TurnLoop: Sendable {
     /// Asks a model, as `ModelProvider.answer` does.
     public typealias Model =
@@ -15,23 +15,23 @@ public struct TurnLoop: Sendable {
             _ request: ChatRequest, _ receive: ([ChatEvent]) async throws -> Void
         ) async throws -> ChatAnswer
     public typealias Emit = @Sendable ([TurnEvent]) async throws -> Void
-    /// Asks the person. Throws `InteractionError.unanswered` where nobody is there.
+    /// Asks the user. Throws `InteractionError.unanswered` if nobody can answer.
     public typealias Approve = @Sendable (ApprovalRequest) async throws -> ApprovalAnswer
 
     public var sources: [any ToolSource]
     public var policy: ApprovalPolicy
     public var limits = TurnLimits()
-    /// How tools are put to the model.
+    /// How tools are described to the model.
     public var formatter: any ToolFormatter = NativeTools()
-    /// How much of the history fits; all of it is sent where that is not known.
+    /// The context limit; nil sends the whole history.
     public var budget: ContextBudget?
-    /// What the model costs, for servers that do not say it themselves.
+    /// The price of the model, for servers that do not report the cost.
     public var price: ModelPrice?
     let clock: any Clock<Duration>
     let now: @Sendable () -> Timestamp
     let approve: Approve?
 
-    /// - Parameter approve: nil where nobody is there; what had to be asked is denied then.
+    /// - Parameter approve: nil if nobody can answer; calls that need approval are then denied.
     public init(
         sources: [any ToolSource] = [], policy: ApprovalPolicy = ApprovalPolicy(), clock: any Clock<Duration>,
         now: @escaping @Sendable () -> Timestamp, approve: Approve? = nil
@@ -43,21 +43,21 @@ public struct TurnLoop: Sendable {
         self.approve = approve
     }
 
-    /// Runs a turn; the person's message is the last of the request.
+    /// Runs a turn. The user's message is the last of the request.
     ///
-    /// Cancelling stops it at once: tools are cancelled and not waited for, what has come is kept, and each call gets
-    /// an answer, so that the history can be sent to any provider. The outcome says `.stopped` then. All that has to be
-    /// stored is emitted even so, shielded from the cancellation; only pieces of a streamed answer are not.
+    /// Cancelling stops it at once: tools are cancelled and not awaited, what arrived is kept, and each call gets an
+    /// answer, so that the history can be sent to any provider. The outcome is then `.stopped`. Everything that must be
+    /// stored is emitted anyway, shielded from the cancellation; only pieces of a streamed answer are not.
     ///
     /// - Parameter cut: what an earlier turn of the conversation left out of the history.
-    /// - Throws: only what `emit` throws. What goes wrong with the model or a tool is in the outcome.
+    /// - Throws: only what `emit` throws. Failures of the model or a tool are in the outcome.
     public func run(
         _ request: ChatRequest, after cut: ContextCut? = nil, asking model: @escaping Model, emit: @escaping Emit
     ) async throws -> TurnOutcome {
         try await TurnRun(loop: self, request: request, cut: cut, model: model, sink: EventSink(emit: emit)).run()
     }
 
-    /// Does one call again, perhaps with another input, under the same rules.
+    /// Runs one call again, optionally with another input, under the same rules.
     ///
     /// - Throws: only what `emit` throws.
     public func run(again call: ToolCall, emit: @escaping Emit) async throws -> ToolResult {
@@ -70,53 +70,53 @@ public struct TurnLoop: Sendable {
     }
 }
 
-/// How far one turn may go.
+/// The limits of one turn.
 public struct TurnLimits: Sendable, Hashable {
     /// How often the model is asked.
     public var rounds = 50
-    /// How many calls of one answer are done.
+    /// How many calls of one answer are run.
     public var callsPerAnswer = 64
-    /// How many calls that only read run at the same time.
+    /// How many calls that only read run in parallel.
     public var parallelCalls = 8
     /// How long one call may take.
     public var callTime: Duration = .seconds(30)
-    /// How many bytes of one result the model is given.
+    /// How many bytes of one result the model receives.
     public var resultBytes = 50_000
 
     public init() {}
 }
 
-/// What came of a turn.
+/// The result of a turn.
 public struct TurnOutcome: Sendable {
     public var end: End
-    /// The last answer that was whole.
+    /// The last complete answer.
     public var answer: ChatAnswer?
     /// Everything that the turn added to the conversation, in order.
     public var messages: [TurnMessage] = []
-    /// What all answers took together.
+    /// The total usage of all answers.
     public var usage = Usage()
     /// How often the model was asked.
     public var rounds = 0
-    /// How many calls there were, without those that the server did itself.
+    /// The number of calls, without those that the server ran.
     public var calls = 0
-    /// How many of them ended in an error.
+    /// The number of calls that failed.
     public var failedCalls = 0
-    /// Whether a call was denied only because nobody was there to approve it.
+    /// Whether a call was denied only because nobody could approve it.
     public var isUnapproved = false
-    /// Whether a call was denied because the answer that was given beforehand does not fit the question.
+    /// Whether a call was denied because the prepared answer does not match the question.
     public var hasUnfitApproval = false
-    /// What was left out of the history; the next turn goes on from there.
+    /// What was left out of the history. The next turn continues from there.
     public var cut: ContextCut?
 
     /// Why a turn ended.
     public enum End: Sendable {
-        /// The model had its say.
+        /// The model has answered.
         case answered
-        /// The person, or whoever cancelled the task.
+        /// The user, or whoever cancelled the task.
         case stopped
-        /// There is no whole answer.
+        /// There is no complete answer.
         case failed(AnyFailure)
-        /// The model wanted still more calls after as many rounds as are allowed.
+        /// The model requested more calls after the maximum number of rounds.
         case roundLimit
     }
 
@@ -124,8 +124,8 @@ public struct TurnOutcome: Sendable {
         self.end = end
     }
 
-    /// The exit code of a command that ran this turn. A tool that failed is the model's affair; a call that nobody
-    /// could approve is not. An answer given beforehand that does not fit is a mistake in the command, as it is elsewhere.
+    /// The exit code of a command that ran this turn. A failed tool does not matter, because the model handles it; a
+    /// call that nobody could approve does. A prepared answer that does not match is a usage error.
     public var exit: ExitCode {
         switch end {
         case .answered: hasUnfitApproval ? .usage : isUnapproved ? .unanswered : .done

@@ -1,6 +1,6 @@
 import Capabilities
 
-/// One turn while it runs. It belongs to the task that runs it; only tools run beside it.
+/// A running turn. It belongs to the task that runs it; only tools run in parallel.
 final class TurnRun {
     private let loop: TurnLoop
     private let request: ChatRequest
@@ -11,7 +11,7 @@ final class TurnRun {
     private var outcome = TurnOutcome()
     private var estimate = TokenEstimate()
     private var lastNotice: ContextNotice?
-    /// What the reader of the events has thrown, which ends the turn with that error and no other.
+    /// The error of the event reader, which ends the turn.
     private var emitFailure: (any Error)?
 
     init(
@@ -51,7 +51,7 @@ final class TurnRun {
         return outcome
     }
 
-    /// A filter held the answer back, so that there is nothing to go on with.
+    /// A filter withheld the answer, so the turn cannot continue.
     private var wasRefused: Bool { outcome.answer?.finish == .refused }
 
     private func answerCalls(of answer: ChatAnswer, _ calls: CallRun) async throws {
@@ -71,7 +71,7 @@ final class TurnRun {
 // MARK: One answer
 
 extension TurnRun {
-    /// The model's next answer, or nil when there is none; the outcome says why then.
+    /// The model's next answer, or nil if there is none; the outcome has the reason.
     private func ask(offering tools: [ToolDescription]) async throws -> ChatAnswer? {
         var reader = loop.formatter.reader(after: history)
         var partial = PartialAnswer()
@@ -100,7 +100,7 @@ extension TurnRun {
         }
     }
 
-    /// What is sent: a history that is valid, with results of a bearable size, as much of it as fits.
+    /// The request: a valid history with shortened results, as much of it as fits.
     private func fitted(_ tools: [ToolDescription]) async throws -> ChatRequest {
         var request = request
         request.tools = tools
@@ -115,7 +115,7 @@ extension TurnRun {
         return fitted.request
     }
 
-    /// Keeps what has come of an answer that is not whole.
+    /// Keeps what arrived of an incomplete answer.
     private func keep(_ partial: PartialAnswer, endedBy error: any Error) async throws {
         let isStopped = Task.isCancelled || error is CancellationError
         outcome.end = isStopped ? .stopped : .failed(AnyFailure(error))
@@ -141,7 +141,7 @@ extension TurnRun {
         try await deliver([.message(message)])
     }
 
-    /// Pieces of an answer; cancelling ends this at once.
+    /// Pieces of an answer. Cancelling ends this at once.
     private func stream(_ events: [ChatEvent]) async throws {
         guard !events.isEmpty else { return }
         do { try await sink.emit(events.map(TurnEvent.chat)) } catch {
@@ -165,7 +165,7 @@ extension TurnOutcome.End {
     }
 }
 
-/// Puts together what has come of an answer, for the case that there is no more.
+/// Assembles what arrived of an answer, in case it stays incomplete.
 struct PartialAnswer {
     private(set) var start: ChatStart?
     private(set) var usage: Usage?
@@ -208,7 +208,7 @@ struct PartialAnswer {
         message.parts.append(.reasoning(thought))
     }
 
-    /// What proves a thought goes with the text that came before it.
+    /// A signature belongs to the text before it.
     private mutating func close(with end: Reasoning) {
         guard case .reasoning(var thought)? = message.parts.last, !thought.isClosed else {
             return message.parts.append(.reasoning(end))
@@ -227,6 +227,6 @@ struct PartialAnswer {
 }
 
 extension Reasoning {
-    /// Whether it has ended, so that what comes next is another thought.
+    /// Whether it has ended, so that the next one is separate.
     fileprivate var isClosed: Bool { signature != nil || sealed != nil }
 }

@@ -1,15 +1,16 @@
-// What the parts of starting a child share.
+// Declarations that the parts of starting a child share.
 #pragma once
 
 #include "CProcessKit.h"
 
-// Why a child could not become its program: the system's error number, and what was being done.
+// Why a child could not become its program: the system's error number, and the stage.
 struct failure {
     int number;
     int stage;
 };
 
-// 0, or -1 with errno. All that they call is safe in a signal handler, and none of it is undone by becoming a program.
+// Each returns 0, or -1 with errno. They call only functions that are safe in a signal handler, and their effects stay
+// when the child becomes a program.
 int processkit_drop_groups(void);
 int processkit_drop_rights(void);
 int processkit_restrict(const struct processkit_restriction *_Nonnull restriction);
@@ -18,5 +19,5 @@ int processkit_filter(const struct processkit_restriction *_Nonnull restriction)
 // Starts the child, which shares the memory of its parent until it has become its program.
 int processkit_start(const struct processkit_spawn *_Nonnull request, struct failure *_Nonnull failure);
 
-// Starts the child as that of a process that ends with it, and ends all that the child has started.
+// Starts the child below a supervisor process that ends with it, and ends everything that the child has started.
 int processkit_supervise(const struct processkit_spawn *_Nonnull request, struct failure *_Nonnull failure);

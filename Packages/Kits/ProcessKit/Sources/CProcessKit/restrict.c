@@ -10,17 +10,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// By the system's own calls: those of the library ask all threads of the process, and a child that shares the memory of
-// its parent would ask the parent's.
+// With direct system calls: the library's functions affect all threads of the process, and a child that shares the
+// memory of its parent would affect the parent's threads.
 
 int processkit_drop_groups(void) {
-    // Who may not is no administrator, and keeps the groups that it has.
+    // Without the permission, the user is not an administrator and keeps its groups.
     return syscall(SYS_setgroups, 0, NULL) != 0 && errno != EPERM ? -1 : 0;
 }
 
 int processkit_drop_rights(void) {
     if (processkit_drop_groups() != 0) return -1;
-    // Beyond the last of them the number is invalid; who may not take them away cannot be given any either.
+    // After the last capability the number is invalid. A process that may not drop capabilities cannot gain any either.
     for (unsigned long right = 0; prctl(PR_CAPBSET_DROP, right, 0, 0, 0) == 0;) right++;
     if (errno != EINVAL && errno != EPERM) return -1;
     if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) return -1;

@@ -19,7 +19,7 @@ static bool caught[NSIG];
 // Runs on any thread at any moment: only async-signal-safe calls.
 static void handle(int number) {
     int saved = errno;
-    // Both come from somebody at a terminal, who means it when they come again.
+    // Both come from a user at a terminal; the second one ends the process.
     if ((number == SIGINT || number == SIGQUIT) && atomic_fetch_add(&interrupts, 1) > 0) {
         void (*restore)(void) = restore_hook;
         if (restore) restore();
@@ -39,14 +39,14 @@ void processkit_signals_end(int number) {
     struct sigaction action = {.sa_handler = end};
     struct sigaction inherited;
     sigfillset(&action.sa_mask);
-    // Only what would end the process anyway; what the parent ignores stays ignored.
+    // Only signals that would end the process; signals that the parent ignores stay ignored.
     if (sigaction(number, NULL, &inherited) == 0 && inherited.sa_handler == SIG_DFL) sigaction(number, &action, NULL);
 }
 
 int processkit_signals_open(void) {
     if (atomic_flag_test_and_set(&in_use)) return -EBUSY;
     if (read_end < 0) {
-        // Made once and never closed: a handler may be about to write on another thread.
+        // Created once and never closed, because a handler may be about to write on another thread.
         int ends[2];
         if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
             int failure = errno;
@@ -66,7 +66,7 @@ int processkit_signals_catch(int number) {
     struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
     struct sigaction inherited;
     sigfillset(&action.sa_mask);
-    // What the parent told us to ignore, as nohup does, stays ignored.
+    // Signals that the parent ignores, as with nohup, stay ignored.
     if (sigaction(number, NULL, &inherited) == 0 && inherited.sa_handler == SIG_IGN) return 0;
     if (sigaction(number, &action, caught[number] ? 0 : &previous[number]) != 0) return -errno;
     caught[number] = true;
@@ -94,10 +94,10 @@ void processkit_signals_set_restore(void (*restore)(void)) {
 void processkit_settle_signals(void) {
     struct sigaction current;
     if (sigaction(SIGPIPE, 0, &current) == 0 && current.sa_handler == SIG_DFL) signal(SIGPIPE, SIG_IGN);
-    // A file that grows beyond the limit of the process is an error of that write, and not the end of everything.
+    // Exceeding the file size limit is an error of that write, and does not end the process.
     if (sigaction(SIGXFSZ, 0, &current) == 0 && current.sa_handler == SIG_DFL) signal(SIGXFSZ, SIG_IGN);
-    // A parent may hand on that its own children are of no interest; then the kernel reaps ours before we can ask how
-    // they ended.
+    // The parent may have set SIGCHLD to be ignored. Then the kernel would reap children before their exit status is
+    // read.
     if (sigaction(SIGCHLD, 0, &current) == 0 && (current.sa_handler == SIG_IGN || current.sa_flags & SA_NOCLDWAIT))
         signal(SIGCHLD, SIG_DFL);
 }

@@ -12,17 +12,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// As this process was started: what it allows itself later is not meant for the programs that it runs.
+// The limits at the start of this process, because later changes are not for the programs that it runs.
 static struct rlimit given_descriptors;
 
 __attribute__((constructor)) static void note_limits(void) {
     getrlimit(RLIMIT_NOFILE, &given_descriptors);
 }
 
-// A child runs in the memory of this process, whose thread waits for it, until it has become its program or has ended. So
-// it calls only what is safe in a signal handler, and writes to nothing but its own variables, errno and this failure.
-// posix_spawn, which does the same, can neither set limits nor start the watcher from within the child. The thread sanitizer
-// makes it a fork: then the failure stays 0, and the child ends with 127.
+// A child runs in the memory of this process, whose thread waits for it, until it has become its program or has ended.
+// So it calls only functions that are safe in a signal handler, and writes only to its own variables, errno and this
+// failure. posix_spawn works the same way, but can neither set limits nor start the watcher from within the child. The
+// thread sanitizer makes it a fork: then the failure stays 0, and the child ends with 127.
 typedef volatile struct failure failure_report;
 
 __attribute__((noreturn)) static void fail(failure_report *failure) {
@@ -30,14 +30,13 @@ __attribute__((noreturn)) static void fail(failure_report *failure) {
     _exit(127);
 }
 
-// The child starts as if nobody had ever touched its signals. Who was started by nohup to outlive the terminal means its
-// children to do so as well.
+// The child starts with default signals, except those that nohup ignores so that children outlive the terminal too.
 static void default_signals(void) {
     const struct sigaction standard = {.sa_handler = SIG_DFL};
     struct sigaction current;
     for (int number = 1; number < NSIG; number++) {
         if (number == SIGHUP && sigaction(number, NULL, &current) == 0 && current.sa_handler == SIG_IGN) continue;
-        // Those that nobody may change refuse.
+        // Signals that cannot be changed return an error.
         (void)sigaction(number, &standard, NULL);
     }
 }
@@ -59,8 +58,8 @@ static void set_standard(const struct processkit_spawn *request, failure_report 
     }
 }
 
-// Nothing is ever written into what the watcher reads, and only this process has the other end: it ends with this process,
-// and the watcher kills the group that it is in itself.
+// Nothing is ever written to the watcher's input, and only this process has the other end, which closes when this
+// process ends. The watcher then kills its own group.
 static char *const watching[] = {"sh", "-c", "read -r _; kill -KILL 0", NULL};
 
 struct watcher {
@@ -78,7 +77,7 @@ static int prepare_watcher(struct watcher *prepared, int watched) {
     int failure = posix_spawn_file_actions_adddup2(&prepared->actions, watched, 0);
     for (int number = 1; number < 3 && !failure; number++)
         failure = posix_spawn_file_actions_addopen(&prepared->actions, number, "/dev/null", O_WRONLY, 0);
-    // The folder of the program is not kept by it.
+    // The watcher does not keep the program's folder in use.
     if (!failure) failure = posix_spawn_file_actions_addchdir_np(&prepared->actions, "/");
     if (!failure) failure = posix_spawn_file_actions_addclosefrom_np(&prepared->actions, 3);
     return failure;
@@ -89,10 +88,11 @@ static void destroy_watcher(struct watcher *prepared) {
     posix_spawnattr_destroy(&prepared->attributes);
 }
 
-// By posix_spawn, as a second vfork would overwrite where the address sanitizer keeps the way back from the first.
+// With posix_spawn, because a second vfork would overwrite the return address that the address sanitizer keeps for the
+// first.
 static void start_watcher(const struct watcher *prepared, failure_report *failure) {
     static char *const environment[] = {NULL};
-    // It ignores them from the first moment on, so that it is there until the group is killed.
+    // It ignores these signals from the start, so that it exists until the group is killed.
     const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     enum { COUNT = sizeof ignored / sizeof *ignored };
     const struct sigaction ignoring = {.sa_handler = SIG_IGN};
@@ -104,9 +104,10 @@ static void start_watcher(const struct watcher *prepared, failure_report *failur
     for (int i = 0; i < COUNT; i++) sigaction(ignored[i], &before[i], NULL);
 }
 
-// The last but for the limits: all before may still need the descriptors that have these numbers here.
+// Last except for the limits, because all earlier steps may need the descriptors that have these numbers here.
 static void pass_descriptors(const struct processkit_spawn *request, failure_report *failure) {
-    // A copy must not take the number of one that is still to be copied, so that each goes by way of a number above all.
+    // A copy must not overwrite a descriptor that is still to be copied, so each goes through a number above all
+    // others.
     int above = 4 + request->passed_count;
     for (int i = 0; i < request->passed_count; i++)
         if (request->passed[i] >= above) above = request->passed[i] + 1;
@@ -118,7 +119,7 @@ static void pass_descriptors(const struct processkit_spawn *request, failure_rep
     closefrom(request->passed_count > 0 ? 4 + request->passed_count : 3);
 }
 
-// Both, so that the program cannot raise it again.
+// Sets both limits, so that the program cannot raise it again.
 static void lower(int resource, rlim_t most, failure_report *failure) {
     struct rlimit limit;
     if (getrlimit(resource, &limit) != 0) fail(failure);
@@ -129,12 +130,13 @@ static void lower(int resource, rlim_t most, failure_report *failure) {
 
 static void set_limits(const struct processkit_spawn *request, failure_report *failure) {
     struct rlimit limit;
-    // Some programs walk along all descriptors that they may have, which takes seconds where a server has raised the limit.
+    // Some programs loop over all possible descriptors, which takes seconds if a server has raised the limit.
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > given_descriptors.rlim_cur) {
         limit.rlim_cur = given_descriptors.rlim_cur;
         (void)setrlimit(RLIMIT_NOFILE, &limit);
     }
-    // With 0 the kernel still starts a program that takes cores through a pipe; with 1 it writes none and starts none.
+    // With 0 the kernel still starts a program that collects core dumps through a pipe; with 1 it writes none and
+    // starts none.
     if (request->no_core) lower(RLIMIT_CORE, 1, failure);
     if (request->most_tasks > 0) lower(RLIMIT_NPROC, request->most_tasks, failure);
     if (request->most_data > 0) lower(RLIMIT_DATA, request->most_data, failure);
@@ -144,15 +146,15 @@ __attribute__((noreturn, noinline)) static void become_child(
     const struct processkit_spawn *request, const struct watcher *prepared, failure_report *failure
 ) {
     default_signals();
-    // The leader of a session leads its group as well, and may not be given another.
+    // A session leader already leads its group, and must not be given another.
     if (request->session ? setsid() < 0 : setpgid(0, 0) != 0) fail(failure);
     if (request->watched >= 0) start_watcher(prepared, failure);
     set_standard(request, failure);
-    // It is in the background as yet, and all signals are blocked that would stop it for this.
+    // It is still in the background, and all signals that would stop it for this are blocked.
     if (request->terminal >= 0 && tcsetpgrp(request->terminal, getpgrp()) != 0) fail(failure);
     if (request->directory && chdir(request->directory) != 0) fail(failure);
     if (request->no_groups && processkit_drop_groups() != 0) fail(failure);
-    // While the set of rules still is open; nothing below opens a file.
+    // While the ruleset is still open. Nothing below opens a file.
     if (request->restriction) {
         failure->stage = PROCESSKIT_RESTRICTING;
         if (processkit_restrict(request->restriction) != 0) fail(failure);
@@ -163,7 +165,7 @@ __attribute__((noreturn, noinline)) static void become_child(
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    // The last of all, as it may refuse any of the calls above.
+    // Last of all, because it may forbid any of the calls above.
     if (request->restriction) {
         failure->stage = PROCESSKIT_RESTRICTING;
         if (processkit_filter(request->restriction) != 0) fail(failure);
@@ -200,7 +202,7 @@ int processkit_spawn(
     sigset_t all, before;
     struct failure failed = {0, PROCESSKIT_STARTING};
     *process = -1;
-    // A handler that ran in the child would work on the memory of this process.
+    // A handler that runs in the child would use the memory of this process.
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pid_t child = request->supervised ? processkit_supervise(request, &failed) : processkit_start(request, &failed);
@@ -211,7 +213,7 @@ int processkit_spawn(
     if (failure) return -failure;
     *process = child;
 
-    // Nobody else waits for this child, so its number cannot have been given away yet.
+    // Only this code waits for this child, so its number cannot have been reused yet.
     *pidfd = pidfd_open(child, 0);
     if (*pidfd >= 0) return 0;
     failure = errno;
@@ -220,7 +222,7 @@ int processkit_spawn(
     return -failure;
 }
 
-// Where the program was started without standard descriptors, a pipe could get their numbers and be overwritten.
+// If the program was started without standard descriptors, a pipe could get their numbers and be overwritten.
 static int above_standard(int descriptor) {
     if (descriptor > 2) return descriptor;
     int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);

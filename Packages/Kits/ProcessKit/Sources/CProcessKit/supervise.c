@@ -13,13 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// The supervisor is a copy of this process that never becomes a program: the children of processes that have ended become
-// its own, whatever group or session they have gone to. It calls only what is safe after a fork among threads. Its memory
-// is that of this process at the time, so that nobody may look at it.
+// The supervisor is a copy of this process that never becomes a program. Orphaned descendants become its children,
+// whatever their group or session. It calls only functions that are safe after a fork among threads. It contains the
+// memory of this process, so it is closed to other processes.
 
 enum { LIFELINE, SIGNALS };
 
-// By number, as far as the system tells them; what they leave becomes a child of this process in turn.
+// By number, as far as the system lists them. Their own children become children of this process in turn.
 static void kill_children(void) {
     char bytes[4096];
     int list = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
@@ -38,9 +38,9 @@ static void kill_children(void) {
     close(list);
 }
 
-// Returns when none is left.
+// Returns when no child is left.
 static void end_all(pid_t main, int *status) {
-    // All that stayed in its group at once, however fast they multiply.
+    // Kills its whole group at once, however fast it multiplies.
     kill(-main, SIGKILL);
     for (;;) {
         kill_children();
@@ -52,7 +52,7 @@ static void end_all(pid_t main, int *status) {
     }
 }
 
-// It is not reaped before its group was killed, so that this reaches nobody who has been given its number.
+// It is reaped only after its group was killed, so that no other process with its number is hit.
 static bool has_ended(pid_t main) {
     for (;;) {
         siginfo_t info = {.si_pid = 0};
@@ -62,14 +62,14 @@ static bool has_ended(pid_t main) {
     }
 }
 
-// Until the child has ended, or the process that has the other end of the lifeline.
+// Until the child has ended, or the process with the other end of the lifeline.
 static void watch(pid_t main, struct pollfd *watched) {
     for (;;) {
         if (poll(watched, 2, -1) < 0 && errno != EINTR) return;
         if (watched[LIFELINE].revents) return;
         struct signalfd_siginfo signal;
         while (read(watched[SIGNALS].fd, &signal, sizeof signal) == sizeof signal)
-            // What this process is asked is meant for the child.
+            // Signals to this process are for the child.
             if (signal.ssi_signo != SIGCHLD) kill(-main, (int)signal.ssi_signo);
         if (has_ended(main)) return;
     }
@@ -90,7 +90,7 @@ __attribute__((noreturn)) static void end_like(int status) {
     _exit(WEXITSTATUS(status));
 }
 
-// The lowest descriptor, of a number or above, that the child still has to be given.
+// The lowest descriptor, from a number on, that the child still needs.
 static int next_needed(const struct processkit_spawn *request, int report, int from) {
     const int given[] = {
         request->standard[0], request->standard[1], request->standard[2], request->watched, request->terminal, report,
@@ -104,7 +104,7 @@ static int next_needed(const struct processkit_spawn *request, int report, int f
     return next;
 }
 
-// At once, since whoever has a copy of a descriptor holds its lock as well.
+// At once, because a copy of a descriptor also holds its lock.
 static void close_others(const struct processkit_spawn *request, int report) {
     int from = 3;
     for (int next; (next = next_needed(request, report, from)) < INT_MAX; from = next + 1)
@@ -118,7 +118,7 @@ __attribute__((noreturn)) static void supervise(const struct processkit_spawn *r
     own.watched = -1;
     own.directory = NULL;
     pid_t main = -1;
-    // By a path that may lead over a descriptor.
+    // Because the path may lead through a descriptor.
     bool is_there = !request->directory || chdir(request->directory) == 0;
     if (is_there) close_others(request, report);
     if (!is_there || setpgid(0, 0) != 0 || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0
@@ -131,8 +131,8 @@ __attribute__((noreturn)) static void supervise(const struct processkit_spawn *r
         (void)!write(report, &failure, sizeof failure);
         _exit(127);
     }
-    // What this process has open is its parent's, and must not stay open when that closes it. The end of the report is
-    // how the parent learns that all went well.
+    // The open descriptors belong to the parent, and must not stay open when the parent closes them. The end of the
+    // report tells the parent that all went well.
     sigset_t all;
     sigfillset(&all);
     struct pollfd watched[] = {{.fd = 0, .events = POLLIN}, {.events = POLLIN}};

@@ -139,7 +139,7 @@ extension Launcher {
             }
             defer { group.cancelAll() }
             guard let completion = try await group.next() ?? nil else {
-                throw ProcessError(.timedOut, "\(command.executable) took longer than \(timeout) and was ended")
+                throw ProcessError(.timedOut, "\(command.executable) took longer than \(timeout) and was stopped")
             }
             return completion
         }

@@ -12,7 +12,7 @@ public final class OtherProcess: Sendable {
     public init?(_ process: Int32, loop: EventLoop) throws(ProcessError) {
         let descriptor = processkit_pidfd_open(process)
         guard descriptor != -ESRCH, descriptor != -EINVAL else { return nil }
-        guard descriptor >= 0 else { throw .system("look at process \(process)", errno: -descriptor) }
+        guard descriptor >= 0 else { throw .system("watch process \(process)", errno: -descriptor) }
         do throws(LoopError) {
             pidfd = try LoopDescriptor(owning: descriptor, loop: loop)
         } catch {

@@ -21,7 +21,7 @@ public final class Signals: Sendable {
         let descriptor = processkit_signals_open()
         guard descriptor >= 0 else {
             if descriptor == -EBUSY {
-                throw ProcessError(.signalsInUse, "cannot catch signals: another part of the program does already")
+                throw ProcessError(.signalsInUse, "cannot catch signals: another part of the program already does")
             }
             throw .system("catch signals", errno: -descriptor)
         }

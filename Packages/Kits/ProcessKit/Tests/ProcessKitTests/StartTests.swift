@@ -180,9 +180,9 @@ struct StartTests {
             try makeFile("\(directory)/bare", "no first line", mode: 0o755)
             try makeFile("\(directory)/orphan", "#!/no/such/interpreter\n", mode: 0o755)
             let cases: [(String, ProcessError.Kind, String)] = [
-                ("no-such-tool", .notFound, "it is in no directory of PATH"),
-                ("\(directory)/missing", .notFound, "there is no such file"),
-                ("\(directory)/orphan", .notFound, "the interpreter that its first line names"),
+                ("no-such-tool", .notFound, "it is not in PATH"),
+                ("\(directory)/missing", .notFound, "no such file"),
+                ("\(directory)/orphan", .notFound, "the interpreter in its first line"),
                 ("plain", .notExecutable, "plain is not executable"),
                 ("\(directory)/plain", .notExecutable, "it is not an executable file"),
                 ("\(directory)", .notExecutable, "it is not an executable file"),

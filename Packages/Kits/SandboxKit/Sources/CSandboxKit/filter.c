@@ -9,11 +9,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// Newer than the library's own table; the numbers are the same on all architectures.
+// These are newer than the library's table. The numbers are the same on all architectures.
 enum { FCHMODAT2 = 452, SETXATTRAT = 463, REMOVEXATTRAT = 466 };
 
-// What no command needs, and what leads around the sandbox or far into the kernel: other name spaces, the keys of the
-// person, which no name space divides, and interfaces that bypass these rules.
+// No command needs these. They lead around the sandbox or deep into the kernel: other namespaces, the user's kernel
+// keys, which namespaces do not separate, and interfaces that bypass these rules.
 static const int refused[] = {
     SCMP_SYS(unshare),       SCMP_SYS(setns),           SCMP_SYS(mount),           SCMP_SYS(umount2),
     SCMP_SYS(pivot_root),    SCMP_SYS(move_mount),      SCMP_SYS(open_tree),       SCMP_SYS(fsopen),
@@ -23,7 +23,7 @@ static const int refused[] = {
     SCMP_SYS(pidfd_getfd),   SCMP_SYS(kexec_load),      SCMP_SYS(init_module),     SCMP_SYS(finit_module),
 };
 
-// What reaches other processes, or memory that they share, where no name space divides them from a command.
+// These reach other processes, or memory shared with them. They are refused if the command has no separate namespaces.
 static const int reaching[] = {
     SCMP_SYS(ptrace),        SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(shmget),
     SCMP_SYS(shmat),         SCMP_SYS(shmctl),           SCMP_SYS(msgget),            SCMP_SYS(msgsnd),
@@ -31,17 +31,17 @@ static const int reaching[] = {
     SCMP_SYS(semtimedop),    SCMP_SYS(semctl),           SCMP_SYS(mq_open),           SCMP_SYS(mq_unlink),
 };
 
-// Access lists are among them, and Landlock divides nobody from those of any file that is the person's own. A file system
-// may have none, so that programs do without.
+// These include access control lists. Landlock does not restrict them for the user's own files. Programs cope without
+// them, because some file systems do not have them.
 static const int labels[] = {
     SCMP_SYS(setxattr),    SCMP_SYS(lsetxattr),    SCMP_SYS(fsetxattr),    SETXATTRAT,
     SCMP_SYS(removexattr), SCMP_SYS(lremovexattr), SCMP_SYS(fremovexattr), REMOVEXATTRAT,
 };
 
-// Their arguments lie in memory, which a filter cannot read. Programs use the older call when these are not there.
+// A filter cannot read their arguments, which are in memory. Programs fall back to the older calls.
 static const int absent[] = {SCMP_SYS(clone3), SCMP_SYS(openat2)};
 
-// With the argument that holds a file's mode; the first four change that of one that is there.
+// Each with the index of the file mode argument. The first four change the mode of an existing file.
 enum { CHANGING = 4 };
 static const struct { int call; unsigned mode; } modes[] = {
     {SCMP_SYS(chmod), 1},    {SCMP_SYS(fchmod), 1}, {SCMP_SYS(fchmodat), 2}, {FCHMODAT2, 2},
@@ -49,7 +49,7 @@ static const struct { int call; unsigned mode; } modes[] = {
     {SCMP_SYS(creat), 1},
 };
 
-// With the arguments that hold the flags and the mode, which counts only where a file is made.
+// Each with the indexes of the flags and the mode. The mode matters only if a file is created.
 static const struct { int call; unsigned flags, mode; } opens[] = {{SCMP_SYS(open), 1, 2}, {SCMP_SYS(openat), 2, 3}};
 
 static int refuse_bits(scmp_filter_ctx filter, scmp_datum_t bits) {
@@ -67,8 +67,8 @@ static int refuse_bits(scmp_filter_ctx filter, scmp_datum_t bits) {
     return failure;
 }
 
-// The internet's families only: a Unix socket of the person is reached through any folder that is seen, and others lead
-// to the machine that this one runs on, or to the kernel's own interfaces.
+// Only internet sockets are allowed. A Unix socket can be reached through any visible folder, and other families lead
+// to the host of this machine or to kernel interfaces.
 static int refuse_families(scmp_filter_ctx filter) {
     int failure = 0;
     for (scmp_datum_t family = 0; family < AF_INET6 && !failure; family++)
@@ -84,7 +84,7 @@ static int refuse_families(scmp_filter_ctx filter) {
 static int refuse_sockets(scmp_filter_ctx filter, unsigned kinds) {
     int failure = kinds & SANDBOXKIT_NO_NETWORK
         ? seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 0) : refuse_families(filter);
-    // One of a pair for datagrams sends to any address; raw ones are the same among Unix sockets.
+    // A datagram socket of a pair can send to any address. A raw Unix socket is a datagram socket.
     const scmp_datum_t types[] = {SOCK_DGRAM, SOCK_RAW};
     for (size_t i = 0; i < 2 && !failure; i++)
         failure = seccomp_rule_add(
@@ -92,28 +92,28 @@ static int refuse_sockets(scmp_filter_ctx filter, unsigned kinds) {
     return failure;
 }
 
-// For a command that has the name spaces of everybody.
+// For a command without separate namespaces.
 static int refuse_shared(scmp_filter_ctx filter) {
     int failure = 0;
     for (size_t i = 0; i < sizeof reaching / sizeof *reaching && !failure; i++)
         failure = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), reaching[i], 0);
     for (size_t i = 0; i < sizeof labels / sizeof *labels && !failure; i++)
         failure = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOTSUP), labels[i], 0);
-    // A process has the limits of its own.
+    // Resource limits of other processes must not change.
     if (!failure)
         failure = seccomp_rule_add(
             filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prlimit64), 1, SCMP_CMP(0, SCMP_CMP_NE, 0));
-    // Landlock does not know of modes: nobody else must be able to write a file of the person afterwards.
+    // Landlock ignores modes. No other user may get write access to the user's files.
     for (size_t i = 0; i < CHANGING && !failure; i++)
         failure = seccomp_rule_add(
             filter, SCMP_ACT_ERRNO(EPERM), modes[i].call, 1, SCMP_CMP(modes[i].mode, SCMP_CMP_MASKED_EQ, 02, 02));
     return failure;
 }
 
-// Before its third version Landlock lets everybody empty a file that they may not write.
+// Landlock before version 3 does not prevent truncating a file that may not be written.
 static int refuse_truncating(scmp_filter_ctx filter) {
     int failure = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(truncate), 0);
-    // The access mode 3 is neither reading nor writing to Landlock, and empties a file all the same.
+    // Landlock treats access mode 3 as neither reading nor writing, but it can truncate a file.
     const scmp_datum_t ways[] = {O_RDONLY | O_TRUNC, O_ACCMODE | O_TRUNC};
     for (size_t i = 0; i < sizeof opens / sizeof *opens; i++)
         for (size_t j = 0; j < 2 && !failure; j++)
@@ -133,13 +133,13 @@ static int add_rules(scmp_filter_ctx filter, unsigned kinds) {
         failure = seccomp_rule_add(
             filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
             SCMP_CMP(0, SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER));
-    // Both put characters into the terminal as if they were typed.
+    // Both insert characters into the terminal as if they were typed.
     const scmp_datum_t typing[] = {TIOCSTI, TIOCLINUX};
     for (size_t i = 0; i < 2 && !failure; i++)
         failure = seccomp_rule_add(
             filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
             SCMP_CMP(1, SCMP_CMP_MASKED_EQ, 0xffffffff, typing[i]));
-    // A program that is left behind must not run as somebody else when the person starts it.
+    // A program that the command leaves behind must not be setuid when the user starts it.
     if (!failure) failure = refuse_bits(filter, 04000);
     if (!failure) failure = refuse_bits(filter, 02000);
     if (!failure) failure = refuse_sockets(filter, kinds);
@@ -153,7 +153,7 @@ int sandboxkit_filter(unsigned kinds) {
     if (memory < 0) return memory;
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     int failure = filter ? 0 : -ENOMEM;
-    // Calls of another architecture have other numbers.
+    // System calls of another architecture have other numbers.
     if (!failure) failure = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
     if (!failure) failure = add_rules(filter, kinds);
     if (!failure) failure = seccomp_export_bpf(filter, memory);

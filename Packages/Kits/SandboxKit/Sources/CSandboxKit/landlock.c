@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// As newer kernels have it. An older one takes a longer structure too, as long as what it does not know is zero.
+// The structure of newer kernels. Older kernels accept it if the members that they do not know are zero.
 struct rules {
     uint64_t files;
     uint64_t network;

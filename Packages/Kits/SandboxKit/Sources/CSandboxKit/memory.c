@@ -8,7 +8,7 @@
 int sandboxkit_memory(const void *bytes, size_t count) {
     int memory = memfd_create("sandbox", MFD_CLOEXEC);
     if (memory < 0) return -errno;
-    // At a place, so that whoever reads begins at the start.
+    // Writes at an offset, so that a reader begins at the start.
     for (size_t written = 0; written < count;) {
         ssize_t more = pwrite(memory, (const char *)bytes + written, count - written, (off_t)written);
         if (more < 0 && errno == EINTR) continue;

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Each level has a descriptor open.
+// Each level keeps a descriptor open.
 enum { DEEPEST = 200 };
 
 static int remove_contents(int folder, int depth);
@@ -18,7 +18,7 @@ static int remove_entry(int folder, const char *name, int depth) {
     if (errno != EISDIR) return -errno;
     if (unlinkat(folder, name, AT_REMOVEDIR) == 0) return 0;
     if (depth >= DEEPEST) return -ELOOP;
-    // Some programs make folders that they cannot write in later.
+    // Some programs create folders that they cannot write to later.
     (void)fchmodat(folder, name, 0700, 0);
     int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (inner < 0) return -errno;
@@ -28,7 +28,7 @@ static int remove_entry(int folder, const char *name, int depth) {
 }
 
 static int remove_contents(int folder, int depth) {
-    // The descriptor of the folder is its owner's.
+    // A separate descriptor, because the caller owns the given one.
     int listed = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (listed < 0) return -errno;
     DIR *entries = fdopendir(listed);
@@ -40,7 +40,7 @@ static int remove_contents(int folder, int depth) {
     int failure = 0;
     for (struct dirent *entry; (entry = readdir(entries));) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        // What can be removed is, whatever cannot.
+        // Removes as much as possible, even if some entries fail.
         int own = remove_entry(folder, entry->d_name, depth);
         if (own) failure = own;
     }

@@ -2,9 +2,9 @@ import Capabilities
 public import FileKit
 public import ProcessKit
 
-/// Runs commands in a folder, each in a group of processes of its own and in a sandbox, if there is to be one.
+/// Runs commands in a folder, each in a separate process group, and in a sandbox if one is given.
 public final class CommandRunner: Sendable {
-    /// How long a command has after it was asked to end.
+    /// How long a command may run after it was asked to end.
     static let grace = Duration.milliseconds(200)
 
     private let launcher: Launcher
@@ -13,8 +13,8 @@ public final class CommandRunner: Sendable {
     private let engine: SandboxEngine
 
     /// - Parameters:
-    ///   - variables: all that commands get.
-    ///   - sandbox: what they see and may change; nil for what the user sees and may change.
+    ///   - variables: the environment of the commands.
+    ///   - sandbox: limits what they see and change; nil for the rights of the user.
     public convenience init(variables: [String: String], sandbox: Sandbox?) {
         self.init(variables: variables, sandbox: sandbox, by: nil, launcher: Launcher())
     }
@@ -26,31 +26,30 @@ public final class CommandRunner: Sendable {
         self.engine = SandboxEngine(launcher: launcher, variables: variables, by: engine)
     }
 
-    /// Runs a command to its end, or until the limit is over; then the whole group is asked to end, and killed after
-    /// the grace, and so it is at once in a task that is cancelled.
+    /// Runs a command until it ends or its time is over. Then, or when the task is cancelled, its process group is
+    /// asked to end, and is killed after the grace period.
     ///
-    /// What it has started and left behind is ended with it. What it prints goes to `tell` as it comes; a command
-    /// that prints faster than that is taken has to wait. Standard error is joined to standard output, so that what is
-    /// printed keeps its order.
+    /// Processes that it leaves behind are killed as well. Its output goes to `tell` as it arrives; a slow reader slows
+    /// the command down. Standard error is merged into standard output, so that the order is kept.
     ///
     /// - Parameters:
-    ///   - folder: where it starts.
-    ///   - root: the folder in or above it in which a command in a sandbox may write.
-    ///   - hidden: what it must not see of that, in a sandbox.
-    ///   - kept: what it may see and not write.
-    /// - Returns: how it ended; with the exit code 127 of a shell where there is no such program in the sandbox, and 126
-    ///   where it cannot be executed.
-    /// - Throws: `SandboxError` where it was to be in a sandbox and could not be; then it was not run. Without a sandbox
-    ///   `ProcessError` where the program cannot be started.
+    ///   - folder: the working folder of the command.
+    ///   - root: the folder, equal to or above it, that a sandboxed command can write to.
+    ///   - hidden: paths in it that a sandboxed command cannot see.
+    ///   - kept: paths in it that a sandboxed command can only read.
+    /// - Returns: how it ended. As in a shell, exit code 127 means that the program is not in the sandbox, and 126 that
+    ///   it cannot be executed.
+    /// - Throws: `SandboxError` if the sandbox cannot be created; the command was not run. Without a sandbox,
+    ///   `ProcessError` if the program cannot be started.
     public func run(
         _ words: [String], input: [UInt8]? = nil, in folder: Folder, of root: Folder, hiding hidden: [String] = [],
         keeping kept: [String] = [], limit: Duration? = nil,
         telling tell: @escaping @Sendable (String) async -> Void
     ) async throws -> CommandResult {
-        // It is open for as long as it takes to start there.
+        // The folder must stay open until the command has started there.
         defer { withExtendedLifetime(folder) {} }
         guard var sandbox else {
-            // By its descriptor: no path can be made to lead elsewhere meanwhile.
+            // By its descriptor, so that a changed path cannot lead elsewhere.
             let command = Command(
                 words[0], Array(words.dropFirst()), environment: CommandEnvironment(variables),
                 workingDirectory: "/proc/self/fd/\(folder.descriptor.rawValue)")
@@ -59,13 +58,13 @@ public final class CommandRunner: Sendable {
         sandbox.hidden += hidden
         sandbox.kept += kept
         let sandboxed = try await engine.command(words, in: sandbox, around: root, from: folder)
-        // What it guards stays guarded until the command has ended.
+        // The guard must hold until the command has ended.
         defer { withExtendedLifetime(sandboxed) {} }
         do {
             var result = try await follow(sandboxed.command, input, for: limit, telling: tell)
             result.engine = sandboxed.kind
             guard sandboxed.hasFailed(result.status) else { return result }
-            // What was not run has printed nothing: there is only what bubblewrap says.
+            // The program did not run, so the output is only bubblewrap's.
             let errors = Array(result.output.text.utf8)
             guard let code = sandboxed.exitCode(ofUnstarted: errors) else {
                 throw SandboxError.notMade(SandboxError.firstLine(of: errors))
@@ -84,7 +83,7 @@ public final class CommandRunner: Sendable {
         }
     }
 
-    /// What sandboxes are made by on this machine; throws `SandboxError` where none can be.
+    /// The kind of sandbox on this machine. Throws `SandboxError` if there is none.
     public func support() async throws -> SandboxSupport { try await engine.support() }
 
     private func follow(
@@ -95,15 +94,15 @@ public final class CommandRunner: Sendable {
         command.errors = .output
         command.hasNoCore = true
         if let input { command.input = .bytes(input) }
-        // It must not outlive a server that was killed.
+        // The command must not outlive a killed server.
         command.endsWithParent = true
-        // Without a terminal there is none to ask for a password at, which would stop the command for good.
+        // Without a terminal, the command cannot stop to ask for a password.
         command.hasOwnSession = true
         return try await launcher.withChild(command, grace: .zero) { child in
             let following = CommandFollowing(child: child, output: try child.output, limit: limit, tell: tell)
             let (stop, stopping) = AsyncStream<Void>.makeStream()
-            // It has to see the end of a command that was stopped, which nothing in a cancelled task can wait for. This
-            // closure is its owner and waits for it in any case.
+            // This task must see the end of a stopped command, which a cancelled task could not wait for. It is awaited
+            // below in any case.
             let work = Task { await following.run(stop) }
             return try await withTaskCancellationHandler {
                 let result = await work.value
@@ -118,23 +117,23 @@ public final class CommandRunner: Sendable {
 
 /// How a command ended.
 public struct CommandResult: Sendable {
-    /// What it printed, its messages among it.
+    /// The output, including standard error.
     public internal(set) var output: OutputExcerpt
-    /// Nil where it had to be killed.
+    /// Nil if it had to be killed.
     public internal(set) var status: ChildStatus?
     public internal(set) var isOverTime = false
-    /// What its sandbox was made by; nil where it had none.
+    /// The kind of sandbox; nil if there was none.
     public internal(set) var engine: SandboxSupport.Kind?
 }
 
-/// Takes what a running command prints, until it and all that it has started have ended or have to.
+/// Follows a running command until it and its descendants have ended or were killed.
 struct CommandFollowing: Sendable {
-    /// How long is waited for the rest of what was printed, where somebody out of reach still holds the other end.
+    /// How long to wait for remaining output if a process out of reach keeps the pipe open.
     private static let rest = Duration.milliseconds(200)
 
     let child: ChildProcess
     let output: OutputPipe
-    /// Nil for a command that may take any time.
+    /// Nil for no limit.
     let limit: Duration?
     let tell: @Sendable (String) async -> Void
 
@@ -166,7 +165,7 @@ struct CommandFollowing: Sendable {
                     (result.output, hasAll) = (output, true)
                 case .ended(let status):
                     result.status = status
-                    // Those that it has left behind have no time of their own, but for that of a group that was stopped.
+                    // Processes left behind get no extra time, except in a stopped group, which has its grace period.
                     if !isEnding { child.send(.kill) }
                     group.addTask { await pause(Self.rest) ? .restIsOver : .cancelled }
                 case .limitIsOver, .stopped:
@@ -194,7 +193,7 @@ struct CommandFollowing: Sendable {
                 if !piece.isEmpty { await tell(piece) }
             }
         } catch {
-            // Cancelled, because nobody waits for the rest: what came until now is what there is.
+            // Cancelled because the wait for the rest is over. The output so far is the result.
         }
         let piece = text.rest()
         if !piece.isEmpty { await tell(piece) }
@@ -202,11 +201,11 @@ struct CommandFollowing: Sendable {
     }
 
     private func status() async -> ChildStatus? {
-        // It throws when its end is no longer waited for, and then it has none.
+        // This throws if the end is no longer awaited. Then there is no status.
         do { return try await child.exitStatus() } catch { return nil }
     }
 
-    /// False when it was cancelled.
+    /// False if it was cancelled.
     private func pause(_ time: Duration) async -> Bool {
         do {
             try await ContinuousClock().sleep(for: time)
@@ -217,7 +216,7 @@ struct CommandFollowing: Sendable {
     }
 }
 
-/// The beginning and the end of a long text, such as what a command printed, in memory that does not grow with it.
+/// The beginning and the end of a long output. Its memory use is limited.
 public struct OutputExcerpt: Sendable {
     static let largestHead = 16 << 10
     static let largestTail = 48 << 10
@@ -233,11 +232,12 @@ public struct OutputExcerpt: Sendable {
         let room = Self.largestHead - head.count
         head += bytes.prefix(room)
         tail += bytes.dropFirst(room)
-        // Cut only at twice the size, so that what is kept is not moved for every piece.
+        // Cut only at twice the size, so that the kept bytes are not moved for every piece.
         if tail.count > 2 * Self.largestTail { tail.removeFirst(tail.count - Self.largestTail) }
     }
 
-    /// As a text; where the middle is left out, it says how much, and begins with a whole line where there is one.
+    /// The text. If the middle is left out, it reports the number of bytes and continues at the start of a line, if
+    /// possible.
     public var text: String {
         guard count > Self.largestHead + Self.largestTail else { return String(decoding: head + tail, as: UTF8.self) }
         var start = head[...]
@@ -246,16 +246,16 @@ public struct OutputExcerpt: Sendable {
         if let first = end.firstIndex(of: UInt8(ascii: "\n")) { end = end[(first + 1)...] }
         let left = count - start.count - end.count
         let line = start.last == UInt8(ascii: "\n") ? "" : "\n"
-        return String(decoding: start, as: UTF8.self) + "\(line)[… \(left) bytes are left out here …]\n"
+        return String(decoding: start, as: UTF8.self) + "\(line)[… \(left) bytes omitted …]\n"
             + String(decoding: end, as: UTF8.self)
     }
 }
 
-/// Makes texts of pieces of bytes that may end in the middle of a character.
+/// Decodes UTF-8 from pieces that may end in the middle of a character.
 struct UTF8Pieces: Sendable {
     private var open: [UInt8] = []
 
-    /// The text of another piece, but for a character that it only begins.
+    /// The text of the next piece, without an incomplete character at its end.
     mutating func text(_ bytes: [UInt8]) -> String {
         let all = open.isEmpty ? bytes : open + bytes
         let whole = all.count - Self.unfinished(all)
@@ -263,13 +263,13 @@ struct UTF8Pieces: Sendable {
         return String(decoding: all[..<whole], as: UTF8.self)
     }
 
-    /// What was left open at the end.
+    /// The incomplete bytes at the end.
     mutating func rest() -> String {
         defer { open = [] }
         return String(decoding: open, as: UTF8.self)
     }
 
-    /// How many of the last bytes are the beginning of a character that goes on.
+    /// The number of bytes at the end that belong to an incomplete character.
     private static func unfinished(_ bytes: [UInt8]) -> Int {
         for back in 1...3 where back <= bytes.count {
             let byte = bytes[bytes.count - back]

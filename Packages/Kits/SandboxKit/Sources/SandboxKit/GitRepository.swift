@@ -1,33 +1,33 @@
 import Capabilities
 import FileKit
 
-/// A repository as git finds it from a folder. It is found by reading files, and nothing of it is run.
+/// A git repository, found from a folder as git finds it. This only reads files and runs nothing.
 struct GitRepository {
     static let name = ".git"
 
-    /// The checkout from which it was found: hooks run there.
+    /// The checkout that it was found from. Hooks run there.
     let top: AbsolutePath
-    /// Where its folder is, as the checkout names it.
+    /// The path of its folder, as the checkout names it.
     let path: String
-    /// What the checkout has for itself: its HEAD and its index.
+    /// The folder of the checkout's own files: HEAD and index.
     let own: AbsolutePath
-    /// What all checkouts share: objects, settings, hooks. The same folder, but for a linked worktree.
+    /// The folder that all checkouts share: objects, settings, hooks. It differs from `own` only for a linked worktree.
     let common: AbsolutePath
-    /// Whether it names the checkout in turn. Otherwise whoever wrote the checkout's `.git` has chosen it, and it may belong
-    /// to something else.
+    /// Whether the repository names the checkout in turn. Otherwise whoever wrote the checkout's `.git` chose the
+    /// repository, which may belong to something else.
     let isBound: Bool
 
-    /// A folder that is a repository without a checkout.
+    /// A bare repository.
     init(bare place: AbsolutePath) {
         (top, path, own, common, isBound) = (place, place.text, place, place, true)
     }
 
-    /// The one of a checkout; nil where the folder is none.
+    /// The repository of a checkout; nil if the folder is not a checkout.
     init?(of top: AbsolutePath) throws(SandboxError) {
         let git = top.appending(Self.name)
         self.top = top
         guard let line = try Self.line(git.text) else {
-            // A folder, or nothing.
+            // A folder, or missing.
             guard Files.exists("\(git.text)/HEAD") else { return nil }
             (self.path, self.own, self.common, self.isBound) = (git.text, git, git, true)
             return
@@ -47,7 +47,7 @@ struct GitRepository {
         isBound = own.folder == common.appending("worktrees") && back == git
     }
 
-    /// The one that git finds in the folders above; nil where there is none.
+    /// The repository that git finds in the folders above; nil if there is none.
     init?(above folder: AbsolutePath) throws(SandboxError) {
         var top = folder
         while !top.names.isEmpty {
@@ -60,7 +60,7 @@ struct GitRepository {
         return nil
     }
 
-    /// The files with its settings.
+    /// Its settings files.
     var settings: [String] {
         var files = ["config", "config.worktree"].map { common.appending($0).text }
         if own != common { files.append(own.appending("config.worktree").text) }
@@ -74,11 +74,11 @@ extension GitRepository {
     /// A linked worktree or a submodule.
     struct Checkout {
         let top: AbsolutePath
-        /// The files with the settings of its repository.
+        /// The settings files of its repository.
         let settings: [String]
     }
 
-    /// All that belong to it, with those of its submodules.
+    /// All checkouts of the repository, including those of its submodules.
     func checkouts() throws(SandboxError) -> [Checkout] {
         var search = Search()
         try search.add(common)
@@ -87,7 +87,7 @@ extension GitRepository {
     }
 
     private struct Search {
-        /// A sandbox takes longer to make with each of them.
+        /// A limit, because each one adds to the time for creating a sandbox.
         static let most = 2000
 
         var found: [Checkout] = []
@@ -109,7 +109,7 @@ extension GitRepository {
             try addSubmodules(in: git.appending("modules"))
         }
 
-        /// A name of a submodule may have slashes, so that its repository lies deeper.
+        /// The name of a submodule may contain slashes. Its repository is deeper then.
         mutating func addSubmodules(in folder: AbsolutePath) throws(SandboxError) {
             for git in try folders(in: folder) {
                 guard Files.exists("\(git.text)/HEAD") else {
@@ -125,14 +125,14 @@ extension GitRepository {
         }
 
         private mutating func folders(in folder: AbsolutePath) throws(SandboxError) -> [AbsolutePath] {
-            // Most repositories have no such folder.
+            // Most repositories do not have this folder.
             let listed = try SandboxError.unlessAbsent { () throws(FileError) in try Files.list(folder.text) }
             guard let entries = listed else { return [] }
             count += entries.count
             guard count <= Self.most else {
                 throw SandboxError(
                     .folder,
-                    "commands are not run here: \(PlainText.escape(folder.text)) has more submodules than can be guarded"
+                    "cannot run commands here: \(PlainText.escape(folder.text)) has too many submodules to guard"
                 )
             }
             return entries.filter { $0.kind == .directory }.map { folder.appending($0.name) }
@@ -155,32 +155,32 @@ extension GitRepository {
         return nil
     }
 
-    /// Where a path leads; nil for what is not there, which nobody means.
+    /// The canonical path; nil if it does not exist.
     private static func place(_ path: String) -> AbsolutePath? { (try? Files.canonical(path)).map { AbsolutePath($0) } }
 
-    /// The first line of a file; nil for what is no file, or says nothing.
+    /// The first line of a file; nil if it is not a file, or empty.
     private static func line(_ file: String) throws(SandboxError) -> String? {
         let content = try SandboxError.unlessAbsent { () throws(FileError) in try Files.read(file, limit: 1 << 20) }
         guard let bytes = content else { return nil }
-        // git would take the path for its beginning.
+        // git would read the path only up to the zero byte.
         if bytes.contains(0) { throw SandboxError.settings(file) }
         let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
     }
 }
 
-/// What one file with settings of git names that has git run programs, or that belongs to a repository.
+/// The paths in a git settings file that make git run programs, or that belong to a repository.
 struct GitSettings: Equatable {
-    /// The folder with the hooks.
+    /// The hook folder.
     var hooks: String?
-    /// Files with more settings.
+    /// Included settings files.
     var included: [String] = []
-    /// The folder that is the checkout, which a submodule names.
+    /// The checkout folder, which a submodule names.
     var worktree: String?
 }
 
 extension GitSettings {
-    /// Nothing of a file that is not there.
+    /// Empty for a file that does not exist.
     static func read(_ file: String) throws(SandboxError) -> GitSettings {
         let content = try SandboxError.unlessAbsent { () throws(FileError) in try Files.read(file, limit: 1 << 20) }
         guard let content else { return GitSettings() }
@@ -188,7 +188,7 @@ extension GitSettings {
         return settings
     }
 
-    /// Nil where a value is written in a way that only git understands, with marks in the middle or over several lines.
+    /// Nil if a value has syntax that only git can parse, such as inner quotes or several lines.
     init?(_ bytes: [UInt8]) {
         self.init()
         var section = ""
@@ -213,7 +213,7 @@ extension GitSettings {
         }
     }
 
-    /// Nil where it is not one plain or one quoted text.
+    /// Nil unless it is one plain or one quoted text.
     private static func value(_ text: Substring) -> String? {
         guard text.first == "\"" else {
             var word = text.prefix { $0 != "#" && $0 != ";" }

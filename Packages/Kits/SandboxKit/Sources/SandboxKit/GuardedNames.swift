@@ -2,30 +2,30 @@ import Capabilities
 import FileKit
 import Glibc
 
-/// What a command may not change in its folder although it may write there: what other programs run or obey later, when
-/// no sandbox is around them. It is guarded whether it is there or not.
+/// Guards files in a command's folder that other programs run or obey later, outside of a sandbox. The command can
+/// write to the folder but not to these files. A name is guarded whether it exists or not.
 ///
-/// Of git that is what a repository has it run: hooks and settings, with what these name, those of the person too, and the
-/// files that say where the repositories of submodules and linked worktrees are.
+/// In git repositories these are hooks and settings, the files that settings name, including the user's settings, and
+/// the files that locate the repositories of submodules and linked worktrees.
 final class GuardedNames: Sendable {
-    /// How a name is kept that nothing has.
+    /// How a name that does not exist is guarded.
     enum Absent {
-        /// Something empty takes it.
+        /// An empty placeholder takes the name.
         case stubs
-        /// Nothing is made in its folder.
+        /// Nothing can be created in its folder.
         case sealed
     }
 
     let mounts: [Mount]
-    /// A repository elsewhere to which the folder belongs as a linked worktree or a submodule: what is to be seen of it.
+    /// Readable folders of a repository elsewhere, if the folder is its linked worktree or submodule.
     let shown: [String]
-    /// What is to be written of it.
+    /// Writable folders of that repository.
     let written: [String]
     private let stubs: [Stub]
-    /// Where git writes, with the links that were there before.
+    /// The folders where git writes, with the links that existed before.
     private let links: [(git: Folder, paths: Set<String>)]
 
-    /// - Parameter location: where the folder is.
+    /// - Parameter location: the path of the folder.
     init(
         in folder: Folder, at location: AbsolutePath, for sandbox: Sandbox, absent: Absent
     ) throws(SandboxError) {
@@ -40,7 +40,8 @@ final class GuardedNames: Sendable {
         links = finder.repositories.map { ($0, Self.links(in: $0)) }
     }
 
-    /// git writes through links that it finds in the place of its own files, such as COMMIT_EDITMSG and logs/HEAD.
+    /// Removes new links. git would write through a link in place of its own files, such as COMMIT_EDITMSG or
+    /// logs/HEAD.
     deinit {
         for (git, before) in links {
             for path in Self.links(in: git).subtracting(before) { Self.removeLink(path, in: git) }
@@ -51,13 +52,13 @@ final class GuardedNames: Sendable {
 // MARK: Links
 
 extension GuardedNames {
-    /// Where git puts its files under new names and moves them, which follows no link, or where no command writes.
+    /// Folders where git does not follow links, because it renames files into place, or where no command can write.
     private static let unfollowed: Set = ["objects", "modules", "worktrees", "hooks"]
 
     private static func links(in git: Folder) -> Set<String> {
         var (found, waiting) = (Set<String>(), [""])
         while let folder = waiting.popLast() {
-            // A repository that is gone has none.
+            // A removed repository has no links.
             guard let entries = try? Files.list("/proc/self/fd/\(git.descriptor.rawValue)/\(folder)") else { continue }
             for entry in entries {
                 switch entry.kind {
@@ -74,7 +75,7 @@ extension GuardedNames {
     private static func removeLink(_ path: String, in git: Folder) {
         let names = path.split(separator: "/")
         let above = names.dropLast().joined(separator: "/")
-        // Another command may have put a link in the place of a folder meanwhile, and it is not followed.
+        // Another command may have replaced a folder by a link, which must not be followed.
         guard let name = names.last,
             let folder = try? git.open(above.bytes, to: .list, followingLinks: false, naming: path)
         else { return }
@@ -94,7 +95,7 @@ extension GuardedNames {
         case other
     }
 
-    /// Something that settings name, and the file that does.
+    /// A path that settings name, and the settings file.
     fileprivate struct Named {
         let path: String
         let file: String
@@ -112,14 +113,14 @@ extension GuardedNames {
         var written: [String] = []
         var known: [AbsolutePath: Found?] = [:]
 
-        /// Guards a name, whether something has it or not.
+        /// Guards a name, whether it exists or not.
         @discardableResult
         mutating func add(
             _ name: String, _ form: Stub.Form, in folder: Folder, at location: AbsolutePath
         ) throws(SandboxError) -> Found? {
             let path = location.appending(name)
             if let found = known[path] { return found }
-            // Also where it is there: it may be the stub of another command, and must not go before this one ends.
+            // Even if the name exists: it may be the stub of another command, and must stay until this command ends.
             if case .stubs = absent, let stub = try Stub(name, form, in: folder) { stubs.append(stub) }
             let found = try look(name, in: folder, at: path)
             if found != nil {
@@ -131,12 +132,12 @@ extension GuardedNames {
             return found
         }
 
-        /// Keeps a folder from being renamed, which would take what is guarded in it to where nobody looks for it.
+        /// Prevents renaming of a folder, which would move guarded files out of their guarded place.
         private mutating func fix(_ path: AbsolutePath) {
             if !mounts.contains(Mount(.fixed, path)) { mounts.append(Mount(.fixed, path)) }
         }
 
-        /// Something that settings name, where it is in the folder or could be made in it.
+        /// Guards a path that settings name, if it is in the folder.
         private mutating func add(_ named: Named) throws(SandboxError) {
             guard let names = names(of: named.path) else { return }
             guard let last = names.last else { throw SandboxError.settings(named.file) }
@@ -144,17 +145,17 @@ extension GuardedNames {
             try add(String(decoding: last, as: UTF8.self), .folder, in: above, at: place)
         }
 
-        /// The names from the folder on; nil for what lies elsewhere.
+        /// The names below the folder; nil for a path elsewhere.
         private func names(of path: String) -> ArraySlice<[UInt8]>? {
-            // As it is written first: a link on the way in the folder could be replaced, and is refused.
+            // The literal path first: a link in the folder could be replaced, and is rejected later.
             if let names = AbsolutePath(path).names(beneath: location) { return names }
-            // What cannot be looked at is not in the folder.
+            // A path that cannot be resolved is not in the folder.
             guard let place = try? Files.place(path) else { return nil }
             return AbsolutePath(place).names(beneath: location)
         }
 
-        /// Opens a folder in the folder, and fixes it and those on the way. Nil where it is not there, and is kept so, or where
-        /// nothing in it can be changed anyway.
+        /// Opens a subfolder, and fixes it and its parents. Nil if it does not exist, in which case its name is
+        /// guarded, or if it is guarded already.
         private mutating func enter(
             _ names: ArraySlice<[UInt8]>
         ) throws(SandboxError) -> (folder: Folder, place: AbsolutePath)? {
@@ -164,7 +165,7 @@ extension GuardedNames {
                 let next = place.appending(text)
                 if mounts.contains(Mount(.guarded, next)) { return nil }
                 guard try look(text, in: above, at: next) == .folder else {
-                    // What is not there cannot be made then either.
+                    // A missing folder cannot be created then either.
                     try add(text, .folder, in: above, at: place)
                     return nil
                 }
@@ -180,7 +181,7 @@ extension GuardedNames {
             var status = stat()
             guard unsafe fstatat(folder.descriptor.rawValue, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
                 if errno == ENOENT { return nil }
-                throw SandboxError(.folder, "commands are not run here: \(path.text) cannot be looked at to guard it")
+                throw SandboxError(.folder, "cannot run commands here: cannot check \(path.text) to guard it")
             }
             switch status.st_mode & S_IFMT {
             case S_IFLNK: throw SandboxError.link(path)
@@ -194,7 +195,7 @@ extension GuardedNames {
                 return Folder(try folder.open(name.bytes, to: .list, followingLinks: false, naming: name))
             } catch {
                 throw SandboxError(
-                    .folder, "commands are not run here: \(name) cannot be opened to guard what is in it")
+                    .folder, "cannot run commands here: cannot open \(name), whose files must be guarded")
             }
         }
     }
@@ -203,13 +204,13 @@ extension GuardedNames {
 // MARK: Git
 
 extension GuardedNames.Finder {
-    /// How deep git itself follows files that name others.
+    /// How deep git follows included files.
     private static let deepestSettings = 10
     private static let mostSettings = 500
 
-    /// Files with settings of git and those that they include: each is guarded, where it is in the folder.
+    /// Guards git settings files and the files that they include, if they are in the folder.
     ///
-    /// - Returns: the folders with hooks that they name.
+    /// - Returns: the hook folders that they name.
     mutating func addSettings(_ files: [String]) throws(SandboxError) -> [GuardedNames.Named] {
         var hooks: [GuardedNames.Named] = []
         var seen: Set<String> = []
@@ -231,26 +232,26 @@ extension GuardedNames.Finder {
         return hooks
     }
 
-    /// A path as git takes it; nil for what is in no home, or where git is installed.
+    /// A path as git expands it; nil if it is relative to git's installation or the home is unknown.
     private func expanded(_ path: String?, _ file: String) throws(SandboxError) -> String? {
         guard let path, !path.hasPrefix("%(prefix)/") else { return nil }
         guard path.hasPrefix("~") else { return path }
-        // The homes of others are not looked up.
+        // Homes of other users are not supported.
         guard path == "~" || path.hasPrefix("~/") else { throw SandboxError.settings(file) }
         return sandbox.home.map { $0 + path.dropFirst() }
     }
 
-    /// The repository to which the folder belongs, and the checkouts in the folder that belong to it.
+    /// Guards the repository that the folder belongs to, and its checkouts in the folder.
     ///
-    /// - Parameter shared: the folders with hooks that the person's own settings name, for every checkout.
+    /// - Parameter shared: the hook folders that the user's settings name, for every checkout.
     mutating func addGit(_ shared: [GuardedNames.Named]) throws(SandboxError) {
         let place = location.appending(GitRepository.name)
-        // A repository further up may go on being used: git does not take an empty folder for one.
+        // git ignores an empty .git folder, so a repository above the folder still works.
         let found = try add(GitRepository.name, .folder, in: folder, at: location)
         if found == .folder { try addRepository(in: try Self.open(GitRepository.name, in: folder), at: place) }
         var repository = try GitRepository(of: location)
         if let repository, found == .other { try addNamed(repository) }
-        // A folder is a repository itself where this and the like are in it.
+        // A folder with this file and a few others is itself a repository.
         if try addRepository(in: folder, at: location) {
             repository = repository ?? GitRepository(bare: location)
         } else {
@@ -275,9 +276,9 @@ extension GuardedNames.Finder {
         }
     }
 
-    /// A repository is written in, but for what has git run other programs.
+    /// Makes a repository writable, except for files that make git run other programs.
     ///
-    /// - Returns: whether it is one.
+    /// - Returns: whether it is a repository.
     @discardableResult
     private mutating func addRepository(in git: Folder, at location: AbsolutePath) throws(SandboxError) -> Bool {
         guard try look("HEAD", in: git, at: location.appending("HEAD")) == .other else { return false }
@@ -287,14 +288,14 @@ extension GuardedNames.Finder {
         try add("hooks", .folder, in: git, at: location)
         try add("config", .file(""), in: git, at: location)
         try add("config.worktree", .file(""), in: git, at: location)
-        // It names the folder with the settings and hooks: this one.
+        // It names the folder with the settings and hooks: this folder.
         try add("commondir", .file(".\n"), in: git, at: location)
         try add("modules", .folder, in: git, at: location)
         try add("worktrees", .folder, in: git, at: location)
         return true
     }
 
-    /// Another checkout, if it is in the folder: its `.git` says where the repository is, or is one.
+    /// Guards another checkout in the folder: its `.git` is a repository or names one.
     private mutating func addCheckout(at top: AbsolutePath) throws(SandboxError) {
         guard let names = top.names(beneath: location), !names.isEmpty, let (folder, place) = try enter(names) else {
             return
@@ -303,7 +304,7 @@ extension GuardedNames.Finder {
         try addRepository(in: try Self.open(GitRepository.name, in: folder), at: place.appending(GitRepository.name))
     }
 
-    /// The repository that the folder's `.git` names, which is a file.
+    /// Guards the repository that a `.git` file in the folder names.
     private mutating func addNamed(_ repository: GitRepository) throws(SandboxError) {
         if let names = names(of: repository.path) {
             guard let (git, place) = try enter(names) else { return }
@@ -313,7 +314,7 @@ extension GuardedNames.Finder {
         }
     }
 
-    /// A repository elsewhere to which the folder belongs: git works with it as it does with one in the folder.
+    /// Guards a repository elsewhere. git works with it as with a repository in the folder.
     private mutating func addElsewhere(_ repository: GitRepository) throws(SandboxError) {
         let (own, common) = (repository.own, repository.common)
         let git = try Self.open(own)
@@ -324,16 +325,16 @@ extension GuardedNames.Finder {
         }
         repositories.append(git)
         shown.append(common.text)
-        // They name the folder with the settings and hooks, and this checkout.
+        // These name the folder with the settings and hooks, and this checkout.
         for name in ["commondir", "gitdir"] { try add(name, .file(""), in: git, at: own) }
         try add("config.worktree", .file(""), in: git, at: own)
         try add("modules", .folder, in: git, at: own)
         for name in ["objects", "refs", "logs"] {
             let place = common.appending(name)
-            // What a link leads to may be anybody's.
+            // The target of a link may belong to anything.
             guard let info = try? Files.info(place.text, followLinks: false), info.kind == .directory else { continue }
             written.append(place.text)
-            // It writes through links nowhere else.
+            // git follows links when it writes logs, but not objects or refs.
             if name == "logs" { repositories.append(try Self.open(place)) }
         }
     }
@@ -343,7 +344,7 @@ extension GuardedNames.Finder {
         guard opened >= 0 else {
             throw SandboxError(
                 .folder,
-                "commands are not run here: \(PlainText.escape(path.text)) cannot be opened to guard what is in it")
+                "cannot run commands here: cannot open \(PlainText.escape(path.text)), whose files must be guarded")
         }
         return Folder(FileDescriptor(owning: opened, path: path.text))
     }

@@ -1,33 +1,33 @@
 public import Capabilities
 import FileKit
 
-/// What a command sees and may change while it runs: the programs of the system, one folder that it works in, and nothing
-/// else of this machine.
+/// What a command can see and change while it runs: the programs of the system, its folder, and nothing else of this
+/// machine.
 ///
-/// The system's folders are read-only, the home is empty and gone after the command, like `/tmp`, and only the command's
-/// own processes are there. No capability, no Unix socket and no key of the person is within reach, whoever the person
-/// is. In the folder it may not change what other programs would run later: see `GuardedNames`.
+/// The system's folders are read-only. The home and `/tmp` are empty, and their contents are discarded afterwards. Only
+/// the command's own processes are visible. Capabilities, Unix sockets and the user's keys are out of reach for every
+/// user. In the folder the command cannot change files that other programs run later: see `GuardedNames`.
 ///
-/// What it does not do: it does not divide the processor or the memory between commands, it follows a hard link in the
-/// folder to a file that lies elsewhere, and it leaves repositories alone that lie deeper in the folder, but for submodules
-/// and worktrees.
+/// Limits: it does not divide the processor or memory between commands. It follows hard links in the folder to files
+/// elsewhere. Repositories deeper in the folder are not guarded, except for submodules and worktrees.
 public struct Sandbox: Sendable, Hashable {
-    /// Whether it has this machine's network, with all that listens on it.
+    /// Whether the command has network access, including everything that listens on this machine.
     public var hasNetwork: Bool
-    /// The person's home; nil where there is none.
+    /// The user's home; nil if there is none.
     public var home: String?
-    /// What it may read beside the system and its folder, such as tools that are installed in the home.
+    /// Additional readable paths, such as tools installed in the home.
     public var shown: [String]
-    /// What it must not see, even beneath its folder or what is shown: folders with secrets, sockets.
+    /// Paths that the command cannot see, even inside its folder or `shown`: secrets, sockets.
     public var hidden: [String]
-    /// Folders beside its own that are empty for it. It can write there, and what it writes is gone afterwards.
+    /// Additional folders that are empty for the command. It can write there, and the contents are discarded
+    /// afterwards.
     public var emptied: [String] = []
-    /// What it may write beside its folder, also in folders that are empty for it.
+    /// Additional writable paths, also inside emptied folders.
     public var written: [String] = []
-    /// What it may see in its folder and not change.
+    /// Paths in its folder that the command can only read.
     public var kept: [String] = []
-    /// Files with settings of git that the person has beside those in the home: see `gitFiles(in:)`. What they name in the
-    /// folder is kept too.
+    /// Git settings files of the user besides those in the home: see `gitFiles(in:)`. Paths that they name in the
+    /// folder are guarded too.
     public var gitFiles: [String] = []
 
     public init(
@@ -41,32 +41,32 @@ public struct Sandbox: Sendable, Hashable {
 }
 
 extension Sandbox {
-    /// The files with settings of git that variables of the person name.
+    /// The git settings files that environment variables name.
     public static func gitFiles(in environment: [String: String]) -> [String] {
         let folder = environment["XDG_CONFIG_HOME"].map { "\($0)/git/config" }
         let files = [environment["GIT_CONFIG_SYSTEM"], environment["GIT_CONFIG_GLOBAL"], folder]
         return files.compactMap(\.self).filter(AbsolutePath.isAbsolute)
     }
 
-    /// All files with settings of git that hold whatever the repository is.
+    /// All git settings files that apply to every repository.
     var settingsOfGit: [String] {
         ["/etc/gitconfig"] + (home.map { ["\($0)/.gitconfig", "\($0)/.config/git/config"] } ?? []) + gitFiles
     }
 
-    /// What of the system a command sees, as far as it is there.
+    /// The system folders that a command sees, if they exist.
     static let system = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix"]
 
-    /// What of it is for the administrator only, and for a command of the administrator too.
+    /// System paths that are hidden, even if an administrator runs the command.
     static let systemSecrets = [
         "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssl/private", "/etc/sudoers.d",
         "/etc/security/opasswd",
     ]
 
-    /// What nobody makes or changes in the folder beside hooks and settings in a `.git`: settings of tools that run what
-    /// these say, ours, of coding agents, of editors, of shells.
+    /// Names that commands cannot create or change in the folder, besides hooks and settings in a `.git`: settings of
+    /// tools that run what these name, of Martlet, of coding agents, of editors and of shells.
     public static let guardedNames = [".martlet", ".claude", ".mcp.json", ".envrc", ".vscode", ".husky"]
 
-    /// What of a home is hidden also where the home is shown.
+    /// Paths in a home that are hidden even if the home is shown.
     static let homeSecrets = [
         ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".git-credentials", ".npmrc", ".pypirc",
         ".pgpass",
@@ -76,16 +76,16 @@ extension Sandbox {
     ]
 }
 
-/// What commands of models are kept from, as a setting says it.
+/// The confinement of commands that models run, as set in the settings.
 public enum Confinement: String, Choice, Hashable {
-    /// Nothing: they may do what the user may do.
+    /// No confinement: the rights of the user.
     case none
-    /// All of this machine but the programs of the system and one folder.
+    /// Only the system's programs and one folder.
     case folder
-    /// That, and the network.
+    /// The same, without network access.
     case isolated
 
-    /// Nil where there is to be none.
+    /// Nil if there is no sandbox.
     public func sandbox(home: String?, showing shown: [String], hiding hidden: [String]) -> Sandbox? {
         if self == .none { return nil }
         return Sandbox(hasNetwork: self == .folder, home: home, showing: shown, hiding: hidden)
@@ -93,9 +93,9 @@ public enum Confinement: String, Choice, Hashable {
 }
 
 extension Sandbox {
-    /// What a command sees, and how: all else is not there, whatever is mounted or made later.
+    /// What a command sees. Everything else does not exist for it, even if it is mounted or created later.
     ///
-    /// - Parameter folder: nil for a view without any.
+    /// - Parameter folder: nil for a view without a folder.
     func mounts(around folder: AbsolutePath?) throws(SandboxError) -> [Mount] {
         let home = home.flatMap(Self.place)
         if let folder { try Self.check(folder, home) }
@@ -106,13 +106,13 @@ extension Sandbox {
             case .link, nil: continue
             }
         }
-        // What says where names are looked up often lies in /run.
+        // The resolver configuration is often in /run.
         let names = hasNetwork ? ["/etc/resolv.conf"].compactMap(Self.place) : []
         let emptied = emptied.compactMap(Self.place)
         mounts += ([home].compactMap(\.self) + emptied).map { Mount(.scratch, $0) }
         mounts += names.map { Mount(.readable, $0) } + shown.compactMap { Self.mount(.readable, $0, in: emptied) }
         if let folder {
-            // It shows what is in it, the home too.
+            // The folder shows its contents, even in the home.
             mounts.removeAll { $0.path.lies(beneath: folder) }
             mounts.append(Mount(.writable, folder))
         }
@@ -120,7 +120,7 @@ extension Sandbox {
         if let folder {
             for path in (kept + self.hidden).map({ AbsolutePath($0) }) {
                 guard let names = path.names(beneath: folder), !names.isEmpty else { continue }
-                // None of the folders above can be renamed, which would take it out of the rule.
+                // The folders above cannot be renamed, because a rename would take the path out of the rule.
                 var above = folder
                 for name in names.dropLast() {
                     above = AbsolutePath(bytes: above.bytes + "/".bytes + name)
@@ -138,10 +138,10 @@ extension Sandbox {
         return mounts
     }
 
-    /// Refuses a folder around which none is made.
+    /// Throws if no sandbox can be created around the folder.
     func check(_ folder: AbsolutePath) throws(SandboxError) { try Self.check(folder, home.flatMap(Self.place)) }
 
-    /// Whether a place is hidden, or lies in something that is.
+    /// Whether a path is hidden, or is inside a hidden path.
     func hides(_ path: AbsolutePath) -> Bool { hiddenPlaces.contains(where: path.lies) }
 
     private var hiddenPlaces: [AbsolutePath] {
@@ -149,26 +149,26 @@ extension Sandbox {
         return (hidden + secrets + Self.systemSecrets + Self.hostKeys()).compactMap(Self.place)
     }
 
-    /// The links among the folders of the system, with where they lead.
+    /// The links among the system's folders, and their targets.
     static func systemLinks() -> [(path: String, target: String)] {
         system.compactMap { path in
             if case .link(let target)? = kind(path) { (path, target) } else { nil }
         }
     }
 
-    /// Refuses folders whose files run or decide whatever a person does.
+    /// Rejects folders whose files other programs always run or obey.
     private static func check(_ folder: AbsolutePath, _ home: AbsolutePath?) throws(SandboxError) {
         if home?.lies(beneath: folder) == true {
             throw SandboxError(
                 .folder,
-                "commands are not run in \(PlainText.escape(folder.text)): it is or holds your home, whose files other"
-                    + " programs run; use a folder in it")
+                "cannot run commands in \(PlainText.escape(folder.text)): it is or contains your home, whose files"
+                    + " other programs run; use a folder inside it")
         }
         let closed = ["/proc", "/sys", "/dev", "/boot", "/etc", "/run"].map { AbsolutePath($0) }
         guard folder.names.isEmpty || closed.contains(where: folder.lies) else { return }
         throw SandboxError(
             .folder,
-            "commands are not run in \(PlainText.escape(folder.text)): no sandbox can be made around the system")
+            "cannot run commands in \(PlainText.escape(folder.text)): a sandbox around system folders is not possible")
     }
 
     private enum Kind {
@@ -177,7 +177,7 @@ extension Sandbox {
     }
 
     private static func kind(_ path: String) -> Kind? {
-        // What is not there, or cannot be looked at, is not shown.
+        // A path that does not exist or cannot be accessed is not shown.
         guard let info = try? Files.info(path, followLinks: false) else { return nil }
         switch info.kind {
         case .directory: return .folder
@@ -186,7 +186,7 @@ extension Sandbox {
         }
     }
 
-    /// Where a path leads, since bubblewrap mounts on nothing else; nil for what is not there, and for the root.
+    /// The canonical path, because bubblewrap mounts nothing else; nil if it does not exist, and for the root.
     private static func place(_ path: String) -> AbsolutePath? {
         guard AbsolutePath.isAbsolute(path), let canonical = try? Files.canonical(path), canonical != "/" else {
             return nil
@@ -194,8 +194,8 @@ extension Sandbox {
         return AbsolutePath(canonical)
     }
 
-    /// Shows a path where it leads. A link in a folder that is empty inside is not there to be followed, so that what it
-    /// leads to is shown in its place.
+    /// Mounts a path at its canonical place. A link inside an emptied folder does not exist there, so its target is
+    /// mounted in its place.
     private static func mount(_ kind: Mount.Kind, _ path: String, in emptied: [AbsolutePath]) -> Mount? {
         guard let source = place(path) else { return nil }
         let link = AbsolutePath(path)
@@ -205,47 +205,47 @@ extension Sandbox {
         return Mount(kind, source)
     }
 
-    /// The keys by which this machine shows itself to others.
+    /// The host keys of this machine.
     private static func hostKeys() -> [String] {
-        // Without a server of ssh there is no such folder.
+        // Without an ssh server the folder does not exist.
         guard let entries = try? Files.list("/etc/ssh") else { return [] }
         return entries.map(\.name).filter { $0.hasPrefix("ssh_host_") && $0.hasSuffix("_key") }.map { "/etc/ssh/\($0)" }
     }
 }
 
-/// One place as a command sees it.
+/// A path as a command sees it.
 struct Mount: Hashable {
-    /// Later ones hide earlier ones at the same place.
+    /// Later kinds cover earlier ones at the same path.
     enum Kind: Int {
-        /// Empty, to write in, gone afterwards.
+        /// Empty and writable; the contents are discarded afterwards.
         case scratch
         case readable
         case writable
-        /// Writable as before, but it cannot be renamed, nor removed with what is guarded in it.
+        /// Writable, but it cannot be renamed, or removed together with guarded files in it.
         case fixed
-        /// Not to be changed.
+        /// Read-only.
         case guarded
-        /// Empty, not to be written in.
+        /// Empty and read-only.
         case hiddenFolder
         case hiddenFile
     }
 
     let kind: Kind
     let path: AbsolutePath
-    /// What is shown there: the same path, unless a link leads to it.
+    /// The path that is shown there: the same path, unless a link leads to it.
     let source: AbsolutePath
 
     init(_ kind: Kind, _ path: AbsolutePath, from source: AbsolutePath? = nil) {
         (self.kind, self.path, self.source) = (kind, path, source ?? path)
     }
 
-    /// The options of bubblewrap, which obeys them in their order: the outer ones first, since a later one covers all that
-    /// is beneath it.
+    /// The options for bubblewrap. It applies them in order, so outer paths come first: a later mount covers everything
+    /// below it.
     static func options(_ mounts: [Mount]) -> [[UInt8]] {
         let sorted = mounts.sorted {
             ($0.path.names.count, $0.kind.rawValue) < ($1.path.names.count, $1.kind.rawValue)
         }
-        // What is mounted beneath a hidden folder needs a name in it first.
+        // A mount inside a hidden folder needs its name to exist first.
         let sealed = sorted.filter { $0.kind == .hiddenFolder }.flatMap { ["--remount-ro".bytes, $0.path.bytes] }
         return sorted.flatMap(\.options) + sealed
     }

@@ -1,7 +1,7 @@
 public import Capabilities
 import FileKit
 
-/// Why a command could not be run in a sandbox. It was not run at all then.
+/// Why a command could not run in a sandbox. The command was not run at all.
 public struct SandboxError: Failure, Hashable {
     public let kind: Kind
     public let message: String
@@ -13,12 +13,12 @@ public struct SandboxError: Failure, Hashable {
     public enum Kind: String, Sendable {
         /// This machine has no working sandbox.
         case unavailable
-        /// The folder is one around which none can be made.
+        /// No sandbox can be created around this folder.
         case folder
     }
 
-    /// What a person can do where sandboxes do not work.
-    public static let mend = "install the package bubblewrap; in a container, allow it to make name spaces"
+    /// The remedy if sandboxes do not work.
+    public static let mend = "install the package bubblewrap; in a container, allow it to create namespaces"
 
     init(_ kind: Kind, _ message: String) {
         self.kind = kind
@@ -26,45 +26,45 @@ public struct SandboxError: Failure, Hashable {
     }
 
     static func notMade(_ reason: String) -> SandboxError {
-        SandboxError(.unavailable, "the sandbox of the command could not be made: \(reason)")
+        SandboxError(.unavailable, "cannot create the sandbox of the command: \(reason)")
     }
 
-    /// What a program says first, for a person.
+    /// The first line of a program's output, for a person.
     static func firstLine(of bytes: [UInt8]) -> String {
         PlainText.escape(
             String(decoding: bytes.split(separator: UInt8(ascii: "\n")).first?.prefix(300) ?? [], as: UTF8.self))
     }
 
-    /// Landlock cannot show a folder as an empty one.
+    /// Landlock cannot show a folder as empty.
     static func needsBubblewrap(_ program: String) -> SandboxError {
         SandboxError(
-            .unavailable, "\(PlainText.escape(program)) is run in a sandbox of bubblewrap only; \(SandboxError.mend)")
+            .unavailable, "\(PlainText.escape(program)) can run only in a bubblewrap sandbox; \(SandboxError.mend)")
     }
 
-    /// What settings of git name cannot be guarded.
+    /// A path in git settings that cannot be guarded.
     static func settings(_ file: String) -> SandboxError {
         SandboxError(
             .folder,
-            "commands are not run here: core.hooksPath or a path of another file in \(PlainText.escape(file)) names the folder"
-                + " itself, or is written in a way that is not understood; write it as a plain path")
+            "cannot run commands here: core.hooksPath or an included path in \(PlainText.escape(file)) names the folder"
+                + " itself or uses unsupported syntax; write it as a plain path")
     }
 
-    /// What is read of git's files; nil for what is not there, or what git cannot read either. Anything else could hide what
-    /// has to be guarded.
+    /// Reads one of git's files; nil if it does not exist or git cannot read it either. Any other error could hide
+    /// files that must be guarded.
     static func unlessAbsent<Value>(_ read: () throws(FileError) -> Value) throws(SandboxError) -> Value? {
         do throws(FileError) { return try read() } catch {
             let absent: [FileError.Kind] = [.notFound, .notDirectory, .isDirectory, .notRegular, .denied, .symlink]
             if absent.contains(error.kind) { return nil }
             throw SandboxError(
-                .folder, "commands are not run here, since git may obey what cannot be read: \(error.message)")
+                .folder, "cannot run commands here: cannot read a file that git may obey: \(error.message)")
         }
     }
 
-    /// A link could be replaced, and what it leads to could be another thing by then.
+    /// A link could be replaced, so that the guard would protect something else.
     static func link(_ path: AbsolutePath) -> SandboxError {
         SandboxError(
             .folder,
-            "commands are not run here: \(PlainText.escape(path.text)) is a link, which cannot be guarded; make it a file"
-                + " or a folder")
+            "cannot run commands here: \(PlainText.escape(path.text)) is a link, which cannot be guarded; replace it"
+                + " by a file or folder")
     }
 }

@@ -1,19 +1,18 @@
 import FileKit
 import Glibc
 
-/// Something empty that takes a name in a folder for as long as commands run that must not make it: bubblewrap can make
-/// read-only only what is there.
+/// An empty placeholder for a name that commands must not create. bubblewrap can make only existing paths read-only.
 ///
-/// Several commands, of several processes, may hold the same one. Each has a shared lock on it, which ends with its
-/// process, and who can have the lock alone removes it. So the next to hold and release it removes what one that was killed
-/// has left behind. What somebody else has made is told by its time, and is never removed.
+/// Several commands, even of several processes, may hold the same stub. Each has a shared lock on it, which ends with
+/// its process. A holder that gets the exclusive lock removes the stub. So a stub that a killed process left behind is
+/// removed by the next holder. Stubs are recognised by their modification time, so files of others are never removed.
 final class Stub: Sendable {
     enum Form {
         case folder
         case file(String)
     }
 
-    /// When all of them were changed last. Whoever makes something in one of them changes that.
+    /// The modification time of all stubs. Creating something in one changes it.
     private static let time = timespec(tv_sec: 271_828_182, tv_nsec: 0)
 
     private let folder: Folder
@@ -21,17 +20,17 @@ final class Stub: Sendable {
     private let isFolder: Bool
     private let descriptor: FileDescriptor
 
-    /// Nil where it cannot be made because the folder is somebody else's, or on a disk that is read-only, which holds for a
-    /// command too.
+    /// Nil if the stub cannot be created because the folder belongs to another user or is on a read-only disk. A
+    /// command cannot create it then either.
     init?(_ name: String, _ form: Form, in folder: Folder) throws(SandboxError) {
         (self.folder, self.name) = (folder, name)
         if case .folder = form { isFolder = true } else { isFolder = false }
-        // Another process may remove it between each two of these calls.
+        // Another process may remove the stub between any two of these calls.
         for _ in 0..<100 {
             let opened = unsafe openat(
                 folder.descriptor.rawValue, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
             if opened < 0 {
-                // Something else that nobody can open, such as a link, is told of by who looks what it is.
+                // Anything else that cannot be opened, such as a link, is reported by the caller's check.
                 guard errno == ENOENT else { return nil }
                 if Self.make(name, form, in: folder.descriptor.rawValue) { continue }
                 if Self.isOthers(folder.descriptor.rawValue, errno) { return nil }
@@ -44,7 +43,7 @@ final class Stub: Sendable {
             }
         }
         throw SandboxError(
-            .folder, "commands are not run here: the name \(name) cannot be kept free, which other programs obey")
+            .folder, "cannot run commands here: cannot reserve the name \(name), which other programs obey")
     }
 
     private static func isOthers(_ folder: Int32, _ number: Int32) -> Bool {
@@ -55,10 +54,10 @@ final class Stub: Sendable {
 
     deinit {
         let (own, above) = (descriptor.rawValue, folder.descriptor.rawValue)
-        // A child that is about to start has a copy of the descriptor, which holds the lock as well.
+        // A child that is about to start has a copy of the descriptor, which also holds the lock.
         defer { _ = flock(own, LOCK_UN) }
         guard flock(own, LOCK_EX | LOCK_NB) == 0, Self.isThere(name, own, in: above), isOurs else { return }
-        // A folder in which something has been made meanwhile stays.
+        // A folder that is no longer empty stays.
         _ = unsafe unlinkat(above, name, isFolder ? AT_REMOVEDIR : 0)
     }
 
@@ -68,14 +67,14 @@ final class Stub: Sendable {
         return status.st_mtim.tv_sec == Self.time.tv_sec && status.st_mtim.tv_nsec == Self.time.tv_nsec
     }
 
-    /// Whether the name still is that of what is open.
+    /// Whether the name still refers to the open file.
     private static func isThere(_ name: String, _ opened: Int32, in folder: Int32) -> Bool {
         var (own, named) = (stat(), stat())
         return unsafe fstat(opened, &own) == 0 && fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0
             && own.st_dev == named.st_dev && own.st_ino == named.st_ino
     }
 
-    /// False where it can be made by nobody.
+    /// False if the name cannot be created.
     private static func make(_ name: String, _ form: Form, in folder: Int32) -> Bool {
         let made: Int32
         switch form {

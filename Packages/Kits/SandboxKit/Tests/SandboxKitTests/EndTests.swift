@@ -5,9 +5,9 @@ import Testing
 
 @testable import SandboxKit
 
-@Suite("A command in a sandbox ends", .timeLimit(.minutes(10)), .serialized, .enabled(if: !Way.engines.isEmpty))
+@Suite("The end of a sandboxed command", .timeLimit(.minutes(10)), .serialized, .enabled(if: !Way.engines.isEmpty))
 struct EndTests {
-    /// One that has left its group twice and obeys nobody, told by how long it sleeps.
+    /// A process that has left its group twice and ignores signals. Its sleep time identifies it.
     private static func leaving(_ mark: Int32) -> String {
         "trap '' TERM; setsid sh -c 'trap \"\" TERM; (setsid sleep \(mark) &) ; sleep \(mark)' & until pgrep -fx 'sleep \(mark)' > /dev/null; do :; done; echo ready"
     }
@@ -17,10 +17,10 @@ struct EndTests {
         return 700_000 + getpid() * 4 + own
     }
 
-    /// Whether somebody on this machine sleeps for so long.
+    /// Whether a process with this sleep time is running.
     private static func sleeps(_ mark: Int32) throws -> Bool {
         try Files.list("/proc").contains { entry in
-            // What has ended meanwhile is not running.
+            // A process that has ended is not running.
             guard Int(entry.name) != nil, let line = try? Files.read("/proc/\(entry.name)/cmdline", limit: 1 << 20)
             else { return false }
             return line == Array("sleep\u{0}\(mark)\u{0}".utf8)
@@ -38,7 +38,7 @@ struct EndTests {
     }
 
     // sandbox case 40
-    @Test("with all that has left its group, when it is stopped and when its time is over", arguments: Way.engines)
+    @Test("A stop or a timeout kills a command and the processes that left its group", arguments: Way.engines)
     func stopped(way: Way) async throws {
         try await Place.run { place in
             let (folder, mark) = (try Folder(beneath: place.folder), Self.mark(way))
@@ -58,7 +58,7 @@ struct EndTests {
     }
 
     // sandbox case 41
-    @Test("with what holds its output, when it has ended itself", arguments: Way.engines)
+    @Test("The end of a command kills processes that hold its output", arguments: Way.engines)
     func background(way: Way) async throws {
         try await Place.run { place in
             let (folder, mark) = (try Folder(beneath: place.folder), Self.mark(way))
@@ -71,7 +71,7 @@ struct EndTests {
     }
 
     // sandbox case 42
-    @Test("when this process is killed", arguments: Way.engines)
+    @Test("A command ends when this process is killed", arguments: Way.engines)
     func killed(way: Way) async throws {
         try await Place.run { place in
             let isLandlock = if case .landlock = way.engine { true } else { false }
@@ -93,7 +93,7 @@ struct EndTests {
     }
 
     // sandbox case 44
-    @Test("when it takes more memory than there is to be had, and nothing else does", arguments: Way.engines)
+    @Test("A command that exceeds the memory limit fails, and nothing else does", arguments: Way.engines)
     func memory(way: Way) async throws {
         try await Place.run { place in
             let seen = try await place.run(
@@ -107,7 +107,7 @@ struct EndTests {
     }
 
     // sandbox case 44
-    @Test("a fork bomb, which does not keep others from running", arguments: Way.all.filter(\.isOrdinary))
+    @Test("A fork bomb fails without stopping other processes", arguments: Way.all.filter(\.isOrdinary))
     func processes(way: Way) async throws {
         try await Place.run { place in
             let seen = try await place.run(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SandboxKit
 
-@Suite("The engine of a machine", .timeLimit(.minutes(10)))
+@Suite("EngineSearch", .timeLimit(.minutes(10)))
 struct EngineSearchTests {
     private static let none = Result<LandlockVersion, SandboxError>.failure(
         SandboxError(.unavailable, "the kernel has no Landlock (for a test)"))
@@ -13,8 +13,8 @@ struct EngineSearchTests {
     private func withProgram(_ script: String, _ body: (String) async throws -> Void) async throws {
         try await Place.run { place in
             let program = "\(place.folder)/bwrap"
-            // Another process writes it: a child that this one starts meanwhile would hold the file open, and a file that is
-            // open for writing cannot be run.
+            // Another process writes the file: a child of this one could inherit the descriptor, and a file that is
+            // open for writing cannot be executed.
             var writer = Command(
                 "sh", ["-c", "cat >\"$0\" && chmod 755 \"$0\"", program], environment: ["PATH": "/usr/bin:/bin"])
             writer.input = .bytes(Array("#!/bin/sh\n\(script)\n".utf8))
@@ -24,7 +24,7 @@ struct EngineSearchTests {
         }
     }
 
-    @Test("is bubblewrap where it works", .enabled(if: Way.hasBubblewrap))
+    @Test("The engine is bubblewrap if it works", .enabled(if: Way.hasBubblewrap))
     func bubblewrap() async throws {
         let found = try await EngineSearch().run(Launcher.standalone)
         #expect(found.engine == Way.bubblewrap.engine && found.causes.isEmpty)
@@ -35,7 +35,7 @@ struct EngineSearchTests {
 
     // sandbox case 37
     @Test(
-        "is Landlock where bubblewrap is missing, or may not make name spaces, and the cause is kept",
+        "The engine is Landlock if bubblewrap is missing or cannot create namespaces, and the cause is kept",
         .enabled(if: Way.hasLandlock))
     func landlock() async throws {
         var search = EngineSearch()
@@ -45,7 +45,7 @@ struct EngineSearchTests {
         let words = SandboxSupport(missing.engine, missing.causes.first).words
         #expect(words.hasPrefix("Landlock (weaker: bubblewrap is not installed"), "\(words)")
         let old = SandboxSupport(.landlock(LandlockVersion(number: 2)), "x").words
-        #expect(old.contains("signals to other processes"))
+        #expect(old.contains("signalling your other processes"))
         search.programs = ["/etc/passwd"]
         let useless = try await search.run(Launcher.standalone)
         #expect(useless.engine == Way.landlock?.engine)
@@ -60,7 +60,7 @@ struct EngineSearchTests {
     }
 
     // sandbox case 37
-    @Test("is none where neither works, and the refusal names both causes")
+    @Test("If no engine works, the error names both causes")
     func none() async throws {
         try await withProgram("echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1") { program in
             var search = EngineSearch()
@@ -68,7 +68,7 @@ struct EngineSearchTests {
             let error = await #expect(throws: SandboxError.self) { _ = try await search.run(Launcher.standalone) }
             #expect(
                 error?.message
-                    == "commands have to run in a sandbox, which does not work here (bubblewrap does not work: bwrap:"
+                    == "commands must run in a sandbox, which does not work here (bubblewrap does not work: bwrap:"
                     + " setting up uid map: Permission denied; the kernel has no Landlock (for a test)); \(SandboxError.mend)"
             )
             #expect(error?.kind == .unavailable)
@@ -76,7 +76,7 @@ struct EngineSearchTests {
     }
 
     // sandbox case 37
-    @Test("is not known where bubblewrap hangs, so that it is tried again")
+    @Test("If bubblewrap hangs, no result is kept, so that the search is repeated")
     func hangs() async throws {
         try await withProgram("exec sleep 1000") { program in
             var search = EngineSearch()
@@ -86,7 +86,7 @@ struct EngineSearchTests {
     }
 
     @Test(
-        "a filter that the kernel does not take is an error of the sandbox, and the command is not run",
+        "A filter that the kernel rejects is a sandbox error, and the command does not run",
         .enabled(if: Way.hasLandlock))
     func refused() async throws {
         try await Place.run { place in

@@ -5,12 +5,12 @@ import Testing
 
 @testable import SandboxKit
 
-/// Ways out of a sandbox. Each prints what it has reached, and nothing where it was refused; most are tried by an
-/// administrator and by an ordinary user.
-@Suite("What a command in a sandbox does not reach", .timeLimit(.minutes(10)), .enabled(if: Way.hasBubblewrap))
+/// Attempts to escape from a sandbox. Each prints something only if it succeeds. Most are tried by an administrator and
+/// by an ordinary user.
+@Suite("Escapes from a sandbox", .timeLimit(.minutes(10)), .enabled(if: Way.hasBubblewrap))
 struct EscapeTests {
     // sandbox cases 1, 2, 3 and 5
-    @Test("is another view of the machine, or a capability to make one", arguments: Way.all)
+    @Test("A command cannot create another view of the machine, and has no capability for it", arguments: Way.all)
     func mounts(way: Way) async throws {
         try await Place.run { place in
             let seen = try await place.run(
@@ -28,7 +28,7 @@ struct EscapeTests {
         }
     }
 
-    @Test("is the rest of the file system, which is not there", arguments: Way.ofBubblewrap)
+    @Test("A command cannot see the rest of the file system", arguments: Way.ofBubblewrap)
     func view(way: Way) async throws {
         try await Place.run { place in
             let seen = try await place.run(
@@ -46,7 +46,7 @@ struct EscapeTests {
             #expect(!seen.contains("root:"), "\(seen)")
             #expect(try Files.list("\(place.base)/outside").isEmpty)
             #expect(!Files.exists("\(place.base)/made"))
-            // Its own processes only, bubblewrap with them.
+            // Only its own processes, including bubblewrap.
             #expect(lines.dropLast().last.flatMap { Int($0) }.map { $0 < 8 } == true, "\(seen)")
         }
     }
@@ -54,7 +54,7 @@ struct EscapeTests {
     #if arch(x86_64)
         // sandbox cases 45 and 49
         @Test(
-            "is a socket but those of the internet, a key, or a call that goes round the filter", arguments: Way.all
+            "A command cannot use other sockets, kernel keys or system calls that bypass the filter", arguments: Way.all
         )
         func calls(way: Way) async throws {
             try await Place.run { place in
@@ -96,14 +96,14 @@ struct EscapeTests {
                 for name in refused { #expect(seen.contains("\(name) EPERM\n"), "\(name): \(seen)") }
                 for name in ["clone3", "openat2"] { #expect(seen.contains("\(name) ENOSYS\n"), "\(name): \(seen)") }
                 #expect(seen.hasSuffix("done\n"), "\(seen)")
-                // Without a sandbox they are there, so that it is the sandbox that refuses.
+                // Without a sandbox they work, so it is the sandbox that refuses them.
                 let control = try await place.shell("/usr/bin/python3 calls.py")
                 for name in ["unix", "netlink"] { #expect(control.contains("\(name) reached\n"), "\(control)") }
             }
         }
 
         // sandbox case 49
-        @Test("is a call by the numbers of another architecture", arguments: Way.engines)
+        @Test("A command cannot make system calls of another architecture", arguments: Way.engines)
         func otherNumbers(way: Way) async throws {
             try await Place.run { place in
                 try place.write(
@@ -116,17 +116,17 @@ struct EscapeTests {
                         puts("reached");
                     }
                     """)
-                // A kernel that knows none refuses them itself.
+                // A kernel without them refuses them itself.
                 guard try await place.shell("gcc -o old old.c && ./old") == "reached\n" else { return }
                 let seen = try await place.run("./old; echo $?", by: way)
-                // 128 and SIGSYS.
+                // 128 plus SIGSYS.
                 #expect(seen.hasSuffix("159\n") && !seen.contains("reached"), "\(seen)")
             }
         }
     #endif
 
     // sandbox case 4
-    @Test("is a program that runs as somebody else", arguments: Way.all)
+    @Test("A command cannot create a setuid program", arguments: Way.all)
     func modes(way: Way) async throws {
         try await Place.run { place in
             try place.write("in/f")
@@ -147,7 +147,7 @@ struct EscapeTests {
     }
 
     // sandbox case 24
-    @Test("is a program that runs for it, to put another one in its place", arguments: Way.all)
+    @Test("A command cannot replace the program that runs it", arguments: Way.all)
     func programs(way: Way) async throws {
         try await Place.run { place in
             let attempt = "import sys; open(sys.argv[1], 'r+b'); print('reached')"
@@ -156,14 +156,14 @@ struct EscapeTests {
                 for p in self 1 $$ $PPID; do /usr/bin/python3 -c "\(attempt)" /proc/$p/exe 2>&1 | tail -1; done
                 """, by: way)
             #expect(!seen.contains("reached") && seen.split(separator: "\n").count == 4, "\(seen)")
-            // The control: a program that nobody runs is opened so.
+            // The control: a program that is not running can be opened this way.
             let control = try await place.shell("cp /bin/true own; /usr/bin/python3 -c \"\(attempt)\" own")
             #expect(control == "reached\n", "\(control)")
         }
     }
 
     // sandbox case 47
-    @Test("is the machine's network, but where it is wanted", arguments: Way.all)
+    @Test("A command reaches the network only if it is allowed", arguments: Way.all)
     func network(way: Way) async throws {
         let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(server) }
@@ -187,7 +187,9 @@ struct EscapeTests {
     }
 
     // sandbox cases 18, 22 and 23
-    @Test("is what this process has open, its variables, or what is said of the sandbox", arguments: Way.engines)
+    @Test(
+        "A command cannot read this process's open files, its variables or the sandbox options",
+        arguments: Way.engines)
     func inherited(way: Way) async throws {
         try await Place.run { place in
             // Without the flag that closes it in a child.

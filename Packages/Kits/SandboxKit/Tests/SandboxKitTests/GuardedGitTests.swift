@@ -5,12 +5,12 @@ import Testing
 
 @testable import SandboxKit
 
-/// What git obeys wherever it lies: in other checkouts, in the repository of a linked worktree, in the person's settings.
-@Suite("What git obeys of a folder", .timeLimit(.minutes(10)), .enabled(if: Way.hasBubblewrap))
+/// Files that git obeys in other checkouts, in the repository of a linked worktree and in the user's settings.
+@Suite("Guarded git files", .timeLimit(.minutes(10)), .enabled(if: Way.hasBubblewrap))
 struct GuardedGitTests {
     private static let git = "git -c user.name=a -c user.email=a@example.com -c protocol.file.allow=always"
 
-    /// Lends a folder that a script has filled.
+    /// Provides a folder that a script has filled.
     private func with(_ script: String, _ body: (Place) async throws -> Void) async throws {
         try await Place.run { place in
             let made = try await place.shell("set -e; \(script); echo made")
@@ -19,7 +19,7 @@ struct GuardedGitTests {
         }
     }
 
-    /// Tries to change something by each engine, and then without one, where it has to succeed.
+    /// Tries a change under each engine, and then without a sandbox, where it must succeed.
     private func expectRefused(
         _ attempt: String, _ state: String, in sandbox: Sandbox = Sandbox(), _ place: Place
     ) async throws {
@@ -42,7 +42,7 @@ struct GuardedGitTests {
         """
 
     // sandbox case 16
-    @Test("is worked in with git where it is a linked worktree of a repository elsewhere", arguments: Way.ofBubblewrap)
+    @Test("git works in a linked worktree of a repository elsewhere", arguments: Way.ofBubblewrap)
     func worktree(way: Way) async throws {
         try await with(Self.worktree) { place in
             let seen = try await place.run(
@@ -59,7 +59,7 @@ struct GuardedGitTests {
 
     // sandbox case 16
     @Test(
-        "is guarded in the repository of a linked worktree",
+        "The repository of a linked worktree is guarded",
         arguments: [
             "echo x > ../main/.git/hooks/pre-commit", "mv ../main/.git/hooks ../main/.git/h",
             "git config core.fsmonitor ./x", "echo x >> ../main/.git/config", "echo x > ../main/.git/config.worktree",
@@ -76,7 +76,7 @@ struct GuardedGitTests {
         }
     }
 
-    @Test("is no repository that does not know of the folder: what somebody names in a .git file is not shown")
+    @Test("A repository that a .git file names without belonging to the folder is not shown")
     func pretended() async throws {
         let other = "git init -q -b main ../main; \(Self.git) -C ../main commit -q --allow-empty -m secret"
         let forged = """
@@ -96,7 +96,7 @@ struct GuardedGitTests {
         }
     }
 
-    @Test("is worked in where it is a submodule whose repository lies elsewhere, and is guarded there")
+    @Test("git works in a submodule whose repository is elsewhere, and that repository is guarded")
     func submoduleFolder() async throws {
         let script = """
             git init -q -b main ../lib; \(Self.git) -C ../lib commit -q --allow-empty -m first; git init -q -b main ../super
@@ -121,7 +121,7 @@ struct GuardedGitTests {
     // MARK: Repositories in the folder
 
     @Test(
-        "is guarded in a repository in the folder that a .git file names",
+        "A repository in the folder that a .git file names is guarded",
         arguments: ["echo x > .own/hooks/pre-commit", "echo x >> .own/config", "mv .own o", "echo 'gitdir: x' > .git"])
     func separate(attempt: String) async throws {
         try await with("git init -q -b main --separate-git-dir=.own .; mkdir -p .own/hooks") { place in
@@ -138,7 +138,7 @@ struct GuardedGitTests {
         """
 
     @Test(
-        "is what leads to the repositories of submodules and linked worktrees in the folder, and these",
+        "The repositories of submodules and linked worktrees in the folder are guarded, and so are the links to them",
         arguments: [
             "rm libs/one/.git", "echo 'gitdir: x' > libs/one/.git", "mv libs/one libs/two", "mv libs l", "rm tree/.git",
             "mv tree t", "rm tree/.git && mkdir -p tree/.git/hooks", "echo x >> .git/modules/libs/one/config",
@@ -154,7 +154,7 @@ struct GuardedGitTests {
         }
     }
 
-    @Test("leaves the rest of a submodule and of a linked worktree to be worked in", arguments: Way.ofBubblewrap)
+    @Test("The rest of a submodule or linked worktree stays writable", arguments: Way.ofBubblewrap)
     func checkoutsWork(way: Way) async throws {
         try await with(Self.checkouts) { place in
             let seen = try await place.run(
@@ -166,7 +166,7 @@ struct GuardedGitTests {
 
     // MARK: Settings
 
-    /// A file with settings beside the folder, the further ones that it leads to, and a folder with hooks in the folder.
+    /// A settings file next to the folder, the files that it includes, and a hook folder in the folder.
     private static let named: [(path: String, text: String)] = [
         ("home/.gitconfig", "[core]\\nhooksPath = tools/hooks"),
         ("home/.gitconfig", "[core]\\nhooksPath = ~/../work/tools/hooks"),
@@ -177,7 +177,7 @@ struct GuardedGitTests {
         ("work/.git/modules/lib/config", "[core]\\nworktree = ../../../lib\\nhooksPath = ../tools/hooks"),
     ]
 
-    @Test("is the folder with hooks that settings name, in whatever file", arguments: named.indices)
+    @Test("The hook folder that any settings file names is guarded", arguments: named.indices)
     func hooks(index: Int) async throws {
         let (path, text) = Self.named[index]
         let folder = path.split(separator: "/").dropLast().joined(separator: "/")
@@ -199,7 +199,7 @@ struct GuardedGitTests {
         }
     }
 
-    @Test("is the person's own settings where they lie in the folder, and those that are not read are told")
+    @Test("The user's own settings in the folder are guarded, and unsupported ones are reported")
     func own() async throws {
         try await with("mkdir ../home; touch settings; ln -s ../work/settings ../home/.gitconfig") { place in
             let sandbox = Sandbox(home: "\(place.base)/home")
@@ -210,7 +210,7 @@ struct GuardedGitTests {
         }
     }
 
-    @Test("is not guessed where a file of git is too long to be read", arguments: [".git/config", ".git"])
+    @Test("A git file that is too long to read is an error", arguments: [".git/config", ".git"])
     func tooLong(name: String) async throws {
         try await Place.run { place in
             let filling = String(repeating: "# a comment\n", count: 100_000)
@@ -221,7 +221,7 @@ struct GuardedGitTests {
         }
     }
 
-    @Test("are the files that variables name, beside those that always hold")
+    @Test("Settings files from variables are guarded in addition to the usual ones")
     func files() {
         let named = Sandbox.gitFiles(in: [
             "XDG_CONFIG_HOME": "/x", "GIT_CONFIG_GLOBAL": "/g", "GIT_CONFIG_SYSTEM": "s", "HOME": "/h",
@@ -235,7 +235,7 @@ struct GuardedGitTests {
             ])
     }
 
-    @Test("leaves nothing behind where hooks are named in a folder that is not there either")
+    @Test("Guarding a missing hook folder leaves nothing behind")
     func nothingLeft() async throws {
         try await with("git init -q .; git config core.hooksPath .husky/_") { place in
             let seen = try await place.run("mkdir -p .husky/_ && echo reached")
@@ -246,7 +246,9 @@ struct GuardedGitTests {
 
     // MARK: Links
 
-    @Test("is a file elsewhere, by a link in the place of a log to which git appends", arguments: [true, false])
+    @Test(
+        "A command cannot make git append to a file elsewhere through a link in place of a log",
+        arguments: [true, false])
     func logs(isWorktree: Bool) async throws {
         let script =
             isWorktree
@@ -258,7 +260,7 @@ struct GuardedGitTests {
             #expect(try await place.run("cd .; \(link)") == "linked\n")
             _ = try await place.shell("\(Self.git) checkout -q -b other")
             #expect(try Files.read(file, limit: 1000) == Array("own\n".utf8))
-            // The control: git does write through one.
+            // The control: git writes through the link.
             _ = try await place.shell("\(link); \(Self.git) checkout -q -b another")
             #expect(try Files.read(file, limit: 1000).count > 4)
         }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SandboxKit
 
-@Suite("What a command does not change in its folder", .timeLimit(.minutes(10)), .enabled(if: Way.hasBubblewrap))
+@Suite("Guarded names", .timeLimit(.minutes(10)), .enabled(if: Way.hasBubblewrap))
 struct GuardedNamesTests {
     private static let identity = "git -c user.name=a -c user.email=a@example.com"
 
@@ -21,7 +21,7 @@ struct GuardedNamesTests {
 
     // sandbox case 6
     @Test(
-        "is what has git run other programs; that it could be changed shows without the sandbox",
+        "A command cannot change files that make git run programs, and without the sandbox it can",
         arguments: [
             "echo x > .git/hooks/pre-commit", "git config core.fsmonitor ./x", "echo x >> .git/config",
             "rm .git/config", "mv .git .git2", "rm -rf .git", "mv .git/hooks .git/h", "echo ../x > .git/commondir",
@@ -42,7 +42,7 @@ struct GuardedNamesTests {
         }
     }
 
-    @Test("leaves the rest of a repository to be worked in", arguments: Way.ofBubblewrap)
+    @Test("The rest of a repository stays writable", arguments: Way.ofBubblewrap)
     func works(way: Way) async throws {
         try await withRepository { place in
             let seen = try await place.run(
@@ -56,7 +56,9 @@ struct GuardedNamesTests {
     }
 
     // sandbox cases 7 and 10
-    @Test("is what tools take settings from, whether it is there or not", arguments: Sandbox.guardedNames + [".git"])
+    @Test(
+        "A command cannot change settings of tools, whether they exist or not",
+        arguments: Sandbox.guardedNames + [".git"])
     func settings(name: String) async throws {
         try await Place.run { place in
             for attempt in ["mkdir -p \(name)/hooks", "echo x > \(name)", "echo x > \(name)/x", "ln -s /tmp \(name)"] {
@@ -66,7 +68,7 @@ struct GuardedNamesTests {
                     #expect(try place.names() == [], "\(attempt)")
                 }
             }
-            // One that is there stays as it is.
+            // An existing one stays unchanged.
             try place.write("\(name)/settings", "own")
             for way in Way.engines {
                 let seen = try await place.run(
@@ -79,7 +81,7 @@ struct GuardedNamesTests {
 
     // sandbox case 11
     @Test(
-        "is told where it is a link, which could be replaced", arguments: [".claude", ".git", ".mcp.json"], Way.engines)
+        "A guarded name that is a link is an error", arguments: [".claude", ".git", ".mcp.json"], Way.engines)
     func links(name: String, way: Way) async throws {
         try await Place.run { place in
             for target in ["../outside", "nowhere"] {
@@ -94,7 +96,7 @@ struct GuardedNamesTests {
     }
 
     // sandbox case 13
-    @Test("stays guarded until the last of several commands has ended, and nothing is left then")
+    @Test("A name stays guarded until the last of several commands has ended, and nothing is left behind")
     func shared() async throws {
         try await Place.run { place in
             let launcher = Launcher.standalone
@@ -115,7 +117,7 @@ struct GuardedNamesTests {
 
     // sandbox case 14
     @Test(
-        "leaves nothing of a process that was killed once the next command has ended, and what is a person's own stays")
+        "Stubs of a killed process are removed after the next command, and the user's files stay")
     func killed() async throws {
         try await Place.run { place in
             try Files.makeDirectories("\(place.folder)/.claude")
@@ -126,7 +128,7 @@ struct GuardedNamesTests {
             #expect(try place.names().count == 8)
             _ = try await place.run("true")
             #expect(try place.names() == [".claude"])
-            // What somebody has put into one of them meanwhile is theirs.
+            // A stub into which the user has put something stays.
             var held: SandboxedCommand? = try await place.prepare(["true"])
             try place.write(".vscode/settings.json", "{}")
             #expect(held != nil)
@@ -137,7 +139,7 @@ struct GuardedNamesTests {
     }
 
     // sandbox case 12. A file that is guarded itself, such as .mcp.json, loses its guard then, as the README says.
-    @Test("is also what somebody else replaces meanwhile in a guarded folder", arguments: Way.engines)
+    @Test("A guarded folder stays guarded if another program replaces files in it", arguments: Way.engines)
     func replaced(way: Way) async throws {
         try await Place.run { place in
             let names = [".claude/settings.json", "in/other"]
@@ -146,7 +148,7 @@ struct GuardedNamesTests {
                 try Files.writeAtomically(Array("new\n".utf8), to: "\(place.base)/outside/\(number)", mode: 0o644)
             }
             try #require(unsafe mkfifo("\(place.folder)/in/go", 0o600) == 0)
-            // Open at both ends, so that nobody waits for the other.
+            // Opened for reading and writing, so that opening does not block.
             let go = unsafe open("\(place.folder)/in/go", O_RDWR | O_CLOEXEC)
             defer { close(go) }
             try #require(go >= 0)
@@ -169,7 +171,7 @@ struct GuardedNamesTests {
         }
     }
 
-    @Test("what the settings of a repository name is read as git reads it")
+    @Test("Paths in git settings are parsed as git parses them")
     func readSettings() {
         let cases: [(String, GitSettings)] = [
             ("[core]\n\thooksPath = .husky\n", .init(hooks: ".husky")),
@@ -185,7 +187,7 @@ struct GuardedNamesTests {
         }
     }
 
-    @Test("is what the settings of a repository name, also where it is not there yet", arguments: Way.engines)
+    @Test("Paths that git settings name are guarded, even if they do not exist yet", arguments: Way.engines)
     func named(way: Way) async throws {
         try await withRepository { place in
             let made = try await place.shell(
@@ -204,7 +206,7 @@ struct GuardedNamesTests {
         }
     }
 
-    @Test("is a file elsewhere, by a link in the place of one that git writes")
+    @Test("A command cannot make git write a file elsewhere through a link")
     func links() async throws {
         try await withRepository { place in
             try Files.writeAtomically(Array("own\n".utf8), to: "\(place.base)/outside/f", mode: 0o666)
@@ -215,17 +217,17 @@ struct GuardedNamesTests {
         }
     }
 
-    @Test("is kept so, or no command is run", arguments: Way.engines)
+    @Test("If a name cannot be guarded, no command runs", arguments: Way.engines)
     func closed(way: Way) async throws {
         try await Place.run { place in
-            // Who owns the folder can open it again; who cannot make the stubs has to be told.
+            // The owner of the folder can make it writable again. If the stubs cannot be created, that is an error.
             try #require(unsafe symlink("nowhere", "\(place.folder)/.husky") == 0)
             let error = await #expect(throws: SandboxError.self) { try await place.run("true", by: way) }
             #expect(error?.kind == .folder)
         }
     }
 
-    @Test("is the folder itself where it is a repository, and it is not made one", arguments: Way.engines)
+    @Test("A folder that is a bare repository is guarded, and a folder cannot become one", arguments: Way.engines)
     func bare(way: Way) async throws {
         try await Place.run { place in
             for attempt in ["echo 'ref: refs/heads/main' > HEAD", "mkdir HEAD/x", "git init -q --bare ."] {

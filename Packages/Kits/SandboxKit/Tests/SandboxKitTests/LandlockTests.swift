@@ -5,10 +5,12 @@ import Testing
 
 @testable import SandboxKit
 
-/// What only this engine has to be asked, since its command has the name spaces of everybody.
-@Suite("What a command under Landlock does", .timeLimit(.minutes(10)), .enabled(if: Way.hasLandlock))
+/// Tests that only this engine needs, because its commands have no separate namespaces.
+@Suite("Commands under Landlock", .timeLimit(.minutes(10)), .enabled(if: Way.hasLandlock))
 struct LandlockTests {
-    @Test("writes in its folder, but for entries of folders in which something is guarded", arguments: Way.ofLandlock)
+    @Test(
+        "A command can write in its folder, except for creating entries next to guarded names",
+        arguments: Way.ofLandlock)
     func writes(way: Way) async throws {
         try await Place.run { place in
             for name in ["f", "in/f", "kept/.mcp.json", "a/b/f", "a/kept"] { try place.write(name, "old\n") }
@@ -21,7 +23,7 @@ struct LandlockTests {
                 """, by: way)
             #expect(seen.hasPrefix("new\nold\nnew\na\nf\nin\nkept\nlinked\n") && !seen.contains("reached"), "\(seen)")
             #expect(try place.names() == ["a", "f", "in", "kept"])
-            // What a caller keeps or hides deeper does not close the folders beside it.
+            // A kept or hidden path does not affect the folders next to it.
             let sandbox = Sandbox(hiding: ["\(place.folder)/a/b"])
             var keeping = sandbox
             keeping.kept = ["\(place.folder)/a/kept"]
@@ -35,7 +37,7 @@ struct LandlockTests {
         }
     }
 
-    @Test("works in a repository, but for what git itself makes in it", arguments: Way.ofLandlock)
+    @Test("A command can work in a repository, except for what git creates in it", arguments: Way.ofLandlock)
     func repository(way: Way) async throws {
         try await Place.run { place in
             let identity = "git -c user.name=a -c user.email=a@example.com"
@@ -55,7 +57,8 @@ struct LandlockTests {
     }
 
     @Test(
-        "has a folder of its own as home and for temporary files, which is gone afterwards", arguments: Way.ofLandlock)
+        "A command has a private folder as home and for temporary files, which is removed afterwards",
+        arguments: Way.ofLandlock)
     func scratch(way: Way) async throws {
         try await Place.run { place in
             let seen = try await place.run(
@@ -71,7 +74,7 @@ struct LandlockTests {
         }
     }
 
-    @Test("removes the folders that killed processes have left behind, and not those in use")
+    @Test("Folders of killed processes are removed, and folders in use are not")
     func leftovers() async throws {
         let used = try ScratchFolder()
         try await Place.run { place in
@@ -89,7 +92,7 @@ struct LandlockTests {
     }
 
     // sandbox cases 20, 25, 28, 34 and 35
-    @Test("neither reads nor changes what lies outside, in no way", arguments: Way.ofLandlock)
+    @Test("A command can neither read nor change anything outside", arguments: Way.ofLandlock)
     func outside(way: Way) async throws {
         try await Place.run { place in
             let outside = "\(place.base)/outside/f"
@@ -144,7 +147,7 @@ struct LandlockTests {
 
     // sandbox cases 21, 22 and 26
     @Test(
-        "reaches no other process, its memory, variables, files, or shared memory",
+        "A command cannot reach other processes or their memory, variables and files",
         arguments: Way.ofLandlock)
     func processes(way: Way) async throws {
         try await Place.run { place in
@@ -155,7 +158,7 @@ struct LandlockTests {
                 command.arguments = ["--reuid", "65534", "--regid", "65534", "--clear-groups", "sleep", "1000"]
             }
             try await launcher.withChild(command) { peer async throws in
-                // Until it has become its program, and the user that it is to be.
+                // Waits until it runs its program as the right user.
                 let comm = "/proc/\(peer.processID)/comm"
                 while try Files.read(comm, limit: 100) != Array("sleep\n".utf8) { await Task.yield() }
                 let seen = try await place.run(
@@ -182,7 +185,7 @@ struct LandlockTests {
 
     // sandbox case 36
     @Test(
-        "has no group beside its own where an administrator runs it, as under bubblewrap",
+        "A command of an administrator has no additional groups, as under bubblewrap",
         .enabled(if: geteuid() == 0), arguments: Way.hasBubblewrap ? [true, false] : [false])
     func groups(isBubblewrap: Bool) async throws {
         try await Place.run { place in
@@ -195,7 +198,7 @@ struct LandlockTests {
                 let seen = try await Place(base: base).run(
                     "cat f; id -G; grep -E 'Cap|NoNew|Seccomp:' /proc/self/status", by: way)
                 try #require(!seen.contains("secret") && seen.contains("\n0\n"))
-                // Five sets of capabilities.
+                // The five capability sets.
                 try #require(seen.split(separator: "\n").count { $0.hasSuffix("0000000000000000") } == 5)
                 try #require(seen.contains("NoNewPrivs:\t1\nSeccomp:\t2\n"))
             }
@@ -203,7 +206,7 @@ struct LandlockTests {
     }
 
     // sandbox case 48
-    @Test("speaks to no Unix socket, by whatever path", arguments: Way.ofLandlock + Way.ofBubblewrap)
+    @Test("A command cannot connect to a Unix socket by any path", arguments: Way.ofLandlock + Way.ofBubblewrap)
     func sockets(way: Way) async throws {
         try await Place.run { place in
             let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -227,7 +230,7 @@ struct LandlockTests {
         }
     }
 
-    @Test("is told of as an error of the sandbox where it is to start elsewhere")
+    @Test("A working folder outside of the sandbox is a sandbox error")
     func elsewhere() async throws {
         let way = try #require(Way.landlock)
         try await Place.run { place in
@@ -236,13 +239,13 @@ struct LandlockTests {
             let error = await #expect(throws: SandboxError.self) {
                 try await engine.command(["true"], in: Sandbox(), around: folder, from: outside)
             }
-            #expect(error?.kind == .unavailable && error?.message.contains("/outside, which is not in it") == true)
+            #expect(error?.kind == .unavailable && error?.message.contains("/outside is outside of it") == true)
         }
     }
 }
 
 extension Way {
-    /// Before its sixth version Landlock lets everybody send signals.
+    /// Before version 6 Landlock does not restrict signals.
     fileprivate var reachesSignals: Bool {
         if case .landlock(let version) = engine { version.number < 6 } else { false }
     }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import SandboxKit
 
-@Suite("What a command prints")
+@Suite("Command output")
 struct OutputTests {
-    @Test("pieces of UTF-8 cut anywhere make the same text")
+    @Test("UTF-8 in pieces is decoded to the same text")
     func pieces() {
         var random = SeededGenerator(seed: 31)
         for _ in 0..<500 {
@@ -21,7 +21,7 @@ struct OutputTests {
         }
     }
 
-    @Test("what is left out of long output is counted, and whole lines stay")
+    @Test("An excerpt of long output counts the omitted bytes and keeps whole lines")
     func excerpt() {
         var excerpt = OutputExcerpt()
         let line = Array("0123456\n".utf8)
@@ -30,7 +30,7 @@ struct OutputTests {
         let parts = text.split(separator: "[… ")
         #expect(parts.count == 2 && parts[0].utf8.count % 8 == 0)
         let left = Int(parts[1].prefix { $0.isNumber }) ?? 0
-        let note = "[… \(left) bytes are left out here …]\n"
+        let note = "[… \(left) bytes omitted …]\n"
         #expect(left + text.utf8.count - note.utf8.count == 800_000)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SandboxKit
 
-@Suite("A command that is run", .timeLimit(.minutes(10)), .enabled(if: Way.hasBubblewrap))
+@Suite("CommandRunner", .timeLimit(.minutes(10)), .enabled(if: Way.hasBubblewrap))
 struct RunnerTests {
     static let ways: [Way?] = [nil] + Way.engines
 
@@ -18,7 +18,7 @@ struct RunnerTests {
         .run(words, in: folder, of: folder) { _ in }
     }
 
-    @Test("has its messages among what it prints, in their order", arguments: ways)
+    @Test("Standard error is part of the output, in order", arguments: ways)
     func joined(way: Way?) async throws {
         try await Place.run { place in
             let result = try await run(["sh", "-c", "echo a; echo b >&2; echo c; exit 3"], in: place, way)
@@ -26,7 +26,7 @@ struct RunnerTests {
         }
     }
 
-    @Test("leaves no core dump", arguments: ways)
+    @Test("A command leaves no core dump", arguments: ways)
     func noCore(way: Way?) async throws {
         try await Place.run { place in
             let result = try await run(["sh", "-c", "ulimit -S -c; ulimit -H -c"], in: place, way)
@@ -34,8 +34,8 @@ struct RunnerTests {
         }
     }
 
-    // sandbox case 46, about the file: a handler of the machine, if it has one, is run by its kernel whatever the limit.
-    @Test("leaves no core file where it crashes", arguments: ways)
+    // sandbox case 46, for the file: the kernel runs a core dump handler of the machine whatever the limit is.
+    @Test("A crashed command leaves no core file", arguments: ways)
     func crash(way: Way?) async throws {
         let crash = "cd in; ulimit -c unlimited; bash -c 'kill -SEGV $$'; echo ended $?"
         try await Place.run { place in
@@ -44,7 +44,7 @@ struct RunnerTests {
             #expect(result.output.text.hasSuffix("ended 139\n"), "\(result.output.text)")
             #expect(try Files.list("\(place.folder)/in").map(\.name) == ["f"])
             let pattern = String(decoding: try Files.read("/proc/sys/kernel/core_pattern", limit: 1000), as: UTF8.self)
-            // The control, where this machine writes such files to where the program is and lets this process make them.
+            // The control, if this machine writes core files next to the program and allows them for this process.
             guard !pattern.hasPrefix("|"), !pattern.hasPrefix("/"),
                 try await place.shell("ulimit -H -c") == "unlimited\n"
             else { return }
@@ -54,7 +54,7 @@ struct RunnerTests {
     }
 
     @Test(
-        "has the exit code of a shell where there is no such program in the sandbox, or none that can be executed",
+        "A missing or non-executable program gives the exit code of a shell",
         arguments: Way.engines)
     func unstarted(way: Way) async throws {
         try await Place.run { place in
@@ -68,7 +68,7 @@ struct RunnerTests {
     }
 
     @Test(
-        "is not taken for a sandbox that could not be made, whatever it prints, and that is not taken for a command",
+        "A failed command and a failed sandbox are told apart, whatever the command prints",
         arguments: Way.engines)
     func failed(way: Way) async throws {
         try await Place.run { place in
@@ -76,7 +76,7 @@ struct RunnerTests {
                 let result = try await run(["sh", "-c", "echo '\(words)' >&2; exit 1"], in: place, way)
                 #expect(result.status == .exited(1) && result.output.text == "\(words)\n")
             }
-            // Nothing of it is in the view, so that it cannot start there.
+            // The folder is not in the view, so the command cannot start there.
             let (folder, outside) = (try Folder(beneath: place.folder), try Folder(beneath: "\(place.base)/outside"))
             let error = await #expect(throws: SandboxError.self) {
                 try await CommandRunner(
@@ -89,7 +89,7 @@ struct RunnerTests {
     }
 
     @Test(
-        "does not write what is told of its end, and keeps none of the folders that were made for it open",
+        "A command cannot write its own status, and has no descriptors of the sandbox open",
         arguments: Way.engines)
     func told(way: Way) async throws {
         try await Place.run { place in

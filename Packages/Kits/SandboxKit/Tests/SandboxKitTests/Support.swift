@@ -6,8 +6,8 @@ import Testing
 
 @testable import SandboxKit
 
-/// A folder of a person in which commands are run, with a home and a neighbour beside it. It is not in `/tmp`, of which a
-/// command has its own.
+/// A folder for running commands, with a home and another folder next to it. It is not in `/tmp`, because commands have
+/// a private one.
 struct Place: Sendable {
     static let variables = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"]
 
@@ -37,7 +37,7 @@ struct Place: Sendable {
         return try await Self.text(Launcher.standalone.run(command, timeout: .seconds(60)).output)
     }
 
-    /// What `bash` prints in the sandbox, its errors too.
+    /// The output of `bash` in the sandbox, including errors.
     func run(_ script: String, in sandbox: Sandbox = Sandbox(), by way: Way = .bubblewrap) async throws -> String {
         if way.isOrdinary, case .landlock(let version) = way.engine {
             return try await runAsOrdinary(script, hasNetwork: sandbox.hasNetwork, version.number)
@@ -57,7 +57,7 @@ struct Place: Sendable {
         return Self.text(done.output)
     }
 
-    /// The rules are applied to the program itself, so that it is another process that is somebody else.
+    /// Landlock rules apply to the program itself, so another process changes the user.
     private func runAsOrdinary(_ script: String, hasNetwork: Bool, _ version: Int32) async throws -> String {
         try #require(unsafe system("chown -R 65534:65534 '\(base)'") == 0)
         await #expect(processExitsWith: .success) {
@@ -89,7 +89,7 @@ struct Place: Sendable {
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// By what a command is shut in, and whether it is run by an ordinary user where an administrator runs the tests.
+/// The engine of a command, and whether an ordinary user runs it if an administrator runs the tests.
 struct Way: Sendable, Hashable, CustomTestStringConvertible {
     var engine: Engine
     var isOrdinary = false
@@ -103,22 +103,22 @@ struct Way: Sendable, Hashable, CustomTestStringConvertible {
         return isOrdinary ? "\(name), ordinary user" : name
     }
 
-    /// In the strictest form that works here.
+    /// The strictest form that works here.
     static let bubblewrap = Way(engine: .bubblewrap(BubblewrapForm(program: "/usr/bin/bwrap", kind: kind)))
     static let landlock = landlockVersion.map { Way(engine: .landlock($0)) }
 
-    /// One of each engine.
+    /// One way for each engine.
     static let engines = (hasBubblewrap ? [bubblewrap] : []) + (landlock.map { [$0] } ?? [])
-    /// Each engine, for each user.
+    /// Each engine with each user.
     static let all = engines + ordinary
     static let ofBubblewrap = all.filter { if case .bubblewrap = $0.engine { true } else { false } }
-    /// Also as the oldest kernel has it on which commands are run.
+    /// Including the oldest Landlock version on which commands run.
     static let ofLandlock =
         all.filter { if case .landlock = $0.engine { true } else { false } }
         + (landlock == nil ? [] : [Way(engine: .landlock(LandlockVersion(number: 2)))])
 
     static let hasBubblewrap = unsafe access("/usr/bin/bwrap", X_OK) == 0
-    /// Where the kernel has none, these tests are left out.
+    /// If the kernel has no Landlock, these tests are skipped.
     static let hasLandlock = landlock != nil
 
     private static let landlockVersion = try? LandlockVersion.ofKernel().get()
@@ -127,7 +127,7 @@ struct Way: Sendable, Hashable, CustomTestStringConvertible {
         unsafe system("bwrap --unshare-user --disable-userns --ro-bind / / true 2>/dev/null") == 0
         ? .user : .administrator
 
-    /// An ordinary user of bubblewrap needs name spaces of users, which not every machine gives them.
+    /// An ordinary user needs user namespaces for bubblewrap, which not every machine allows.
     private static let ordinary: [Way] = {
         guard geteuid() == 0 else { return [] }
         let probe =

@@ -6,9 +6,11 @@ import Testing
 
 @testable import SandboxKit
 
-@Suite("What a command in a sandbox sees", .timeLimit(.minutes(10)), .enabled(if: Way.hasBubblewrap))
+@Suite("The view of a sandboxed command", .timeLimit(.minutes(10)), .enabled(if: Way.hasBubblewrap))
 struct ViewTests {
-    @Test("is its folder to write in, and an empty home and /tmp that are gone afterwards", arguments: Way.ofBubblewrap)
+    @Test(
+        "A command can write its folder, and an empty home and /tmp that are discarded afterwards",
+        arguments: Way.ofBubblewrap)
     func writes(way: Way) async throws {
         try await Place.run { place in
             try Files.makeDirectories("\(place.base)/home", mode: 0o755)
@@ -32,7 +34,7 @@ struct ViewTests {
 
     // sandbox case 15
     @Test(
-        "is what is shown of the home, and not what is hidden in either, nor the secrets of a home that is the folder",
+        "A command sees shown paths of the home, but no hidden paths and no secrets",
         arguments: Way.engines)
     func hidden(way: Way) async throws {
         try await Place.run { place in
@@ -42,7 +44,7 @@ struct ViewTests {
             #expect(unsafe symlink("tools/vault", "\(place.folder)/link") == 0)
             let home = place.folder
             let all = "cd \(home); cat .ssh/key .config/gh/hosts tools/tool tools/vault/key own/f"
-            // The folder lies in the home, of which the tools are shown but for their vault, by a link to it.
+            // The folder is in the home. The tools are shown through a link, except for their vault.
             let inner = Place(base: "\(home)/own")
             try Files.makeDirectories(inner.folder)
             let sandbox = Sandbox(home: home, showing: ["\(home)/tools"], hiding: ["\(home)/link", "\(home)/nowhere"])
@@ -51,7 +53,7 @@ struct ViewTests {
             for name in [".ssh/key", ".config/gh/hosts", "tools/vault/key", "own/f"] {
                 #expect(!seen.contains("content of \(name)"), "\(name): \(seen)")
             }
-            // Nor where it is all shown.
+            // The same if the whole home is shown.
             let wide = Sandbox(home: home, showing: [home], hiding: ["\(home)/link"])
             let seenWide = try await inner.run(
                 "\(all); echo x > \(home)/tools/vault/x; echo x > \(home)/.ssh/x", in: wide, by: way)
@@ -59,20 +61,20 @@ struct ViewTests {
             for name in [".ssh/key", ".config/gh/hosts", "tools/vault/key"] {
                 #expect(!seenWide.contains("content of \(name)"), "\(name): \(seenWide)")
             }
-            // What is written there is not lost without a word.
+            // Writing there fails instead of being lost.
             let signs = ["/x: Read-only file system", "/x: Permission denied"]
             let refusals = seenWide.split(separator: "\n").count { line in signs.contains(where: line.hasSuffix) }
             #expect(refusals == 2, "\(seenWide)")
             // The folder is the home, whose files other programs run.
             let refused = await #expect(throws: SandboxError.self) { try await place.run(all, in: sandbox, by: way) }
-            #expect(refused?.kind == .folder && refused?.message.contains("it is or holds your home") == true)
-            // Without them it is all there.
+            #expect(refused?.kind == .folder && refused?.message.contains("it is or contains your home") == true)
+            // Without a sandbox everything is visible.
             let open = try await place.run(all, by: way)
             for name in [".ssh/key", "tools/vault/key"] { #expect(open.contains("content of \(name)\n"), "\(open)") }
         }
     }
 
-    @Test("cannot be made around the system")
+    @Test("A sandbox around system folders is refused")
     func refused() async throws {
         for path in ["/", "/proc", "/proc/self", "/dev", "/etc/ssl"] {
             let folder = try Folder(beneath: path)
@@ -88,7 +90,7 @@ struct ViewTests {
     }
 
     @Test(
-        "is not chosen by the variables of the command, which could have bubblewrap load or be something else",
+        "Variables of the command do not affect bubblewrap",
         arguments: Way.engines)
     func variables(way: Way) async throws {
         try await Place.run { place in
@@ -111,14 +113,14 @@ struct ViewTests {
                 #expect(!Files.exists("\(place.base)/outside/ran"), "\(variables)")
                 for (name, value) in variables { #expect(result.output.text.contains("\(name)=\(value)\n")) }
             }
-            // Without a sandbox it is loaded.
+            // Without a sandbox the library is loaded.
             _ = try await place.shell("LD_PRELOAD=$PWD/evil.so /bin/true")
             #expect(Files.exists("\(place.base)/outside/ran"))
         }
     }
 
     // sandbox cases 38 and 39
-    @Test("fails as a sandbox, not as the command, where it cannot be made; a program's name is no option")
+    @Test("A sandbox that cannot be created is a sandbox error, and a program name is not taken for an option")
     func failed() async throws {
         try await Place.run { place in
             let launcher = Launcher.standalone
@@ -136,7 +138,7 @@ struct ViewTests {
         }
     }
 
-    @Test("has the outer places first, what is hidden after what is shown, and is sealed when all is there")
+    @Test("Outer mounts come first, hidden ones after shown ones, and sealing comes last")
     func order() {
         let mounts = [
             Mount(.guarded, AbsolutePath("/w/.git/hooks")), Mount(.hiddenFolder, AbsolutePath("/w/a")),

@@ -11,7 +11,7 @@ int storage_lock_alone(sqlite3 *connection) {
     if (!file || !file->pMethods) return SQLITE_NOTFOUND;
     code = file->pMethods->xLock(file, SQLITE_LOCK_SHARED);
     if (code == SQLITE_OK) code = file->pMethods->xLock(file, SQLITE_LOCK_EXCLUSIVE);
-    // Nothing is kept of a try that failed: it would keep others from reading.
+    // Releases the lock of a failed attempt, because it would keep others from reading.
     if (code != SQLITE_OK) file->pMethods->xUnlock(file, SQLITE_LOCK_NONE);
     return code;
 }

@@ -1,4 +1,4 @@
-/// What a person typed into a search field, as a query that SQLite's full-text search always understands.
+/// The text of a search field, as a query that SQLite's full-text search always accepts.
 ///
 /// Words have to occur, `"several words"` in this order, `-word` not at all, `wor*` as the beginning of one. Anything
 /// else that FTS5 would take for syntax is text.
@@ -6,13 +6,13 @@
 ///     guard let query = SearchQuery(typed) else { return [] }
 ///     try connection.all("SELECT rowid FROM notes_text WHERE notes_text MATCH ?", query.text) { … }
 ///
-/// An index is written in the same transaction as what it indexes and not by a trigger: the schema of a file is not
-/// trusted, and SQLite 3.40 lets no trigger reach a virtual table then.
+/// An index is written in the same transaction as its data, not by a trigger: the schema of a file is not trusted, and
+/// SQLite 3.40 does not let a trigger use a virtual table then.
 public struct SearchQuery: Sendable, Hashable {
     /// The query, to be bound to `MATCH ?`.
     public let text: String
 
-    /// Longer queries are cut: FTS5 has limits of its own, which are errors.
+    /// Longer queries are cut, because FTS5 fails beyond its limits.
     private static let limit = 64
 
     /// Nil where nothing is wanted, only unwanted; full-text search cannot answer that.
@@ -54,7 +54,7 @@ public struct SearchQuery: Sendable, Hashable {
             if isPhrase { rest = rest.dropFirst() }
             term.isPrefix = !isPhrase && body.last == "*"
             term.text = String(String.UnicodeScalarView(body.filter { $0 != "\0" && $0 != "\"" }))
-            // Signs alone are no words to the index.
+            // Punctuation alone is not a word for the index.
             if body.contains(where: isOfWord) { terms.append(term) }
         }
         return terms

@@ -6,7 +6,7 @@ public import Capabilities
 public protocol Storable {
     /// How SQLite keeps it.
     var stored: StoredValue { get }
-    /// Reads it back; nil where the stored value is none of this type, which the reader reports as an error.
+    /// Reads it back. Nil when the stored value has another type, which the reader reports as an error.
     init?(stored: StoredValue)
 }
 
@@ -46,11 +46,11 @@ public enum StoredValue: Sendable, Hashable {
     /// Bytes.
     case blob([UInt8])
 
-    /// What it is, in errors, which never tell the value itself.
+    /// The kind of value for errors, which never show the value itself.
     var name: String {
         switch self {
         case .null: "no value"
-        case .integer: "a whole number"
+        case .integer: "an integer"
         case .real: "a fraction"
         case .text: "text"
         case .blob: "bytes"

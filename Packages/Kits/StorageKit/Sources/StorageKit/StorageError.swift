@@ -8,9 +8,9 @@ import Glibc
 public struct StorageError: Failure, Hashable {
     /// The stable reason, to be compared with `==`.
     public let kind: Kind
-    /// A sentence for a person: what happened and what to do next.
+    /// What happened and what to do next.
     public let message: String
-    /// The extended result code of SQLite, or 0 when this package refused by itself.
+    /// The extended result code of SQLite, or 0 for an error of this package.
     public let resultCode: Int32
 
     public var code: String { kind.description }
@@ -32,11 +32,11 @@ public struct StorageError: Failure, Hashable {
 
         /// The file cannot be opened or made.
         public static let open = Kind("storage.open")
-        /// Somebody else kept the lock for longer than the limit, or too many wait already.
+        /// Another program kept the lock for longer than the limit, or too many callers already wait.
         public static let busy = Kind("storage.busy")
         /// The disk, the quota or the limit of file sizes is reached.
         public static let full = Kind("storage.full")
-        /// The file is no database, or its content contradicts itself.
+        /// The file is not a database, or its content is inconsistent.
         public static let damaged = Kind("storage.damaged")
         /// A newer version of the program has changed the tables.
         public static let newer = Kind("storage.newer")
@@ -62,7 +62,7 @@ public struct StorageError: Failure, Hashable {
 }
 
 extension StorageError {
-    /// What SQLite said about one failure, taken before anything else touches its connection.
+    /// SQLite's report of one failure, read before the connection is used again.
     struct Reply {
         let code: Int32
         let words: String
@@ -86,22 +86,22 @@ extension StorageError {
         let reason = errno == 0 ? words : "\(words), \(system(errno))"
         switch (reply.primary, errno) {
         case (SQLITE_FULL, _), (_, ENOSPC), (_, EDQUOT), (_, EFBIG):
-            return (.full, "there is no space left for \(path); free some and try again, what was stored is safe")
+            return (.full, "no space left for \(path); free some space and try again; the stored data is safe")
         case (_, EROFS), (_, EACCES), (_, EPERM):
             return (.readOnly, "cannot use \(path): \(reason); check its permissions and its disk")
         case (SQLITE_BUSY, _), (SQLITE_LOCKED, _), (SQLITE_PROTOCOL, _):
-            return (.busy, "somebody else has kept \(path) locked for \(waited.words); try again when they are done")
+            return (.busy, "another program has kept \(path) locked for \(waited.words); try again when it is done")
         case (SQLITE_CORRUPT, _), (SQLITE_NOTADB, _):
-            return (.damaged, "\(path) is damaged: \(words); the next start sets it aside and keeps it")
+            return (.damaged, "\(path) is damaged: \(words); the next start moves it aside and keeps it")
         case (SQLITE_READONLY, _) where isReader:
-            return (.readOnly, "\(path) was opened for reading, so nothing can be changed through this connection")
+            return (.readOnly, "\(path) was opened for reading, so this connection cannot change it")
         case (SQLITE_READONLY, _):
             return (.readOnly, "\(path) cannot be changed: \(words); check its permissions and its disk")
         case (SQLITE_CANTOPEN, _), (SQLITE_PERM, _), (SQLITE_AUTH, _):
             return (.open, "cannot open \(path): \(reason)")
-        case (SQLITE_CONSTRAINT, _): return (.constraint, "\(path) cannot hold that: \(words)")
+        case (SQLITE_CONSTRAINT, _): return (.constraint, "\(path) cannot store this: \(words)")
         case (SQLITE_MISMATCH, _), (SQLITE_RANGE, _): return (.mismatch, "a value does not fit into \(path): \(words)")
-        case (SQLITE_TOOBIG, _): return (.tooLarge, "that is more than one row of \(path) can hold; store less at once")
+        case (SQLITE_TOOBIG, _): return (.tooLarge, "the value is too large for a row of \(path); store less at once")
         case (SQLITE_IOERR, _), (SQLITE_NOMEM, _): return (.system, "cannot read or write \(path): \(reason)")
         default: return (.statement, "a statement on \(path) failed: \(words)")
         }

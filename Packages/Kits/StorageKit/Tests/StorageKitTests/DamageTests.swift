@@ -261,7 +261,7 @@ struct DamageTests {
                 await database.close()
             }
             let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-            #expect(words.contains("\(path) is damaged") && words.contains("it is now at \(path).damaged-"))
+            #expect(words.contains("\(path) is damaged") && words.contains("it was moved to \(path).damaged-"))
         }
     }
 

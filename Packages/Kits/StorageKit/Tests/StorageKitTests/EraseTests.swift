@@ -107,7 +107,7 @@ struct EraseTests {
             }
             while !begun.isSet { await Task.yield() }
             let error = await #expect(throws: StorageError.self) { try await own.erase() }
-            #expect(error?.message.contains("while somebody reads") == true, "\(error?.message ?? "")")
+            #expect(error?.message.contains("while another connection reads") == true, "\(error?.message ?? "")")
             end.set()
             #expect(try await count == 200)
             try await own.erase()

@@ -15,7 +15,7 @@ struct FullTests {
                 confirmed += 1
             } catch let error as StorageError {
                 #expect(error.kind == .full, "\(error) \(error.resultCode)")
-                #expect(error.message.contains("there is no space left for"))
+                #expect(error.message.contains("no space left for"))
                 return confirmed
             }
             try #require(confirmed < 10_000)

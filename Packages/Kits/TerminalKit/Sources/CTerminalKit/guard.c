@@ -13,12 +13,13 @@
 enum { idle, changing, taken };
 
 static _Atomic int state = idle;
-// Restores that are under way on other threads; leaving waits for them, since the caller closes the descriptors next.
+// The number of restores running on other threads. Leaving waits for them, because the caller then closes the
+// descriptors.
 static _Atomic int restoring = 0;
 static int terminal_fd, wake_fd;
 static struct termios saved, raw;
 static bool wants_marks, is_silent;
-// Whether pastes are marked, which has to be switched off exactly once.
+// Whether pastes are marked, which must be turned off exactly once.
 static _Atomic bool marks_pastes = false;
 static const char mark_pastes[] = "\033[?2004h", stop_marking[] = "\033[?2004l";
 
@@ -26,12 +27,12 @@ static const int guarded[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGSEGV, SIGILL,
 #define GUARDED_COUNT (sizeof guarded / sizeof *guarded)
 static struct sigaction previous[GUARDED_COUNT], previous_resize, previous_stop, previous_continue;
 
-// How far a stop is (SIGTSTP): none, under way on a thread, or over while the terminal is still another job's.
+// The state of a stop (SIGTSTP): none, running on a thread, or over while the terminal still belongs to another job.
 enum { runs, stops, waits_for_terminal };
 static _Atomic int stop_state = runs;
 
-// In the background the terminal is the shell's or another job's, and in the modes that it wants. A terminal that does
-// not control this process has no jobs, and tcgetpgrp fails.
+// In the background the terminal belongs to the shell or another job, with its modes. A terminal that does not control
+// this process has no jobs, and tcgetpgrp fails.
 static bool is_ours(void) {
     pid_t foreground = tcgetpgrp(terminal_fd);
     return foreground < 0 || foreground == getpgrp();
@@ -39,13 +40,13 @@ static bool is_ours(void) {
 
 static void put_back(void) {
     if (!is_ours()) return;
-    // The terminal may become another's meanwhile; then SIGTTOU would stop this process.
+    // The terminal may go to another job in the meantime; then SIGTTOU would stop this process.
     sigset_t block, before;
     sigemptyset(&block);
     sigaddset(&block, SIGTTOU);
     pthread_sigmask(SIG_BLOCK, &block, &before);
     if (atomic_exchange(&marks_pastes, false)) {
-        // Tried once: the end of a process must not wait for a stopped terminal.
+        // A single attempt: the end of a process must not wait for a stopped terminal.
         ssize_t ignored = write(terminal_fd, stop_marking, sizeof stop_marking - 1);
         (void)ignored;
     }
@@ -53,15 +54,15 @@ static void put_back(void) {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-// `is_end` says that nothing of this process will read what was typed.
+// `is_end` says that this process will not read the typed input.
 static void restore(bool is_end) {
     int error = errno;
     atomic_fetch_add(&restoring, 1);
     if (atomic_load(&state) == taken) {
         put_back();
-        // What was typed for this program is no command to the shell after it.
+        // Input for this program must not become a command of the shell.
         if (is_end && is_silent && is_ours()) tcflush(terminal_fd, TCIFLUSH);
-        // A full pipe has woken the reader already.
+        // A full pipe has already woken the reader.
         ssize_t ignored = write(wake_fd, "", 1);
         (void)ignored;
     }
@@ -75,11 +76,11 @@ static void on_signal(int signal) {
     int error = errno;
     for (size_t i = 0; i < GUARDED_COUNT; i++) {
         if (guarded[i] != signal) continue;
-        // Whoever handles the signal goes on, and reads what was typed ahead.
+        // A process that handles the signal continues and reads the input typed ahead.
         restore(previous[i].sa_handler == SIG_DFL);
         sigaction(signal, &previous[i], NULL);
     }
-    // Blocked while this handler runs, so that the previous action takes it on return.
+    // The signal is blocked while this handler runs, so the previous action gets it on return.
     raise(signal);
     errno = error;
 }
@@ -102,11 +103,11 @@ static void on_resize(int signal) {
 
 static void mark_pastes_again(void) {
     atomic_store(&marks_pastes, true);
-    // A terminal that takes nothing now gets no marks, and needs none to be taken back.
+    // If the terminal accepts nothing now, marking was not turned on and must not be turned off.
     if (write(terminal_fd, mark_pastes, sizeof mark_pastes - 1) < 0) atomic_store(&marks_pastes, false);
 }
 
-// Takes the terminal as it was taken before; the shell may have changed its modes meanwhile, if it was put back.
+// Takes the terminal again. The shell may have changed its modes in the meantime, if it was restored.
 static void take_again(bool was_put_back) {
     if (was_put_back) tcgetattr(terminal_fd, &saved);
     while (tcsetattr(terminal_fd, TCSANOW, &raw) != 0 && errno == EINTR) {}
@@ -124,7 +125,7 @@ static void on_stop(int signal) {
         atomic_store(&stop_state, stops);
         put_back();
     }
-    // Not counted while it is stopped, since leaving waits for what is.
+    // Not counted while it is stopped, because leaving waits for counted restores.
     atomic_fetch_sub(&restoring, 1);
     struct sigaction own;
     sigset_t unblock, before;
@@ -133,7 +134,7 @@ static void on_stop(int signal) {
     sigaction(signal, &previous_stop, &own);
     raise(signal);
     pthread_sigmask(SIG_UNBLOCK, &unblock, &before);
-    // Here it is stopped, until SIGCONT.
+    // The process is stopped here, until SIGCONT.
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     atomic_fetch_add(&restoring, 1);
     if (is_taken && atomic_load(&state) == taken) {
@@ -149,10 +150,10 @@ static void on_stop(int signal) {
 static void on_continue(int signal) {
     int error = errno;
     atomic_fetch_add(&restoring, 1);
-    // One that is under way takes the terminal itself.
+    // A running stop takes the terminal again itself.
     if (atomic_load(&state) == taken && atomic_load(&stop_state) != stops && is_ours()) {
         int expected = waits_for_terminal;
-        // Otherwise it was stopped by SIGSTOP, which nobody hears, and the shell may have set modes of its own.
+        // Otherwise it was stopped by SIGSTOP, which cannot be handled, and the shell may have set its own modes.
         take_again(atomic_compare_exchange_strong(&stop_state, &expected, runs));
     }
     atomic_fetch_sub(&restoring, 1);
@@ -172,7 +173,7 @@ static void free_stack(void *stack) {
 
 static void make_stack_key(void) { pthread_key_create(&stack_key, free_stack); }
 
-// A thread whose own stack is full can run no handler on it.
+// A thread with a full stack cannot run a handler on it.
 static void give_signal_stack(void) {
     stack_t now;
     if (sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return;
@@ -188,13 +189,13 @@ static void install(bool resizes) {
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < GUARDED_COUNT; i++) {
         sigaction(guarded[i], NULL, &previous[i]);
-        // What the process was told to ignore, as by nohup, stays ignored.
+        // Ignored signals, for example by nohup, stay ignored.
         if (previous[i].sa_handler != SIG_IGN) sigaction(guarded[i], &action, NULL);
     }
     sigaction(SIGTSTP, NULL, &previous_stop);
     action.sa_handler = on_stop;
     if (previous_stop.sa_handler != SIG_IGN) sigaction(SIGTSTP, &action, NULL);
-    // Handlers with three arguments could not be called with one.
+    // Handlers with three arguments could not be called with one argument.
     sigaction(SIGCONT, NULL, &previous_continue);
     action.sa_handler = on_continue;
     if (!(previous_continue.sa_flags & SA_SIGINFO)) sigaction(SIGCONT, &action, NULL);
@@ -207,7 +208,7 @@ static void install(bool resizes) {
 static void uninstall_one(int signal, void (*handler)(int), const struct sigaction *before) {
     struct sigaction current;
     sigaction(signal, NULL, &current);
-    // An action that somebody installed meanwhile is theirs.
+    // An action installed in the meantime is not replaced.
     if (current.sa_handler == handler) sigaction(signal, before, NULL);
 }
 
@@ -236,7 +237,7 @@ int martlet_terminal_enter(int fd, int wake, int input) {
     raw.c_cc[VMIN] = 1;
     raw.c_cc[VTIME] = 0;
     if (input == martlet_input_silent) {
-        // What was typed ahead stays when Ctrl-C stops an answer.
+        // Input typed ahead stays when Ctrl-C stops an answer.
         raw.c_lflag |= (tcflag_t)NOFLSH;
     } else {
         raw.c_lflag &= ~(tcflag_t)(ISIG | IEXTEN);
@@ -259,7 +260,7 @@ int martlet_terminal_enter(int fd, int wake, int input) {
 }
 
 void martlet_terminal_suspend(void) {
-    // The whole job, as the terminal itself does it.
+    // The whole job, like the terminal itself.
     kill(0, SIGTSTP);
 }
 
@@ -267,7 +268,7 @@ void martlet_terminal_leave(void) {
     put_back();
     atomic_store(&state, changing);
     while (atomic_load(&restoring) != 0) sched_yield();
-    // A handler that saw it taken may have taken it again after a stop.
+    // A handler that saw the taken state may have taken the terminal again after a stop.
     put_back();
     uninstall();
     atomic_store(&state, idle);

@@ -2,7 +2,7 @@ import TerminalKit
 import Testing
 
 @Suite struct ExampleTests {
-    @Test("the example of the README prints what it says")
+    @Test("The example of the README prints what the README shows")
     func readme() {
         var table = Table([TableColumn("HOST"), TableColumn("STATE"), TableColumn("NOTE", mayWrap: true)])
         table.append(["web1", StyledText("running", Style(.ring)), "from a server: \u{1B}[2J"])

@@ -18,8 +18,8 @@ int toolkit_make_file(int folder, const void *name, mode_t mode) {
     return opened < 0 ? -errno : opened;
 }
 
-// Network file systems know no flags. A link is made under the new name only where there is none, and an exchange
-// takes three steps by way of a name that nobody else uses.
+// Network file systems do not support the flags. A link is created under the new name only if the name is free. An
+// exchange takes three steps, with a name that nothing else uses.
 static int rename_in_steps(int folder, const char *from, const char *to, enum toolkit_renaming renaming) {
     if (renaming == TOOLKIT_KEEP) {
         if (linkat(folder, from, folder, to, 0) != 0) return -errno;

@@ -6,7 +6,7 @@
 #include <immintrin.h>
 #endif
 
-// Every processor that is supported has vectors of this size; the compiler knows how.
+// Every supported processor has vectors of this size.
 typedef uint8_t lanes __attribute__((vector_size(16)));
 typedef uint64_t halves __attribute__((vector_size(16)));
 
@@ -32,7 +32,7 @@ static bool stands_at(const struct toolkit_text *text, const unsigned char *plac
     return true;
 }
 
-// A bit for each lane of a comparison that holds.
+// One bit for each lane whose comparison is true.
 static uint32_t bits(lanes value) {
 #ifdef __SSE2__
     return (uint32_t)_mm_movemask_epi8((__m128i)value);
@@ -44,8 +44,8 @@ static uint32_t bits(lanes value) {
 #endif
 }
 
-// The first place before `end` where the two rare bytes stand, and then the rest of the text; `end` where there is none.
-// No lane may lie behind the last place where the text fits.
+// Finds the first place before `end` where the two rare bytes match, and then the rest of the text; `end` if there is
+// none. No lane may be after the last place where the text fits.
 #define FIND(name, type, step, set, mask)                                                                      \
     static size_t name(const struct toolkit_text *text, const unsigned char *start, size_t place, size_t end) { \
         const unsigned char *firsts = start + text->first, *seconds = start + text->second;                    \
@@ -67,7 +67,7 @@ static uint32_t bits(lanes value) {
 FIND(find, lanes, 16, filled, bits)
 
 #ifdef __x86_64__
-// Twice as many at once, where the processor has them.
+// Twice as many lanes, if the processor supports them.
 typedef uint8_t wide __attribute__((vector_size(32)));
 #define AVX2 __attribute__((target("avx2"), always_inline))
 AVX2 static inline wide filled_wide(unsigned char byte) { return (wide)_mm256_set1_epi8((char)byte); }
@@ -112,7 +112,7 @@ ssize_t toolkit_find_run(const unsigned char *members, size_t length, const void
         size_t place = begin + length;
         while (place > begin && members[start[place - 1]]) place--;
         if (place == begin) return (ssize_t)begin;
-        // The byte before does not belong to it, so that none of those until here begins a run.
+        // The byte before does not belong to the set, so no run begins before this place.
         begin = place;
     }
     return -1;

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ToolKit
 
-@Suite("Files for programs", .timeLimit(.minutes(5))) struct AccessTests {
+@Suite("Workspace access", .timeLimit(.minutes(5))) struct AccessTests {
     @Test(
-        "bytes are written and read as they are, and a part of them too",
+        "Raw bytes are written and read, also in parts",
         arguments: [Folder.Resolver.kernel, .steps])
     func bytes(resolver: Folder.Resolver) async throws {
         try await withPlayground(resolver: resolver) { playground in
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("a rule that does not hold leaves the file as it is")
+    @Test("A write whose rule does not hold leaves the file unchanged")
     func rules() async throws {
         try await withPlayground { playground in
             let workspace = playground.workspace
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("the mode of a file is kept, and what belongs to git is left alone")
+    @Test("A write keeps the mode of a file, and git's files are refused")
     func modes() async throws {
         try await withPlayground { playground in
             try playground.write("run.sh", "old")
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(
-        "nothing outside is read, written or listed",
+        "Paths outside cannot be read, written or listed",
         arguments: ["../outside/secret.txt", "/etc/passwd", "out/secret.txt"])
     func outside(path: String) async throws {
         try await withPlayground { playground in
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("a list and a search say when there is more")
+    @Test("A list and a search report when they are cut")
     func limits() async throws {
         try await withPlayground { playground in
             for number in 0..<20 { try playground.write("f\(number).txt", "same\nsame\n") }

@@ -8,11 +8,11 @@ import Testing
 
 @testable import ToolKit
 
-@Suite("Nothing gets out of the folder")
+@Suite("Confinement of reading")
 struct ConfinementTests {
     static let resolvers: [Folder.Resolver] = [.kernel, .steps]
 
-    @Test("a path that leads out is refused in every form, by every tool", arguments: resolvers)
+    @Test("A path that leads outside is refused in every form, by every tool", arguments: resolvers)
     func forms(_ resolver: Folder.Resolver) async throws {
         try await withPlayground(resolver: resolver) { place in
             let opened = unsafe open("\(place.base)/outside", O_RDONLY | O_DIRECTORY)
@@ -34,7 +34,7 @@ struct ConfinementTests {
                     #expect(!sentence.contains(Playground.secret) && !sentence.contains("secret.txt"), "\(tool) \(way)")
                 }
             }
-            // The walks show the links, and go through none of them.
+            // Walks show links and do not follow them.
             let walks: [(String, JSONObject)] = [
                 ("glob", ["pattern": "**/secret.txt"]), ("grep.search", ["pattern": "secret"]),
             ]
@@ -46,7 +46,7 @@ struct ConfinementTests {
     }
 
     @Test(
-        "a folder that has become a link, or lies below one, is not opened by the path that was agreed to",
+        "A folder that has become a link, or is below one, is not opened by its accepted path",
         arguments: resolvers)
     func replaced(_ resolver: Folder.Resolver) async throws {
         try await withPlayground(resolver: resolver) { place in
@@ -58,7 +58,7 @@ struct ConfinementTests {
             try #require(unsafe symlink("moved", "\(base)/work") == 0)
             for path in ["\(base)/work", "\(base)/work/deep"] {
                 #expect(throws: WorkspaceError.self) { _ = try Workspace(canonical: path, resolver: resolver) }
-                // By any path a link is followed, as a person means it who gives one.
+                // An explicit path may contain links, which are followed.
                 _ = try Workspace(path, resolver: resolver)
             }
             try #require(unsafe unlink("\(base)/work") == 0)
@@ -67,7 +67,7 @@ struct ConfinementTests {
         }
     }
 
-    @Test("links and .. that stay inside are followed", arguments: resolvers)
+    @Test("Links and .. that stay inside are followed", arguments: resolvers)
     func inside(_ resolver: Folder.Resolver) async throws {
         try await withPlayground(resolver: resolver) { place in
             try place.write("a/b/c.txt", "inside")
@@ -85,7 +85,7 @@ struct ConfinementTests {
         }
     }
 
-    @Test("links in a circle, files as folders and long names are errors that say so", arguments: resolvers)
+    @Test("Circular links, files used as folders and long names are reported", arguments: resolvers)
     func odd(_ resolver: Folder.Resolver) async throws {
         try await withPlayground(resolver: resolver) { place in
             try place.write("file", "x")
@@ -105,7 +105,7 @@ struct ConfinementTests {
     }
 
     // sandbox case 27
-    @Test("what is no regular file is refused and makes nobody wait", arguments: resolvers)
+    @Test("A FIFO or socket is refused without blocking", arguments: resolvers)
     func special(_ resolver: Folder.Resolver) async throws {
         try await withPlayground(resolver: resolver) { place in
             try #require(unsafe mkfifo("\(place.folder)/fifo", 0o600) == 0)
@@ -122,20 +122,20 @@ struct ConfinementTests {
             }
             try #require(result == 0)
             var special = ["fifo", "socket"]
-            // Only root may make a device.
+            // Only root can create a device.
             if unsafe mknod("\(place.folder)/zero", S_IFCHR | 0o600, 0x105) == 0 { special.append("zero") }
             for name in special {
-                #expect(try await place.failure("fs.read", ["path": .string(name)]).contains("only regular files"))
+                #expect(try await place.failure("fs.read", ["path": .string(name)]).contains("not a regular file"))
                 #expect(
                     try await place.failure("grep.search", ["path": .string(name), "pattern": "x"]).contains("regular"))
             }
             let listing = try await place.text("ls", [:])
             #expect(listing.contains("fifo (a FIFO)") && listing.contains("socket (a socket)"))
-            #expect(try await place.text("grep.search", ["pattern": "x"]).contains("no line"))
+            #expect(try await place.text("grep.search", ["pattern": "x"]).contains("no matching line"))
         }
     }
 
-    @Test("the magic links of /proc are refused", arguments: resolvers)
+    @Test("The magic links of /proc are refused", arguments: resolvers)
     func magic(_ resolver: Folder.Resolver) async throws {
         let opened = unsafe open("/etc/hostname", O_RDONLY)
         defer { close(opened) }
@@ -148,7 +148,7 @@ struct ConfinementTests {
     }
 
     // sandbox case 29
-    @Test("a folder that is swapped for a link all the time never opens the way out", arguments: resolvers)
+    @Test("A folder that is repeatedly swapped for a link never leads outside", arguments: resolvers)
     func race(_ resolver: Folder.Resolver) async throws {
         try await withPlayground(resolver: resolver) { place in
             try place.write("real/secret.txt", "inside")
@@ -181,7 +181,7 @@ struct ConfinementTests {
         }
     }
 
-    @Test("a folder that was removed throws, and one that was renamed goes on")
+    @Test("A removed folder throws, and a renamed one keeps working")
     func gone() async throws {
         try await withPlayground { place in
             try place.write("a", "inside")
@@ -199,7 +199,7 @@ struct ConfinementTests {
     }
 }
 
-/// Tells a thread that it is over.
+/// Tells a thread to stop.
 final class Flag: Sendable {
     private let value = Atomic(false)
     var isSet: Bool { value.load(ordering: .relaxed) }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ToolKit
 
-@Suite("What a rule keeps from tools", .timeLimit(.minutes(10)))
+@Suite("Denied paths", .timeLimit(.minutes(10)))
 struct DenialTests {
     private func tools(
         _ place: Playground, _ denied: DeniedPaths, sandbox: Sandbox? = Sandbox()
@@ -32,7 +32,7 @@ struct DenialTests {
     private static let denied = DeniedPaths(reading: ["secrets/**", "**/.env"])
 
     // sandbox cases 28 and 87
-    @Test("is read by no tool, by no spelling and through no link", arguments: [denied, DeniedPaths()])
+    @Test("A denied path cannot be read by any tool, spelling or link", arguments: [denied, DeniedPaths()])
     func reading(denied: DeniedPaths) async throws {
         try await withPlayground { place in
             try fill(place)
@@ -54,7 +54,7 @@ struct DenialTests {
                 ]
             for (name, input) in attempts {
                 let result = try await run(tools, name, input)
-                // The control: without the rule each of them has it.
+                // The control: without the rule each of them shows it.
                 #expect(
                     result.content.contains(Playground.secret) == denied.isEmpty, "\(name) \(input): \(result.content)")
                 for name in try place.names() { try await removeTree("\(place.folder)/\(name)") }
@@ -64,13 +64,14 @@ struct DenialTests {
             #expect(try place.content("secrets/k") == Playground.secret && place.content("a/.env") == Playground.secret)
             let listing = try await run(tools, "ls", ["hidden": true, "depth": 9]).content
             #expect(
-                !listing.contains("Z  secrets/") && listing.contains("a rule of the person keeps secrets"), "\(listing)"
+                !listing.contains("Z  secrets/")
+                    && listing.contains("a rule of the user does not allow reading secrets"), "\(listing)"
             )
             #expect(try await run(tools, "glob", ["pattern": "**", "hidden": true]).content.contains("a/b/c"))
         }
     }
 
-    @Test("is written by no tool either, and what may only be read is")
+    @Test("A denied path cannot be written, and a read-only path can be read")
     func writing() async throws {
         try await withPlayground { place in
             try fill(place)
@@ -79,18 +80,18 @@ struct DenialTests {
             for path in ["secrets/k", "SECRETS/new", "way/new", "direct", "lock", "./lock", "kept/new", "kept"] {
                 let input: JSONObject = ["path": .string(path), "content": "new", "create_folders": true]
                 let result = try await run(tools, "fs.write", input)
-                #expect(result.isError && result.content.contains("a rule of the person"), "\(path): \(result.content)")
+                #expect(result.isError && result.content.contains("a rule of the user"), "\(path): \(result.content)")
             }
             #expect(try place.names("secrets") == ["k"] && place.names().contains("SECRETS") == false)
             #expect(try await run(tools, "fs.read", ["path": "lock"]).content.contains("old"))
             let command = try await run(tools, "bash.run", ["command": "cat lock; echo new > lock; rm lock; mv lock x"])
             #expect(command.isError && command.content.contains("old"), "\(command.content)")
-            #expect(command.content.contains("[rules of the person keep lock from commands"), "\(command.content)")
+            #expect(command.content.contains("[rules of the user deny lock to commands"), "\(command.content)")
             #expect(try place.content("lock") == "old")
         }
     }
 
-    @Test("is hidden from commands wherever it lies: above, outside, among what git keeps")
+    @Test("A denied path is hidden from commands wherever it is, even inside .git")
     func elsewhere() async throws {
         try await withPlayground { place in
             try fill(place)
@@ -110,7 +111,7 @@ struct DenialTests {
         }
     }
 
-    @Test("is meant in other letters, through links in the rule, and beside what looks like git's")
+    @Test("A denied path matches in other cases, through links in the rule, and near names like git's")
     func spellings() async throws {
         try await withPlayground { place in
             try fill(place)
@@ -133,7 +134,7 @@ struct DenialTests {
         }
     }
 
-    @Test("has commands asked about where no sandbox can keep it from them")
+    @Test("A command needs approval if no sandbox can hide a denied path")
     func gaps() async throws {
         try await withPlayground { place in
             try fill(place)
@@ -156,7 +157,7 @@ struct DenialTests {
 
     // sandbox case 33
     @Test(
-        "settings of git and of tools are refused in capital letters too",
+        "Settings of git and tools are refused in any case",
         arguments: [".GIT/config", ".Git/hooks/x", ".Mcp.JSON", ".CLAUDE/x", "sub/.GIT/config"])
     func guarded(path: String) async throws {
         try await withPlayground { place in
@@ -167,11 +168,11 @@ struct DenialTests {
     }
 }
 
-@Suite("What was agreed to is what is done", .timeLimit(.minutes(10)))
+@Suite("Approved changes", .timeLimit(.minutes(10)))
 struct AgreementTests {
     private func call(_ name: String, _ input: JSON) -> ToolCall { ToolCall(id: "1", name: name, input: input) }
 
-    @Test("a change is shown as a diff before it is made")
+    @Test("A change is shown as a diff before it is made")
     func diff() async throws {
         try await withPlayground { place in
             try place.write("a", "one\ntwo\n")
@@ -187,7 +188,7 @@ struct AgreementTests {
     }
 
     // sandbox case 86
-    @Test("of so much that nobody would read it the rest is told first, with how much it is")
+    @Test("A very long diff begins with the number of changes that are left out")
     func longDiff() async throws {
         try await withPlayground { place in
             let long = JSON.string(String(repeating: "line\n", count: 300_000))
@@ -202,18 +203,18 @@ struct AgreementTests {
         }
     }
 
-    @Test("edits that would make a text grow without end are refused")
+    @Test("Edits that would exceed the size limit are refused")
     func growing() async throws {
         try await withPlayground { place in
             try place.write("a", "a")
             let edit: JSON = ["old_text": "a", "new_text": "aaaaaaaaaa", "replace_all": true]
             let call = call("multi.edit", ["path": "a", "edits": .array(Array(repeating: edit, count: 14))])
             let error = await #expect(throws: WorkspaceError.self) { try await place.tools.reach(of: call) }
-            #expect(error?.message.contains("larger than 16 MiB") == true)
+            #expect(error?.message.contains("larger than the limit of 16 MiB") == true)
         }
     }
 
-    @Test("what cannot be done is told before anybody is asked")
+    @Test("An impossible change is reported before approval is asked")
     func impossible() async throws {
         try await withPlayground { place in
             await #expect(throws: WorkspaceError.self) {
@@ -229,7 +230,7 @@ struct AgreementTests {
     }
 
     // sandbox cases 73 and 74
-    @Test("another file, another content, another script, another folder: nothing is done")
+    @Test("A change of file, content, script or folder after approval prevents the action")
     func changes() async throws {
         try await withPlayground { place in
             try place.write("a", "old")
@@ -273,7 +274,7 @@ struct AgreementTests {
                 await #expect(throws: ToolReachChanged.self, "\(call.input)") {
                     try await place.tools.run(call, reaching: reach) { _ in }
                 }
-                // The control: what is agreed to as it is now is done.
+                // The control: an approval of the current state works.
                 let now = try await place.tools.reach(of: call)
                 #expect(try await !place.tools.run(call, reaching: now, telling: { _ in }).isError, "\(call.input)")
             }
@@ -281,9 +282,8 @@ struct AgreementTests {
         }
     }
 
-    /// A link is turned back and forth between two files all the time. Whatever comes of a write, it is never in a file
-    /// that was not looked at.
-    @Test("five hundred races between an agreement and a link")
+    /// A link repeatedly changes between two files. A write must never reach a file that was not approved.
+    @Test("A link that changes after approval never redirects a write")
     func race() async throws {
         try await withPlayground { place in
             let (folder, isOver) = (place.folder, Counter())
@@ -305,7 +305,7 @@ struct AgreementTests {
                 let call = call("fs.write", ["path": "link", "content": .string(text)])
                 let reach: ToolReach
                 do { reach = try await place.tools.reach(of: call) } catch is WorkspaceError {
-                    // The link was gone for a moment.
+                    // The link was missing for a moment.
                     refused += 1
                     continue
                 }

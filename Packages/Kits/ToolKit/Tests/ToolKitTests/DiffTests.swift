@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Unified diffs", .timeLimit(.minutes(10)))
 struct DiffTests {
-    @Test("a diff of texts made at random leads from one to the other, whatever lines surround it", arguments: 0..<8)
+    @Test("A diff of random texts turns one into the other, with any number of context lines", arguments: 0..<8)
     func roundTrip(_ round: UInt64) throws {
         var random = SeededGenerator(seed: 4100 + round)
         for _ in 0..<250 {
@@ -21,7 +21,7 @@ struct DiffTests {
             guard !diff.isEmpty else { continue }
             let read = try UnifiedDiff.parse(diff.bytes)
             #expect(read == [diff], "seed \(4100 + round)")
-            // With its numbers spoiled it is refused or right, and with lines around it never wrong.
+            // With wrong numbers it is rejected or applied correctly; with context lines it is never wrong.
             if context == 3, let moved = try? spoiled(diff).applied(to: old) {
                 #expect(moved == new || diff.hunks.contains { $0.oldCount < 7 }, "seed \(4100 + round)")
             }
@@ -34,7 +34,7 @@ struct DiffTests {
         return diff
     }
 
-    @Test("patch and git apply do what our diffs say, and git diff's are read", arguments: 0..<4)
+    @Test("patch and git apply accept our diffs, and diffs of git are read", arguments: 0..<4)
     func peers(_ round: UInt64) async throws {
         try await withPlayground { place in
             var random = SeededGenerator(seed: 5200 + round)
@@ -42,7 +42,7 @@ struct DiffTests {
                 var old = RandomText.make(&random)
                 let new = RandomText.changed(old, &random)
                 guard old != new else { continue }
-                // To git a file that is empty and one that is not there are different things.
+                // To git an empty file differs from a missing one.
                 if old.isEmpty { old = [Byte.newline] }
                 let name = ["plain.txt", "with a space", "quote\"d", "ümlaut", "new\nline"][number % 5]
                 let diff = UnifiedDiff(from: old, to: new, named: name)
@@ -68,7 +68,7 @@ struct DiffTests {
         }
     }
 
-    @Test("a file that is made and one that is removed are diffs that git applies")
+    @Test("Diffs of new and removed files are accepted by git")
     func wholeFiles() async throws {
         try await withPlayground { place in
             let text = Array("one\ntwo".utf8)
@@ -82,7 +82,7 @@ struct DiffTests {
         }
     }
 
-    @Test("a diff is as short as diff's own, and shows a new function with the brace that closes it")
+    @Test("A diff is as short as that of diff, and shows a new function with its own closing brace")
     func shortest() async throws {
         try await withPlayground { place in
             var random = SeededGenerator(seed: 77)
@@ -103,15 +103,15 @@ struct DiffTests {
         #expect(lines.filter { $0.kind == .added }.map(\.text) == ["func b() {", "    two()", "}", ""])
     }
 
-    @Test("texts that have nothing in common, and one line among very many, take little time")
+    @Test("Diffs of unrelated texts and of one changed line among many are fast")
     func bounded() async throws {
-        // Not on the threads that all other tests share.
+        // On a separate thread, not on those that all tests share.
         try await onOwnThread { Result { try Self.checkBounds() } }.get()
     }
 
     private static func checkBounds() throws {
         var random = SeededGenerator(seed: 8)
-        // Lines that stand in both texts, in an order that has nothing to do with each other.
+        // The same lines in unrelated orders.
         let old = (0..<30_000).map { _ in "\(Int.random(in: 0..<3000, using: &random))\n" }
         let new = (0..<30_000).map { _ in "\(Int.random(in: 0..<3000, using: &random))\n" }
         let (a, b) = (Array(old.joined().utf8), Array(new.joined().utf8))
@@ -125,13 +125,13 @@ struct DiffTests {
         #expect(one.added == 1 && one.removed == 1 && one.hunks.count == 1)
     }
 
-    @Test("what is no patch is refused with what to do, and no bytes at all make it fall over")
+    @Test("An invalid patch is rejected with a remedy, and no input causes a crash")
     func malformed() throws {
         for (text, words) in [
-            ("", "no hunk"), ("hello\nworld\n", "no hunk"), ("--- a\n+++ b\n", "no hunk"),
-            ("@@ -1 +1 @@\n same\n", "no hunk"),
-            ("@@ -1,2 +1,2 @@\n-a\n+b\nc\n", "line 4 of the patch begins with neither"),
-            ("Binary files a/x and b/x differ\n", "binary"), ("@@ -1 +1 @@\n*a\n", "neither"),
+            ("", "no changes"), ("hello\nworld\n", "no changes"), ("--- a\n+++ b\n", "no changes"),
+            ("@@ -1 +1 @@\n same\n", "no changes"),
+            ("@@ -1,2 +1,2 @@\n-a\n+b\nc\n", "line 4 of the patch does not begin with"),
+            ("Binary files a/x and b/x differ\n", "binary"), ("@@ -1 +1 @@\n*a\n", "does not begin with"),
         ] {
             let error = #expect(throws: WorkspaceError.self) { try UnifiedDiff.parse(text) }
             #expect(error?.kind == .patch && error?.message.contains(words) == true, "\(text)")
@@ -143,14 +143,14 @@ struct DiffTests {
         for _ in 0..<3000 {
             let count = Int.random(in: 0...30, using: &random)
             let text = (0..<count).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
-            // It may be a patch by chance; then it fits a text or does not.
+            // It may be a valid patch by chance; then it fits or does not.
             if let diffs = try? UnifiedDiff.parse(text) {
                 for diff in diffs { _ = try? diff.applied(to: Array("a\nb\n".utf8)) }
             }
         }
     }
 
-    @Test("models' patches are understood: wrong counts, no numbers, lost spaces on empty lines, several files")
+    @Test("Patches with wrong counts, no numbers, lost spaces or several files are read")
     func lenient() throws {
         let old = Array("a\n\nb\nc\nd\ne\nf\n".utf8)
         let new = "a\n\nb\nC\nd\ne\nf\n"
@@ -171,28 +171,28 @@ struct DiffTests {
         #expect(two[1].hunks[0].lines.map(\.text) == ["-- c", "++ d"])
     }
 
-    @Test("a hunk is put where its lines are, and refused where that is not clear")
+    @Test("A hunk is applied where its lines are, and rejected if that is ambiguous")
     func placing() throws {
         let block = "start\nsame\nend\n"
         let old = "one\n" + block + "two\n" + block + "three\n"
         func apply(_ patch: String) throws -> String {
             String(decoding: try UnifiedDiff.parse(patch)[0].applied(to: Array(old.utf8)), as: UTF8.self)
         }
-        // Exactly where it says, although it stands elsewhere too.
+        // At the stated place, although the lines also occur elsewhere.
         #expect(try apply("@@ -6,3 +6,3 @@\n start\n-same\n+new\n end\n").hasSuffix("two\nstart\nnew\nend\nthree\n"))
-        // The line after is another one: the hunk still stands at one place only.
+        // The line after it differs, but the hunk still fits at one place only.
         #expect(try apply("@@ -90 +90 @@\n two\n start\n-same\n+new\n end\n was\n").hasSuffix("new\nend\nthree\n"))
         for (patch, words) in [
             ("@@ -3,3 +3,3 @@\n start\n-same\n+new\n end\n", "2 places, such as lines 2, 6"),
             ("@@ @@\n-same\n+new\n", "2 places"),
             (
                 "@@ -1,3 +1,3 @@\n one\n start\n-other\n+new\n end\n",
-                "it wants 'other', and the file has 'same' in line 3"
+                "expected 'other', but line 3 of the file is 'same'"
             ),
             ("@@ -1 +1 @@\n-nothing\n+new\n", "none of its lines"),
-            ("@@ -1,2 +1,2 @@\n-1\n+one\n start\n", "as it would be afterwards"),
-            ("@@ @@\n+new\n", "does not say where"),
-            ("@@ -100,0 +101 @@\n+new\n", "does not say where"),
+            ("@@ -1,2 +1,2 @@\n-1\n+one\n start\n", "already in the file"),
+            ("@@ @@\n+new\n", "gives no place"),
+            ("@@ -100,0 +101 @@\n+new\n", "gives no place"),
             ("@@ -9 +9 @@\n three\n-\n+x\n", "the file ends after line 9"),
         ] {
             let error = #expect(throws: WorkspaceError.self) { try apply(patch) }
@@ -200,7 +200,7 @@ struct DiffTests {
         }
     }
 
-    @Test("the end of the file stays as it is, unless the patch says otherwise")
+    @Test("The end of a file is unchanged unless the patch changes it")
     func lastLine() throws {
         for (old, patch, new) in [
             ("a\nb", "@@ -1,2 +1,2 @@\n a\n-b\n+c\n", "a\nc"), ("a\nb\n", "@@ -1,2 +1,2 @@\n a\n-b\n+c\n", "a\nc\n"),
@@ -215,7 +215,7 @@ struct DiffTests {
     }
 }
 
-/// Texts of few different lines, so that there is much that could be taken for something else.
+/// Texts with few different lines, so that there are many similar places.
 enum RandomText {
     static func make(_ random: inout SeededGenerator, words: Int = 6) -> [UInt8] {
         var text: [UInt8] = []

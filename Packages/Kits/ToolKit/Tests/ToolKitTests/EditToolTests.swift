@@ -4,7 +4,7 @@ import Testing
 
 @testable import ToolKit
 
-@Suite("Tools that edit", .timeLimit(.minutes(10)))
+@Suite("Edit tools", .timeLimit(.minutes(10)))
 struct EditToolTests {
     static func edits(_ list: [(String, String)], all: Bool = false) -> JSON {
         .array(
@@ -13,7 +13,7 @@ struct EditToolTests {
             })
     }
 
-    @Test("edits are made one after the other, and the answer is the diff of what was done")
+    @Test("Edits are applied one after the other, and the result is the diff")
     func edits() async throws {
         try await withPlayground { place in
             try place.write("f", "one\ntwo\nthree\n")
@@ -30,7 +30,7 @@ struct EditToolTests {
         }
     }
 
-    @Test("a text that is not there once is refused with a hint, and none of the edits is made")
+    @Test("A text that does not occur exactly once is rejected with a hint, and no edit is applied")
     func refused() async throws {
         try await withPlayground { place in
             let text = "if a {\n\tb()\n}\nif a {\n\tc()\n}\naaa\n"
@@ -38,7 +38,7 @@ struct EditToolTests {
             for (old, words) in [
                 ("if a {", "2 places (lines 1, 4)"), ("aa", "2 places (lines 7, 7)"),
                 ("nothing", "read the file again"),
-                ("if a {\n    c()\n}", "from line 4 on there is the same but for spaces"),
+                ("if a {\n    c()\n}", "the text at line 4 differs only in spaces"),
                 ("     7\taaa", "line numbers"),
             ] {
                 let input: JSONObject = ["path": "f", "edits": Self.edits([("b()", "B()"), (old, "x")])]
@@ -58,7 +58,7 @@ struct EditToolTests {
     }
 
     @Test(
-        "line ends, marks, encodings and the last line stay as they are",
+        "Line endings, byte order marks, encodings and the last line are kept",
         arguments: [
             ("a\r\nb\r\nc\r\n", "a\r\nX\r\nY\r\nc\r\n"), ("a\r\nb\r\nc", "a\r\nX\r\nY\r\nc"), ("a\nb\nc", "a\nX\nY\nc"),
             ("a\r\nb\nc\n", "a\r\nX\nY\nc\n"), ("a\nb\r\nc\n", "a\nX\r\nY\r\nc\n"),
@@ -95,7 +95,7 @@ struct EditToolTests {
         }
     }
 
-    @Test("bytes that are no UTF-8 stay where nothing is edited")
+    @Test("Invalid UTF-8 is kept where nothing is edited")
     func foreign() async throws {
         try await withPlayground { place in
             try place.write("f", [0xE4, 0x0A] + Array("b\n".utf8) + [0xFF, 0xFE, 0x0A])
@@ -105,7 +105,7 @@ struct EditToolTests {
         }
     }
 
-    @Test("a patch is applied, also where its numbers are wrong, and the answer is what was really done")
+    @Test("A patch is applied even if its numbers are wrong, and the result is the actual diff")
     func patches() async throws {
         try await withPlayground { place in
             let lines = (1...40).map { "line \($0)" }
@@ -127,11 +127,12 @@ struct EditToolTests {
             #expect(dry.contains("dry run"))
             #expect(try !place.content("f").contains("eleven"))
             let answer = try await place.text("edit.file", ["path": "f", "patch": .string(patch)])
-            #expect(answer.contains("@@ -8,7 +8,7 @@") && answer.contains("hunk 1 was found in line 10"))
+            #expect(answer.contains("@@ -8,7 +8,7 @@") && answer.contains("hunk 1 was applied at line 10"))
             #expect(try place.content("f").contains("line 10\neleven\nline 12\n"))
             #expect(try place.content("f").contains("line 37\nmore\nline 38\n"))
             #expect(
-                try await place.failure("edit.file", ["path": "f", "patch": .string(patch)]).contains("afterwards"))
+                try await place.failure("edit.file", ["path": "f", "patch": .string(patch)]).contains(
+                    "already in the file"))
             let two = "--- a/f\n+++ b/f\n@@ @@\n-more\n--- a/g\n+++ b/g\n@@ @@\n-more\n"
             #expect(
                 try await place.failure("edit.file", ["path": "f", "patch": .string(two)]).contains("2 files (f, g)"))
@@ -142,7 +143,7 @@ struct EditToolTests {
         }
     }
 
-    @Test("what edit.file answers is a patch that undoes nothing and does the same again", arguments: 0..<20)
+    @Test("The result of edit.file is a patch that makes the same change again", arguments: 0..<20)
     func answers(_ round: UInt64) async throws {
         try await withPlayground { place in
             var random = SeededGenerator(seed: 600 + round)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ToolKit
 
-@Suite("What .gitignore leaves out")
+@Suite(".gitignore")
 struct IgnoreTests {
-    @Test("what the walk shows is what git does not ignore, in trees and rules made at random", arguments: 0..<60)
+    @Test("A walk finds exactly what git does not ignore, in random trees with random rules", arguments: 0..<60)
     func likeGit(_ round: UInt64) async throws {
         try await withPlayground { place in
             var random = SeededGenerator(seed: 7100 + round)
@@ -25,14 +25,14 @@ struct IgnoreTests {
         }
     }
 
-    @Test("stars after a text pass folders, as git has it")
+    @Test("Stars after text match folders, as in git")
     func prefixes() throws {
         let rules = IgnoreRule.parse(Array("ab**/c\n".utf8))
         #expect(rules.count == 1 && rules[0].matches(Array("abc".utf8), from: 0))
         #expect(rules[0].matches(Array("ab/x/c".utf8), from: 0) && !rules[0].matches(Array("a/c".utf8), from: 0))
     }
 
-    @Test("a walk that begins further down has the rules of the folders above")
+    @Test("A walk that begins in a subfolder applies the rules of the folders above")
     func below() async throws {
         try await withPlayground { place in
             try place.write(".gitignore", "*.log\n/sub/deep/build\n!keep.log\n")
@@ -44,12 +44,12 @@ struct IgnoreTests {
             let expected: Set = ["keep.log", "sub.log", "text"]
             #expect(try walk(place, EntryPath("sub/deep")) == Set(expected.map { "sub/deep/\($0)" }))
             #expect(try walk(place, EntryPath("./sub//deep/")) == Set(expected.map { "sub/deep/\($0)" }))
-            // Behind a link the folders above are others, and only the rules inside hold.
+            // Behind a link the folders above are different, so only the rules inside apply.
             #expect(try walk(place, EntryPath("door")).contains("door/a.log"))
         }
     }
 
-    @Test("the rules of a repository hold below those in its files, and links to rules are not followed")
+    @Test("The exclude file has the lowest precedence, and links to rules are not followed")
     func sources() async throws {
         try await withPlayground { place in
             try place.write(".git/info/exclude", "private\n*.tmp\n")

@@ -8,9 +8,9 @@ import Testing
 
 @Suite("Large trees", .timeLimit(.minutes(5)))
 struct LargeTreeTests {
-    @Test("a hundred thousand files, half of them in one folder, are listed, found and searched in little memory")
+    @Test("A hundred thousand files are listed, found and searched in little memory")
     func memory() async {
-        // In a process of its own, whose memory no other test touches.
+        // In a separate process, because other tests would affect the memory.
         await #expect(processExitsWith: .success) {
             try await withPlayground { place in
                 try LargeTree.make(place, folders: 50, files: 1000)
@@ -19,15 +19,17 @@ struct LargeTreeTests {
                 let before = try residentBytes()
                 #expect(try await place.text("glob", ["pattern": "**/*"]).contains("[100000 files fit"))
                 #expect(try await place.text("grep.search", ["pattern": "needle 5"]).contains("d000/f005:1:needle 5"))
-                #expect(try await place.text("grep.search", ["pattern": "nothing"]).contains("no line of 100000 files"))
-                #expect(try await place.text("ls", ["path": "large", "depth": 3]).contains("there is more"))
+                #expect(
+                    try await place.text("grep.search", ["pattern": "nothing"]).contains(
+                        "no matching line in 100000 files"))
+                #expect(try await place.text("ls", ["path": "large", "depth": 3]).contains("there are more"))
                 let grown = try residentBytes() - before
                 #expect(grown < 24 << 20, "\(grown) bytes more")
             }
         }
     }
 
-    @Test("a cancelled task ends its work, before it begins and in the middle")
+    @Test("A cancelled task ends its work, before the start and in the middle")
     func cancel() async throws {
         try await withPlayground { place in
             try LargeTree.make(place, folders: 30, files: 100)
@@ -37,7 +39,7 @@ struct LargeTreeTests {
             ]
             for (tool, input) in calls {
                 let task = Task {
-                    // Gone before it begins: the work finds that nobody waits for it.
+                    // Cancelled before it begins: the work notices it at once.
                     unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
                     return try await place.tools.run(ToolCall(id: "1", name: tool, input: input))
                 }
@@ -46,15 +48,15 @@ struct LargeTreeTests {
         }
     }
 
-    @Test("a search that would take minutes ends at once when it is cancelled")
+    @Test("A search that would take minutes ends at once when it is cancelled")
     func cancelInTheMiddle() async throws {
         try await withPlayground { place in
-            // Each line takes as many steps as a line may take, in more files than anybody would wait for.
+            // Each line takes the maximum number of steps, in very many files.
             let text = String(repeating: String(repeating: "a", count: 60) + "!\n", count: 19)
             for index in 0..<2000 { try place.write("f\(index)", text) }
             let call = ToolCall(id: "1", name: "grep.search", input: ["pattern": "^(a+)+$"])
             let search = Task { try await place.tools.run(call) }
-            // Two calls that take their time pass while it runs.
+            // Two slow calls finish while it runs.
             for _ in 0..<2 { _ = try await place.text("glob", ["pattern": "**"]) }
             let start = ContinuousClock.now
             search.cancel()

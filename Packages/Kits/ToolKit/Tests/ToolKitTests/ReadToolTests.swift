@@ -6,7 +6,7 @@ import Testing
 
 @Suite("fs.read")
 struct ReadToolTests {
-    @Test("lines come with their numbers, and the last one needs no line break")
+    @Test("Lines have numbers, and the last one needs no line break")
     func numbers() async throws {
         try await withPlayground { place in
             try place.write("a", "one\n\nthree")
@@ -18,7 +18,7 @@ struct ReadToolTests {
         }
     }
 
-    @Test("the example of the README does what it says")
+    @Test("The example of the README works")
     func example() async throws {
         try await withPlayground { place in
             try place.write("README.md", "# Hello\n")
@@ -28,7 +28,7 @@ struct ReadToolTests {
         }
     }
 
-    @Test("a part is given from offset on, with a note how to go on until the end")
+    @Test("A part starts at offset, and a note gives the next offset")
     func parts() async throws {
         try await withPlayground { place in
             let lines = (1...4500).map { "line \($0)" }
@@ -49,7 +49,7 @@ struct ReadToolTests {
         }
     }
 
-    @Test("256 KiB are the most, in whole lines")
+    @Test("A result has at most 256 KiB, in whole lines")
     func bytes() async throws {
         try await withPlayground { place in
             try place.write("a", String(repeating: String(repeating: "x", count: 999) + "\n", count: 1000))
@@ -59,7 +59,7 @@ struct ReadToolTests {
         }
     }
 
-    @Test("long lines are cut between characters, and what was cut is told")
+    @Test("Long lines are cut between characters, and the cut is noted")
     func longLines() async throws {
         try await withPlayground { place in
             try place.write("a", "x" + String(repeating: "ä", count: 5000) + "\r\nshort")
@@ -70,7 +70,7 @@ struct ReadToolTests {
         }
     }
 
-    @Test("line endings of Windows are told and not shown")
+    @Test("CR LF line endings are noted and not shown")
     func windows() async throws {
         try await withPlayground { place in
             try place.write("a", "one\r\ntwo\r\n")
@@ -83,7 +83,7 @@ struct ReadToolTests {
         }
     }
 
-    @Test("UTF-16 of both orders is shown as text, also where a pair of surrogates is torn", arguments: [false, true])
+    @Test("UTF-16 of both byte orders is shown as text, even with an unpaired surrogate", arguments: [false, true])
     func utf16(_ isBigEndian: Bool) async throws {
         try await withPlayground { place in
             let text = "ä😀\n" + String(repeating: "😀", count: 400) + "\nend"
@@ -101,7 +101,7 @@ struct ReadToolTests {
         }
     }
 
-    @Test("a decoder gives the same text wherever its input is cut")
+    @Test("The UTF-16 decoder gives the same text wherever its input is cut")
     func decoder() {
         let text = "aä日😀\u{FFFD}z"
         let bytes = Array(text.utf16).flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
@@ -112,18 +112,18 @@ struct ReadToolTests {
         }
     }
 
-    @Test("bytes that are no UTF-8 are replaced and counted, and a mark at the beginning is told")
+    @Test("Invalid UTF-8 is replaced and counted, and a byte order mark is noted")
     func repairs() async throws {
         try await withPlayground { place in
             try place.write("a", Array("\u{FEFF}one\n".utf8) + [0x66, 0xFC, 0x72, 0x0A] + Array("three".utf8))
             let text = try await place.text("fs.read", ["path": "a"])
             #expect(text.hasPrefix("     1\tone\n     2\tf\u{FFFD}r\n     3\tthree\n"))
-            #expect(text.contains("byte order mark") && text.contains("1 lines have bytes that are no UTF-8"))
+            #expect(text.contains("byte order mark") && text.contains("1 lines contain invalid UTF-8"))
         }
     }
 
     @Test(
-        "of a binary file the kind and the size are told",
+        "The kind and size of a binary file are shown",
         arguments: [
             ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], "PNG image"),
             ([0x7F, 0x45, 0x4C, 0x46, 0], "ELF program"),
@@ -138,7 +138,7 @@ struct ReadToolTests {
         }
     }
 
-    @Test("text that only begins like a picture is text")
+    @Test("A text that begins like a picture is text")
     func almostBinary() async throws {
         try await withPlayground { place in
             try place.write("a", "GIF89a is a format\n")
@@ -146,19 +146,19 @@ struct ReadToolTests {
         }
     }
 
-    @Test("what is missing is told with the name that may have been meant, and a folder with the tool for it")
+    @Test("A missing path is reported with a suggestion, and a folder with the tool to list it")
     func missing() async throws {
         try await withPlayground { place in
             try place.write("src/main.swift", "x")
             #expect(
                 try await place.failure("fs.read", ["path": "src/mian.swift"]).contains("did you mean 'main.swift'?"))
-            #expect(try await place.failure("fs.read", ["path": "src/other"]).contains("look for it with ls or glob"))
-            #expect(try await place.failure("fs.read", ["path": "src"]).contains("list it with ls"))
+            #expect(try await place.failure("fs.read", ["path": "src/other"]).contains("use ls or glob to find it"))
+            #expect(try await place.failure("fs.read", ["path": "src"]).contains("use ls to list it"))
             #expect(try await place.failure("fs.read", ["path": "a\u{1B}[2J"]).contains("a\\u{1B}[2J"))
         }
     }
 
-    @Test("the input is checked against the schema, and each problem is told")
+    @Test("The input is checked against the schema, and each problem is reported")
     func input() async throws {
         try await withPlayground { place in
             #expect(try await place.failure("fs.read", [:]).contains("path: is missing"))

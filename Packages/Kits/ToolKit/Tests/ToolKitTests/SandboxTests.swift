@@ -20,7 +20,7 @@ struct SandboxTests {
     }
 
     @Test(
-        "only the working folder and a /tmp of its own can be written, and only its own processes are seen",
+        "A command can write only the working folder and a private /tmp, and sees only its own processes",
         .enabled(if: isThere))
     func writes() async throws {
         try await withPlayground { place in
@@ -39,15 +39,15 @@ struct SandboxTests {
             let hook = try await run(place, "mkdir .claude")
             #expect(hook.isError && hook.content.contains("[in the sandbox only"), "\(hook.content)")
             let away = try await run(place, "python3 -c 'import socket; socket.getaddrinfo(\"a.example\", 80)'")
-            #expect(away.isError && away.content.hasSuffix("ask the person to allow one]"), "\(away.content)")
+            #expect(away.isError && away.content.hasSuffix("ask the user to allow it]"), "\(away.content)")
             let processes = try await run(place, "ls -d /proc/[0-9]* | wc -l")
             #expect(Int(processes.content.dropLast()).map { $0 < 8 } == true, "\(processes.content)")
         }
     }
 
-    @Test("tools in the home are seen where they are shown, and what is hidden is not", .enabled(if: isThere))
+    @Test("A command sees shown tools in the home, and no hidden paths", .enabled(if: isThere))
     func hidden() async throws {
-        // Not in /tmp, which is another one in the sandbox.
+        // Not in /tmp, which is private in the sandbox.
         var template = Array("/var/tmp/martlet-sandbox-XXXXXX".utf8CString)
         try #require(unsafe mkdtemp(&template) != nil)
         let base = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -68,7 +68,7 @@ struct SandboxTests {
         #expect(seen.content == "\(base)/home\ncontent of home/tools/tool\ncontent of home/work/f\n")
     }
 
-    @Test("there is a network only if that is wanted", .enabled(if: isThere))
+    @Test("A command has a network only if it is allowed", .enabled(if: isThere))
     func network() async throws {
         try await withPlayground { place in
             let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -89,12 +89,12 @@ struct SandboxTests {
         }
     }
 
-    @Test("a command that was to be shut in is not run without, and one that is stopped is gone", .enabled(if: isThere))
+    @Test("A command never runs without its sandbox, and a stopped one is gone", .enabled(if: isThere))
     func missing() async throws {
         try await withPlayground { place in
             try place.write("empty/x", "")
             let refused = try await run(place, "touch y", path: "\(place.folder)/empty")
-            // There is no bash in its PATH.
+            // Its PATH has no bash.
             #expect(refused.isError && refused.content.hasSuffix("[exit code 127]"), "\(refused.content)")
             #expect(try place.names() == ["empty"])
             let options = ShellOptions(environment: ["PATH": "/usr/bin:/bin"], sandbox: Sandbox())
@@ -107,7 +107,7 @@ struct SandboxTests {
             for await _ in ready.stream { break }
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
-            // Also what left the group: its name space ended with the one that made it.
+            // Processes that left the group end too: their namespace ends with its creator.
             let deadline = ContinuousClock.now + .seconds(20)
             while try Self.runs("sleep\u{0}987654\u{0}"), ContinuousClock.now < deadline { await Task.yield() }
             #expect(try !Self.runs("sleep\u{0}987654\u{0}"))
@@ -115,16 +115,16 @@ struct SandboxTests {
     }
 
     // sandbox case 43
-    @Test("a command is not ended with the thread that started it", .enabled(if: isThere))
+    @Test("A command survives the thread that started it", .enabled(if: isThere))
     func idle() async throws {
         try await withPlayground { place in
-            // The runtime ends a thread that had nothing to do for five seconds.
+            // The runtime ends a thread that was idle for five seconds.
             let done = try await run(place, "sleep 7; echo still here")
             #expect(done.content == "still here\n")
         }
     }
 
-    @Test("nothing outlives this process, even where that is killed", .enabled(if: isThere))
+    @Test("Nothing outlives this process, even if it is killed", .enabled(if: isThere))
     func killed() async throws {
         try await withPlayground { place in
             await #expect(processExitsWith: .signal(SIGKILL)) { [folder = place.folder as String] in
@@ -142,7 +142,7 @@ struct SandboxTests {
         }
     }
 
-    @Test("what Landlock does not let a command do is told with the way around it, and nothing where it let it")
+    @Test("A refusal by Landlock is explained with a way around it, and other failures are not")
     func weaker() {
         let refused = "touch: cannot touch 'x': Permission denied\n"
         let told = ShellTool.reasons(for: refused, in: Sandbox(), by: .landlock, Shades())
@@ -156,7 +156,7 @@ struct SandboxTests {
 
     private static func runs(_ words: String) throws -> Bool {
         try Files.list("/proc").contains { entry in
-            // What has ended meanwhile is not running.
+            // A process that has ended is not running.
             guard Int(entry.name) != nil, let line = try? Files.read("/proc/\(entry.name)/cmdline", limit: 1 << 20)
             else { return false }
             return line == Array(words.utf8)

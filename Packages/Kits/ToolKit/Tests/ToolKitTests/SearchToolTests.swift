@@ -7,7 +7,7 @@ import Testing
 
 @Suite("grep.search")
 struct SearchToolTests {
-    @Test("finds what grep -E finds, line by line and with context, in files made at random", arguments: 0..<6)
+    @Test("A search finds the same lines and context as grep -E, in random files", arguments: 0..<6)
     func likeGrep(_ round: UInt64) async throws {
         try await withPlayground { place in
             var random = SeededGenerator(seed: 9300 + round)
@@ -16,7 +16,7 @@ struct SearchToolTests {
             ]
             let files = (0..<8).map { "d\($0 % 3)/f\($0)" }.sorted()
             for file in files {
-                // Some are larger than what is looked at in one piece.
+                // Some files are larger than the search window.
                 let count = Int.random(in: 0...(file.hasSuffix("7") ? 40_000 : 300), using: &random)
                 var text = ""
                 for _ in 0..<count {
@@ -44,22 +44,22 @@ struct SearchToolTests {
         }
     }
 
-    /// Up to where the tool's limits cut.
+    /// Compares the results up to the limits of the tool.
     private func compare(_ found: String, _ expected: String, _ about: String) {
-        let notes = ["[no line", "[there is more"]
+        let notes = ["[no matching line", "[there are more"]
         let lines = found.split(separator: "\n", omittingEmptySubsequences: false).filter { line in
             !notes.contains { line.hasPrefix($0) }
         }.dropLast(found.hasSuffix("\n") ? 1 : 0)
         let wanted = expected.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-        let isCut = found.contains("\n[there is more")
-        // Where it was cut, the context before the next line may be there already.
+        let isCut = found.contains("\n[there are more")
+        // A cut result may already have context lines of the next match.
         let count = isCut ? min(4900, lines.count) : max(lines.count, wanted.count)
         let difference = zip(lines, wanted).enumerated().first { $0.offset < count && $0.element.0 != $0.element.1 }
         #expect(isCut || lines.count == wanted.count, "\(about): \(lines.count) lines, grep has \(wanted.count)")
         #expect(difference == nil, "\(about)")
     }
 
-    @Test("a search through many lines at once finds what a search line by line does")
+    @Test("A search over many lines at once finds the same as a search line by line")
     func shapes() throws {
         var random = SeededGenerator(seed: 4711)
         let atoms = [
@@ -83,7 +83,7 @@ struct SearchToolTests {
             for line in text.split(separator: Byte.newline, omittingEmptySubsequences: false) {
                 let end = place + line.count
                 let alone = matcher.firstMatch(in: text.span, place..<end, isASCII: false) != .none
-                // From the line on, a candidate lies in this line or in one after it; it must not come too late.
+                // From this line on, the candidate must be in this line if the line matches.
                 if alone, case .found(let match) = matcher.firstMatch(in: text.span, place..<text.count, isASCII: false)
                 {
                     #expect(match.lowerBound <= end, "\(pattern), seed 4711")
@@ -96,7 +96,7 @@ struct SearchToolTests {
     }
 
     @Test(
-        "the texts of which a line must have one are found, and none where it need not have any",
+        "Required texts are derived from a pattern, and none if there are none",
         arguments: [
             ("needle", "needle"), ("func\\s+name", "func"), ("abcd?", "abc"), ("abcd*x", "abc"), ("abc+d", "abc"),
             ("abcé?", "abc"), ("abc{0,1}def", "def"), ("x{0,123}", nil), ("a{100}", nil), ("abc {def}", "abc"),
@@ -117,7 +117,7 @@ struct SearchToolTests {
         #expect(texts.joined(separator: "|") == text ?? "")
     }
 
-    @Test("a line that fits is found whether or not its text is looked for first, with expressions made at random")
+    @Test("A search for required texts finds all matching lines, with random expressions")
     func requiredAtRandom() async throws {
         try await withPlayground { place in
             var random = SeededGenerator(seed: 815)
@@ -142,14 +142,14 @@ struct SearchToolTests {
                         || line.isEmpty && matcher.firstMatch(in: [0x0A].span, 0..<0, isASCII: false) != .none
                 }.map { "a:\($0.offset + 1):\($0.element)" }
                 let found = try await place.lines("grep.search", ["pattern": .string(pattern), "limit": 5000])
-                // The last line, when it is empty, is no line.
+                // An empty part at the end is not a line.
                 let wanted = lines.last == "" && expected.last == "a:300:" ? expected.dropLast() : expected[...]
                 #expect(found.filter { $0.hasPrefix("a:") } == Array(wanted), "\(pattern), seed 815")
             }
         }
     }
 
-    @Test("a search without regard to case finds what the expression alone finds, also beyond ASCII")
+    @Test("A case-insensitive search finds the same as the expression alone, even beyond ASCII")
     func caseless() async throws {
         try await withPlayground { place in
             var random = SeededGenerator(seed: 1213)
@@ -192,7 +192,7 @@ struct SearchToolTests {
     }
 
     @Test(
-        "runs that a line must have are found, and none where it need not have any",
+        "Required runs are derived from a pattern, and none if there are none",
         arguments: [
             ("\\d{4}-\\d{2}", 4), ("\\b\\w{30}\\b", 30), ("[0-9a-f]{8}-", 8), ("x\\d{3,}", 3), ("\\d{2}", nil),
             ("\\w{4}", nil),
@@ -204,7 +204,7 @@ struct SearchToolTests {
         #expect(RequiredText(of: Array(pattern.utf8)).run?.count == count)
     }
 
-    @Test("a run is found where it begins first, in bytes made at random")
+    @Test("The first run is found in random bytes")
     func findsRuns() throws {
         var random = SeededGenerator(seed: 321)
         for _ in 0..<3000 {
@@ -220,7 +220,7 @@ struct SearchToolTests {
         }
     }
 
-    @Test("a text is found where it stands first, at every place and in every length")
+    @Test("The first place of a text is found, at every offset and with every length")
     func texts() {
         var random = SeededGenerator(seed: 99)
         for _ in 0..<3000 {
@@ -244,14 +244,14 @@ struct SearchToolTests {
     }
 
     @Test(
-        "expressions that look around or hold fast are asked for each line",
+        "Expressions with lookaround or possessive matching are tested line by line",
         arguments: ["(?=a)", "a++", "\\Aa", "(?s)a", "a{2}+"])
     func careful(_ pattern: String) throws {
         #expect(try !LinePattern(pattern, isLiteral: false, ignoresCase: false).canSpanLines)
         #expect(try LinePattern(pattern, isLiteral: true, ignoresCase: false).canSpanLines)
     }
 
-    @Test("looking around does not see the line before or after")
+    @Test("Lookaround does not see the line before or after")
     func lookaround() async throws {
         try await withPlayground { place in
             try place.write("a", "foo\nbar\nfoo bar\n")
@@ -263,7 +263,7 @@ struct SearchToolTests {
         }
     }
 
-    @Test("literal text, case, globs, one file, hidden and ignored files")
+    @Test("Options for literal text, case, globs, one file, hidden and ignored files work")
     func options() async throws {
         try await withPlayground { place in
             try place.write("a.swift", "f(x)\nF(X)\n")
@@ -281,11 +281,11 @@ struct SearchToolTests {
             #expect(try await found(["pattern": "x", "glob": "b.*", "path": "src"]) == ["src/b.c:1:f(x)"])
             #expect(try await found(["pattern": "x", "hidden": true, "ignored": true]).count == 4)
             #expect(try await found(["pattern": "x", "path": "out"]) == ["out/d.swift:1:f(x)"])
-            #expect(try await found(["pattern": "zzz"]) == ["[no line of 2 files fits]"])
+            #expect(try await found(["pattern": "zzz"]) == ["[no matching line in 2 files]"])
         }
     }
 
-    @Test("binary files are counted and not searched; UTF-16 and broken UTF-8 are searched")
+    @Test("Binary files are counted and not searched; UTF-16 and invalid UTF-8 are searched")
     func encodings() async throws {
         try await withPlayground { place in
             try place.write("binary", Array("needle\n".utf8) + [0])
@@ -300,7 +300,7 @@ struct SearchToolTests {
         }
     }
 
-    @Test("a long line is shown around what was found, and one without end is left out")
+    @Test("A long line is shown around the match, and an extremely long one is skipped")
     func longLines() async throws {
         try await withPlayground { place in
             try place.write(
@@ -310,27 +310,27 @@ struct SearchToolTests {
             #expect(
                 lines[0].hasPrefix("long:1:…aaa") && lines[0].contains("needle") && lines[0].contains("709006 bytes"))
             #expect(lines[0].utf8.count < 600)
-            #expect(lines[1].contains("endless has a line of more than"))
+            #expect(lines[1].contains("endless has a line longer than"))
             #expect(try await place.lines("grep.search", ["pattern": "^x", "path": "long"]) == ["long:2:x"])
         }
     }
 
-    @Test("the limit gives the first lines in the order of the tree, and says that there are more")
+    @Test("The limit gives the first lines in tree order, and a note reports more")
     func limit() async throws {
         try await withPlayground { place in
             for index in 100..<200 { try place.write("f\(index)", "hit\nhit\nmiss\n") }
             let lines = try await place.lines("grep.search", ["pattern": "hit", "limit": 5])
             #expect(lines.prefix(5) == ["f100:1:hit", "f100:2:hit", "f101:1:hit", "f101:2:hit", "f102:1:hit"])
-            #expect(lines.count == 6 && lines[5].contains("there is more"))
+            #expect(lines.count == 6 && lines[5].contains("there are more"))
             let exact = try await place.lines("grep.search", ["pattern": "hit", "limit": 200])
             #expect(exact.count == 200)
             let around = try await place.lines(
                 "grep.search", ["pattern": "hit", "path": "f100", "limit": 1, "context": 2])
-            #expect(around.count == 2 && around[0] == "f100:1:hit" && around[1].contains("there is more"))
+            #expect(around.count == 2 && around[0] == "f100:1:hit" && around[1].contains("there are more"))
         }
     }
 
-    @Test("patterns that cannot be understood, are too large or take too long are told")
+    @Test("Patterns that are invalid, too large or too slow are reported")
     func patterns() async throws {
         try await withPlayground { place in
             try place.write("a", String(repeating: String(repeating: "a", count: 60) + "!\n", count: 300) + "ab\n")

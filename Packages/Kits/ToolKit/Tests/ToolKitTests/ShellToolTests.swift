@@ -11,17 +11,17 @@ import Testing
 
 @Suite("bash.run", .timeLimit(.minutes(10)))
 struct ShellToolTests {
-    @Test("gives what was printed in its order, the exit code, and says how it ended")
+    @Test("A result has the output in order, the exit code and how the command ended")
     func runs() async throws {
         try await withPlayground { place in
             try place.write("sub/x", "")
             for (command, text, code, isError) in [
                 ("echo one; echo two >&2; echo three", "one\ntwo\nthree\n", 0, false),
-                ("exit 7", "[it printed nothing]\n[exit code 7]", 7, true),
+                ("exit 7", "[no output]\n[exit code 7]", 7, true),
                 ("printf x; false", "x\n[exit code 1]", 1, true),
-                ("kill -9 $$", "[it printed nothing]\n[it was ended by signal 9]", 137, true),
-                ("true", "[it printed nothing]", 0, false), ("cat", "[it printed nothing]", 0, false),
-                ("exec >&- 2>&-; sleep 0.1; exit 3", "[it printed nothing]\n[exit code 3]", 3, true),
+                ("kill -9 $$", "[no output]\n[killed by signal 9]", 137, true),
+                ("true", "[no output]", 0, false), ("cat", "[no output]", 0, false),
+                ("exec >&- 2>&-; sleep 0.1; exit 3", "[no output]\n[exit code 3]", 3, true),
                 ("a=(1 2); echo ${#a[@]}", "2\n", 0, false), ("ls", "sub\n", 0, false),
             ] {
                 let result = try await place.run("bash.run", ["command": .string(command)])
@@ -36,17 +36,17 @@ struct ShellToolTests {
         }
     }
 
-    @Test("bad input is refused before anything runs")
+    @Test("Invalid input is rejected before anything runs")
     func refusals() async throws {
         try await withPlayground { place in
             try place.write("f", "")
             for (input, words) in [
                 (["command": ""], "empty"), (["command": "touch x\u{0}"], "NUL"), ([:], "missing"),
-                (["command": .string(String(repeating: "x", count: 200_000))], "longer"),
+                (["command": .string(String(repeating: "x", count: 200_000))], "exceeds"),
                 (["command": "touch x", "timeout_ms": 0], "from 1"),
                 (["command": "touch x", "timeout_ms": 600_001], "600000"),
                 (["command": "touch x", "folder": "f"], "not a folder"),
-                (["command": "touch x", "folder": "g"], "no g"),
+                (["command": "touch x", "folder": "g"], "g does not exist"),
             ] as [(JSONObject, String)] {
                 #expect(try await place.failure("bash.run", input).contains(words), "\(words)")
             }
@@ -54,7 +54,7 @@ struct ShellToolTests {
         }
     }
 
-    @Test("no variable of this process is seen but PATH, HOME and LANG, and there is no terminal to ask at")
+    @Test("A command sees only the variables PATH, HOME and LANG, and no terminal")
     func environment() async throws {
         try await withPlayground { place in
             let variables = [
@@ -80,7 +80,7 @@ struct ShellToolTests {
     }
 
     // sandbox case 72
-    @Test("names that look like options, hold line breaks or commands are names and nothing else")
+    @Test("Folder names that look like options or commands are only names")
     func names() async throws {
         try await withPlayground { place in
             for name in [
@@ -96,7 +96,7 @@ struct ShellToolTests {
         }
     }
 
-    @Test("what it prints is told while it runs, characters that come in two pieces as one")
+    @Test("Output is streamed, and characters in two pieces are joined")
     func live() async throws {
         try await withPlayground { place in
             let (folder, heard) = (place.folder, Heard())
@@ -108,7 +108,7 @@ struct ShellToolTests {
                 ToolCall(id: "1", name: "bash.run", input: ["command": .string(command)])
             ) { text in
                 heard.add(text)
-                // It goes on only because this was heard.
+                // The command continues only because this output was received.
                 _ = unsafe creat("\(folder)/\(text.hasPrefix("ready") ? "go" : "other")", 0o600)
                 _ = unsafe creat("\(folder)/on", 0o600)
             }
@@ -117,7 +117,7 @@ struct ShellToolTests {
         }
     }
 
-    @Test("a hundred megabytes are told in little memory, and of them the beginning and the end are given")
+    @Test("A hundred megabytes of output are streamed in little memory, and the result has both ends")
     func large() async {
         await #expect(processExitsWith: .success) {
             try await withPlayground { place in
@@ -132,34 +132,34 @@ struct ShellToolTests {
                 #expect(heard.value == 100_000_000 + 11)
                 #expect(result.content.hasPrefix("first\n0123") && result.content.hasSuffix("abcde\nlast\n"))
                 #expect(
-                    result.content.utf8.count < 70_000 && result.content.contains(" bytes are left out here …]\n0123"))
+                    result.content.utf8.count < 70_000 && result.content.contains(" bytes omitted …]\n0123"))
                 let grown = try residentBytes() - before
                 #expect(grown < 24 << 20, "\(grown) bytes more")
             }
         }
     }
 
-    @Test("a command that takes too long is ended with all that it has started, also what ignores the request")
+    @Test("A timeout ends a command and all its processes, even those that ignore the signal")
     func limit() async throws {
         try await withPlayground { place in
             let start = ContinuousClock.now
             let command =
                 "bash -c 'trap \"\" TERM; echo $BASHPID; while :; do sleep 1; done' & trap '' TERM; echo $$; wait; sleep 60"
             let result = try await place.run("bash.run", ["command": .string(command), "timeout_ms": 500])
-            #expect(result.isError && result.exitCode == nil && result.content.contains("ended after 500ms"))
-            // It would have slept for a minute.
+            #expect(result.isError && result.exitCode == nil && result.content.contains("stopped after 500ms"))
+            // The command would have slept for a minute.
             #expect(ContinuousClock.now - start < .seconds(55))
             let numbers = result.content.split(separator: "\n").compactMap { Int32($0) }
             #expect(numbers.count == 2)
             for number in numbers { #expect(await hasEnded(number)) }
-            // One that ends when it is asked may say so.
+            // A command that ends on the signal may still print.
             let polite = "trap 'echo bye; exit 5' TERM; sleep 60 & wait"
             let asked = try await place.run("bash.run", ["command": .string(polite), "timeout_ms": 300])
             #expect(asked.content.hasPrefix("bye\n") && asked.isError && asked.exitCode == 5)
         }
     }
 
-    @Test("what a command leaves running is ended with it, and what got out of reach holds nobody up")
+    @Test("Processes left behind are killed, and those out of reach do not delay the result")
     func leftovers() async throws {
         try await withPlayground { place in
             let start = ContinuousClock.now
@@ -174,10 +174,10 @@ struct ShellToolTests {
         }
     }
 
-    @Test("a stop reaches the whole group at once, with time to end by itself and not more")
+    @Test("A stop reaches the whole group at once, with a short grace period")
     func stop() async throws {
         try await withPlayground { place in
-            // The shell in front ends at once; the one behind it takes a moment to put its things in order.
+            // The first shell ends at once; the second one cleans up for a moment.
             let command = """
                 bash -c 'trap "sleep 0.05; echo done > tidy; exit" TERM; echo > ready1; while :; do sleep 0.01; done' &
                 bash -c 'trap "" TERM; echo $BASHPID > stubborn; while :; do sleep 0.01; done' &
@@ -201,13 +201,13 @@ struct ShellToolTests {
                 #expect(await hasEnded(number))
                 for name in ["tidy", "stubborn", "ready1"] { unsafe unlink("\(place.folder)/\(name)") }
             }
-            // 200 ms of grace, and some for a machine that has other things to do; once it has to have been enough.
+            // The grace is 200 ms, plus some for a busy machine; one success is enough.
             #expect(tidied > 0)
             #expect(best >= .milliseconds(195) && best < .seconds(2), "\(best)")
         }
     }
 
-    @Test("a command does not outlive this process, even where that is killed")
+    @Test("A command does not outlive this process, even if it is killed")
     func killed() async throws {
         try await withPlayground { place in
             await #expect(processExitsWith: .signal(SIGKILL)) { [folder = place.folder as String] in
@@ -228,7 +228,7 @@ struct ShellToolTests {
         }
     }
 
-    @Test("a task that is cancelled before runs nothing")
+    @Test("A task that is cancelled before the start runs nothing")
     func cancelled() async throws {
         try await withPlayground { place in
             let task = Task {
@@ -241,14 +241,14 @@ struct ShellToolTests {
         }
     }
 
-    /// A signal to kill takes a moment to be obeyed, by a process that nobody here can wait for.
+    /// A killed process takes a moment to end, and this process cannot wait for it.
     private func hasEnded(_ process: Int32) async -> Bool {
         let deadline = ContinuousClock.now + .seconds(10)
         while isRunning(process), ContinuousClock.now < deadline { await Task.yield() }
         return !isRunning(process)
     }
 
-    /// A zombie that nobody waits for is not running any more.
+    /// A zombie is not running any more.
     private func isRunning(_ process: Int32) -> Bool {
         guard let status = try? Files.read("/proc/\(process)/stat", limit: 4096) else { return false }
         let fields = String(decoding: status, as: UTF8.self).split(separator: ")").last?.split(separator: " ")
@@ -256,14 +256,14 @@ struct ShellToolTests {
     }
 }
 
-/// Adds up.
+/// A counter.
 final class Counter: Sendable {
     private let sum = Mutex(0)
     var value: Int { sum.withLock { $0 } }
     func add(_ number: Int) { sum.withLock { $0 += number } }
 }
 
-/// Collects what is told.
+/// Collects output.
 final class Heard: Sendable {
     private let told = Mutex("")
     var text: String { told.withLock { $0 } }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ToolKit
 
-/// A folder for tools, and beside it what they must never show.
+/// A folder for tools, and a folder next to it that they must never show.
 struct Playground: Sendable {
     static let secret = "the-secret-of-the-house"
     let base: String
@@ -33,7 +33,7 @@ struct Playground: Sendable {
 
     func write(_ path: String, _ bytes: [UInt8]) throws {
         if let slash = path.lastIndex(of: "/") { try Files.makeDirectories("\(folder)/\(path[..<slash])") }
-        // Not atomically: nobody needs thousands of test files to be on the disk for sure.
+        // Not atomically: syncing thousands of test files would take too long.
         let opened = unsafe creat("\(folder)/\(path)", 0o600)
         try #require(opened >= 0)
         defer { close(opened) }
@@ -48,7 +48,7 @@ struct Playground: Sendable {
         String(decoding: try bytes(path), as: UTF8.self)
     }
 
-    /// The names in a folder, with those that begin with a dot.
+    /// The names in a folder, including those that begin with a dot.
     func names(_ path: String = ".") throws -> [String] {
         try Files.list("\(folder)/\(path)").map(\.name)
     }
@@ -57,7 +57,7 @@ struct Playground: Sendable {
         try #require(unsafe symlink(target, "\(folder)/\(path)") == 0)
     }
 
-    /// Sets when a file was changed last.
+    /// Sets the modification time of a file.
     func touch(_ path: String, seconds: Int) throws {
         let times = [timespec(tv_sec: seconds, tv_nsec: 0), timespec(tv_sec: seconds, tv_nsec: 0)]
         try #require(unsafe utimensat(AT_FDCWD, "\(folder)/\(path)", times, 0) == 0)
@@ -67,14 +67,14 @@ struct Playground: Sendable {
         try await tools.run(ToolCall(id: "1", name: name, input: .object(input)))
     }
 
-    /// The text of a call that has to succeed.
+    /// The text of a call that must succeed.
     func text(_ name: String, _ input: JSONObject) async throws -> String {
         let result = try await run(name, input)
         #expect(!result.isError, "\(result.content)")
         return result.content
     }
 
-    /// The sentence of a call that has to fail.
+    /// The message of a call that must fail.
     func failure(_ name: String, _ input: JSONObject) async throws -> String {
         let result = try await run(name, input)
         #expect(result.isError, "\(result.content)")
@@ -87,7 +87,7 @@ struct Playground: Sendable {
 }
 
 extension WorkspaceTools {
-    /// Runs a call as a turn does: it is looked at first, and does what was looked at.
+    /// Runs a call as a turn does: it first asks for the reach and then runs with it.
     func run(
         _ call: ToolCall, telling tell: @escaping @Sendable (String) async -> Void
     ) async throws -> ToolResult {
@@ -95,7 +95,7 @@ extension WorkspaceTools {
     }
 }
 
-/// Lends a playground and removes it with all it holds.
+/// Provides a playground and removes it afterwards.
 func withPlayground<T>(
     resolver: Folder.Resolver? = nil, isolation: isolated (any Actor)? = #isolation,
     _ body: (Playground) async throws -> T
@@ -106,7 +106,7 @@ func withPlayground<T>(
     let result: Result<T, any Error>
     do {
         let playground = try Playground(path, resolver)
-        // Tools are used for somebody: nothing is started for nobody.
+        // Tools need a caller; without one nothing is started.
         let value = try await Caller.$current.withValue(
             .person(HeadlessInteraction()), operation: { try await body(playground) }, isolation: isolation)
         result = .success(value)
@@ -117,12 +117,12 @@ func withPlayground<T>(
     return try result.get()
 }
 
-/// By a program that takes any bytes for a name, and any depth of a tree.
+/// Uses a program that handles any bytes in names and any depth.
 func removeTree(_ path: String) async throws {
     _ = try await output("rm", ["-rf", path], in: "/")
 }
 
-/// What a program writes, whatever it ends with.
+/// The output of a program, whatever its exit code.
 func output(_ program: String, _ arguments: [String], in folder: String, input: [UInt8] = []) async throws -> [UInt8] {
     var command = Command(
         program, arguments,
@@ -136,7 +136,7 @@ func output(_ program: String, _ arguments: [String], in folder: String, input: 
     return done.output
 }
 
-/// The memory of this process that is in use.
+/// The memory that this process uses.
 func residentBytes() throws -> Int {
     let fields = String(decoding: try Files.read("/proc/self/statm", limit: 4096), as: UTF8.self).split(separator: " ")
     return try #require(Int(fields[1])) * Int(sysconf(Int32(_SC_PAGESIZE)))

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("ls and glob")
 struct TreeToolTests {
-    @Test("ls shows a tree with sizes and times, without what is hidden or ignored")
+    @Test("ls shows a tree with sizes and times, without hidden or ignored entries")
     func list() async throws {
         try await withPlayground { place in
             try place.write("src/main.swift", String(repeating: "x", count: 2048))
@@ -32,17 +32,17 @@ struct TreeToolTests {
         }
     }
 
-    @Test("ls gives 1000 entries and says that there are more; an empty folder is told")
+    @Test("ls gives 1000 entries and notes that there are more; an empty folder is noted")
     func listLimit() async throws {
         try await withPlayground { place in
-            #expect(try await place.text("ls", [:]).contains("nothing is there"))
+            #expect(try await place.text("ls", [:]).contains("the folder is empty"))
             for index in 0..<1001 { try place.write("f\(index)", "") }
             let lines = try await place.lines("ls", [:])
-            #expect(lines.count == 1001 && lines[1000].contains("there is more"))
+            #expect(lines.count == 1001 && lines[1000].contains("there are more"))
         }
     }
 
-    @Test("glob finds by path, the last changed first")
+    @Test("glob finds files by path, the last changed first")
     func glob() async throws {
         try await withPlayground { place in
             for (index, path) in ["a.swift", "src/b.swift", "src/deep/c.swift", "src/d.c", "build/e.swift"].enumerated()
@@ -63,12 +63,12 @@ struct TreeToolTests {
             #expect(try await place.lines("glob", ["pattern": "build/*", "ignored": true]) == ["build/e.swift"])
             let limited = try await place.lines("glob", ["pattern": "**", "limit": 2])
             #expect(limited.prefix(2) == ["src/d.c", "src/deep/c.swift"] && limited[2].contains("4 files fit"))
-            #expect(try await place.text("glob", ["pattern": "*.rs"]) == "[no file fits the pattern]")
+            #expect(try await place.text("glob", ["pattern": "*.rs"]) == "[no file matches the pattern]")
             #expect(try await place.failure("glob", ["pattern": "[a"]).contains("bracket"))
         }
     }
 
-    @Test("of many files the newest are kept")
+    @Test("glob keeps the newest of many files")
     func newest() throws {
         var newest = Newest(limit: 3)
         for index in 0..<20_000 {
@@ -79,7 +79,7 @@ struct TreeToolTests {
         #expect(times == [19_999, 19_998, 19_997])
     }
 
-    @Test("names with line breaks, sequences for terminals and bytes that are no text stay on one line")
+    @Test("Names with line breaks, terminal sequences and invalid UTF-8 stay on one line")
     func names() async throws {
         try await withPlayground { place in
             let names = ["new\nline", "red\u{1B}[31m", "turn\u{202E}ed", "tab\tbed"]
@@ -103,7 +103,7 @@ struct TreeToolTests {
         }
     }
 
-    @Test("links in circles are shown and not walked")
+    @Test("Circular links are shown and not followed")
     func circles() async throws {
         try await withPlayground { place in
             try place.write("a/file", "needle")
@@ -114,7 +114,7 @@ struct TreeToolTests {
         }
     }
 
-    @Test("a tree that is deeper than a path may be long is walked as far as it can be")
+    @Test("A tree deeper than the maximum path length is walked as far as possible")
     func deep() async throws {
         try await withPlayground { place in
             let name = String(repeating: "d", count: 200)
@@ -127,13 +127,13 @@ struct TreeToolTests {
             }
             close(folder)
             let text = try await place.text("glob", ["pattern": "**/x"])
-            #expect(text.contains("no file fits") && text.contains("left out"))
+            #expect(text.contains("no file matches") && text.contains("skipped"))
         }
     }
 
-    @Test("folders that may not be read are told, and the others are walked")
+    @Test("Unreadable folders are noted, and the others are walked")
     func unreadable() async {
-        // In a process of its own, which gives up the rights of root.
+        // In a separate process, which gives up the rights of root.
         await #expect(processExitsWith: .success) {
             try await withPlayground { place in
                 try place.write("open/file", "needle")
@@ -146,9 +146,9 @@ struct TreeToolTests {
                 try #require(unsafe chmod("\(place.folder)/locked", 0) == 0)
                 try #require(seteuid(65534) == 0 || geteuid() != 0)
                 let found = try await place.text("grep.search", ["pattern": "needle"])
-                #expect(found.hasPrefix("open/file:1:needle\n[left out: "))
-                #expect(found.contains("closed cannot be read: permission denied") && found.contains("locked"))
-                #expect(try await place.text("ls", [:]).contains("closed cannot be read"))
+                #expect(found.hasPrefix("open/file:1:needle\n[skipped: "))
+                #expect(found.contains("cannot read closed: permission denied") && found.contains("locked"))
+                #expect(try await place.text("ls", [:]).contains("cannot read closed"))
                 #expect(try await place.failure("fs.read", ["path": "locked"]).contains("permission denied"))
                 #expect(try await place.failure("ls", ["path": "closed"]).contains("permission denied"))
                 _ = seteuid(getuid())

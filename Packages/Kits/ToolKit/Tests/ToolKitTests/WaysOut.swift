@@ -1,6 +1,6 @@
-/// Paths that lead out of a playground, in every form that somebody may think of.
+/// Paths that lead out of a playground, in many forms.
 struct WaysOut {
-    /// To the folder beside it.
+    /// To the folder next to it.
     let ways: [String]
     /// To the files in it.
     let forms: [String]
@@ -28,7 +28,7 @@ struct WaysOut {
             "roundabout",
             "a/../relative", "a/b/../deep", "one/../outside", "process/../../../../../\(outside)",
         ]
-        // What a decoder, another system or a careless comparison would take for the same.
+        // Forms that a decoder, another system or a careless comparison would treat as equal.
         ways += [
             "..\\outside", "%2e%2e/outside", "..%2foutside", "．．/outside", "․․/outside", "‥/outside", "..／outside",
             "..\u{2215}outside", "\u{202E}../outside", ".\u{200B}./outside", "..;/outside", "~/../outside",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ToolKit
 
-@Suite("Patterns for paths")
+@Suite("Path patterns")
 struct WildcardTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let pattern: String
@@ -17,7 +17,7 @@ struct WildcardTests {
     }
 
     @Test(
-        "a pattern fits these paths and no others",
+        "A pattern matches these paths and no others",
         arguments: [
             Case("*.swift", ["a.swift", ".swift"], not: ["a/b.swift", "a.swiftx", "swift"]),
             Case("**/*.swift", ["a.swift", "a/b/c.swift"], not: ["a.c"]),
@@ -46,14 +46,14 @@ struct WildcardTests {
     }
 
     @Test(
-        "what cannot be understood, or would grow without end, is refused", arguments: ["", "/a", "[a", "a\\", "a\0b"])
+        "Invalid patterns, and patterns that expand too far, are rejected", arguments: ["", "/a", "[a", "a\\", "a\0b"])
     func refused(_ pattern: String) {
         #expect(throws: WorkspaceError.self) { try PathPattern(pattern) }
         #expect(throws: WorkspaceError.self) { try PathPattern(String(repeating: "{a,b}", count: 20)) }
         #expect(throws: WorkspaceError.self) { try PathPattern(String(repeating: "*a", count: 200)) }
     }
 
-    @Test("as many stars as there may be do not multiply the work")
+    @Test("The maximum number of stars does not multiply the work")
     func stars() throws {
         let pattern = try PathPattern(
             String(repeating: "*a", count: 15) + "/**/" + String(repeating: "*a", count: 15) + "b")

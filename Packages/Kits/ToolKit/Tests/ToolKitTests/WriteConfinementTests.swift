@@ -7,9 +7,9 @@ import Testing
 
 @testable import ToolKit
 
-@Suite("Nothing is written outside of the folder", .timeLimit(.minutes(30)))
+@Suite("Confinement of writing", .timeLimit(.minutes(30)))
 struct WriteConfinementTests {
-    /// What is beside the working folder, with what is in it.
+    /// The folder next to the working folder, with its contents.
     private func outside(_ place: Playground) throws -> [String] {
         try ["", "/outside", "/outside/folder"].flatMap { try Files.list(place.base + $0).map(\.name) }
             + ["outside/secret.txt", "outside/folder/secret.txt"].map {
@@ -17,7 +17,7 @@ struct WriteConfinementTests {
             }
     }
 
-    @Test("a path that leads out is refused in every form, by every tool", arguments: ConfinementTests.resolvers)
+    @Test("A path that leads outside is refused in every form, by every tool", arguments: ConfinementTests.resolvers)
     func forms(_ resolver: Folder.Resolver) async throws {
         try await withPlayground(resolver: resolver) { place in
             let opened = unsafe open("\(place.base)/outside", O_RDONLY | O_DIRECTORY)
@@ -41,7 +41,7 @@ struct WriteConfinementTests {
                 }
                 #expect(try outside(place) == before, "\(form)")
             }
-            // Where folders may be made, what only looks like a way out is a strange name inside.
+            // If folders may be created, a path that only looks like a way out is an odd name inside.
             for form in out.forms {
                 let input: JSONObject = ["path": .string(form), "content": "hacked", "create_folders": true]
                 let made = try await place.run("fs.write", input)
@@ -52,7 +52,7 @@ struct WriteConfinementTests {
         }
     }
 
-    @Test("what other programs obey is the person's to change, by every tool and every name")
+    @Test("Files that other programs obey cannot be written, by any tool or name")
     func guarded() async throws {
         try await withPlayground { place in
             try place.write(".claude/settings.json", "own\n")
@@ -75,7 +75,7 @@ struct WriteConfinementTests {
             }
             #expect(try place.content(".claude/settings.json") == "own\n")
             #expect(try place.names().sorted() == [".claude", "link", "sub"])
-            // Deeper, and by other names, they are files like others.
+            // Similar names, or deeper ones, are ordinary files.
             for name in ["sub/.vscode/tasks.json", ".env", ".claude.md"] {
                 let done = try await place.run(
                     "fs.write", ["path": .string(name), "content": "x", "create_folders": true])
@@ -86,7 +86,7 @@ struct WriteConfinementTests {
 
     // sandbox case 29
     @Test(
-        "folders and files that are swapped for links all the time never have anything written outside",
+        "Folders and files that are repeatedly swapped for links never redirect a write outside",
         arguments: ConfinementTests.resolvers)
     func race(_ resolver: Folder.Resolver) async throws {
         try await withPlayground(resolver: resolver) { place in
@@ -123,7 +123,7 @@ struct WriteConfinementTests {
         }
     }
 
-    @Test("a folder that was removed throws, and one that was renamed is written to")
+    @Test("A removed folder throws, and a renamed one is written to")
     func gone() async throws {
         try await withPlayground { place in
             try #require(unsafe rename(place.folder, "\(place.base)/moved") == 0)

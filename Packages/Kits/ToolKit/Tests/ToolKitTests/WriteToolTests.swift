@@ -6,9 +6,9 @@ import Testing
 
 @testable import ToolKit
 
-@Suite("Tools that write", .timeLimit(.minutes(10)))
+@Suite("Write tools", .timeLimit(.minutes(10)))
 struct WriteToolTests {
-    @Test("what a tool offers follows from the choice, and each says what it does to files")
+    @Test("The offered tools follow from the choice, and each has the right effect")
     func offers() async throws {
         try await withPlayground { place in
             let reading = ["fs.read", "ls", "glob", "grep.search"]
@@ -26,12 +26,12 @@ struct WriteToolTests {
             #expect(try await WorkspaceTools(place.workspace).tools().map(\.name) == reading)
             let refused = try await WorkspaceTools(place.workspace).run(
                 ToolCall(id: "1", name: "fs.write", input: ["path": "x", "content": "y"]))
-            #expect(refused.isError && refused.content.contains("no tool"))
+            #expect(refused.isError && refused.content.contains("unknown tool"))
             #expect(try place.names() == [])
         }
     }
 
-    @Test("a new file is written by the user's mask, and nothing else is left beside it")
+    @Test("A new file has the mode of the user's umask, and no other file is left behind")
     func makes() async throws {
         try await withPlayground { place in
             #expect(
@@ -49,7 +49,7 @@ struct WriteToolTests {
         }
     }
 
-    @Test("a file that is replaced keeps its encoding, line ends and mode, and the answer shows what was there")
+    @Test("A replaced file keeps its encoding, line endings and mode, and the result shows the diff")
     func keeps() async throws {
         try await withPlayground { place in
             try place.write("f", [0xEF, 0xBB, 0xBF] + Array("one\r\ntwo\r\n".utf8))
@@ -58,12 +58,13 @@ struct WriteToolTests {
             #expect(try place.bytes("f") == [0xEF, 0xBB, 0xBF] + Array("one\r\n2\r\nthree\r\n".utf8))
             #expect(try Files.info("\(place.folder)/f").mode == 0o751)
             #expect(answer.contains("-two\n+2\n+three\n") && answer.contains("line ends of CR LF are kept"))
-            // Who writes CR LF has other line ends in mind.
+            // CR LF in the content is intended.
             try place.write("g", "a\nb\n")
             _ = try await place.text("fs.write", ["path": "g", "content": "a\r\nb\r\n"])
             #expect(try place.content("g") == "a\r\nb\r\n")
             #expect(
-                try await place.text("fs.write", ["path": "g", "content": "a\nb\n"]).contains("like that already"))
+                try await place.text("fs.write", ["path": "g", "content": "a\nb\n"]).contains(
+                    "already has this content"))
             try place.write("u", [0xFF, 0xFE] + utf16("eins\r\nzwei 🎈\r\n"))
             _ = try await place.text("fs.write", ["path": "u", "content": "eins\nzwei 🎈\ndrei\n"])
             #expect(try place.bytes("u") == [0xFF, 0xFE] + utf16("eins\r\nzwei 🎈\r\ndrei\r\n"))
@@ -73,7 +74,7 @@ struct WriteToolTests {
         }
     }
 
-    @Test("a link stays a link and its target is written, a hard link is parted from the other name")
+    @Test("A write follows a link and keeps it, and separates a hard link from its other name")
     func links() async throws {
         try await withPlayground { place in
             try place.write("real/f", "old\n")
@@ -96,24 +97,25 @@ struct WriteToolTests {
         }
     }
 
-    @Test("a file that was changed since it was read is not replaced before it is read again")
+    @Test("A file that has changed since it was read must be read again before it is replaced")
     func changed() async throws {
         try await withPlayground { place in
             try place.write("f", "first\n")
             _ = try await place.text("fs.read", ["path": "f"])
             try place.write("f", "somebody's work\n")
             let input: JSONObject = ["path": "./f", "content": "mine\n"]
-            #expect(try await place.failure("fs.write", input).contains("changed since it was read (it was 6 B"))
+            #expect(try await place.failure("fs.write", input).contains("has changed since it was read (was 6 B"))
             let edit: JSONObject = ["path": "f", "edits": [["old_text": "work", "new_text": "labour"]]]
-            #expect(try await place.text("multi.edit", edit).contains("changed by somebody else since it was read"))
+            #expect(
+                try await place.text("multi.edit", edit).contains("another program has changed it since it was read"))
             #expect(try place.content("f") == "somebody's labour\n")
-            // By now it is known how the file is.
+            // The edit has recorded the current state of the file.
             _ = try await place.text("fs.write", input)
             #expect(try place.content("f") == "mine\n")
         }
     }
 
-    @Test("several files are written, or none of them")
+    @Test("Several files are written together or not at all")
     func several() async throws {
         try await withPlayground { place in
             try place.write("a", "old\n")
@@ -129,21 +131,22 @@ struct WriteToolTests {
             #expect(try place.content("a") == "new a\n" && place.content("new/deep/c") == "new new/deep/c\n")
             _ = try await place.text("fs.write", ["path": "a", "content": "old\n"])
             for (bad, words) in [
-                ("../out", "out of"), ("folder", "folder"), ("a", "twice"), ("./a", "twice"), ("a/b", "not a folder"),
+                ("../out", "outside of"), ("folder", "folder"), ("a", "twice"), ("./a", "twice"),
+                ("a/b", "not a folder"),
                 ("more/x/../../..", "folder"), ("", "path"), ("z/", "folder"), ("z/.git/config", "git"),
             ] {
                 let names = ["a", "other/d", bad]
                 #expect(try await place.failure("multi.write", files(names)).contains(words), "\(bad)")
                 #expect(try place.content("a") == "old\n" && place.names() == ["a", "b", "folder", "new"], "\(bad)")
             }
-            // What nobody can know before: a file and a folder of one name. All that was done is undone.
+            // A file and a folder of the same name, which shows only while writing. Everything is undone.
             _ = try await place.failure("multi.write", files(["a", "q", "q/r"]))
             #expect(try place.content("a") == "old\n" && place.names() == ["a", "b", "folder", "new"])
             #expect(try await place.failure("multi.write", ["files": []]).contains("0 files"))
         }
     }
 
-    @Test("what belongs to git is not written, by whatever way")
+    @Test("Files of git are never written")
     func git() async throws {
         try await withPlayground { place in
             try place.write(".git/config", "")
@@ -164,7 +167,7 @@ struct WriteToolTests {
         }
     }
 
-    @Test("bad input and files that are none are refused with what to do, and nothing is written")
+    @Test("Invalid input and unsuitable files are rejected with a remedy, and nothing is written")
     func refusals() async throws {
         try await withPlayground { place in
             try place.write("f", "text\n")
@@ -177,11 +180,11 @@ struct WriteToolTests {
                 ("fs.write", ["path": "f", "content": 3], "needs text"),
                 ("fs.write", ["path": ".", "content": ""], "folder"),
                 ("fs.write", ["path": "f", "content": "", "mode": "x"], "not known"),
-                ("fs.write", ["path": "fifo", "content": "x"], "only regular files"),
+                ("fs.write", ["path": "fifo", "content": "x"], "not a regular file"),
                 ("fs.write", ["path": "f/x", "content": "x"], "not a folder"),
                 ("multi.write", ["files": "x"], "needs a list"), ("multi.write", ["files": [["path": "x"]]], "content"),
-                ("edit.file", ["path": "f", "patch": "x"], "no hunk"),
-                ("edit.file", ["path": "g", "patch": "@@\n-a"], "no g"),
+                ("edit.file", ["path": "f", "patch": "x"], "no changes"),
+                ("edit.file", ["path": "g", "patch": "@@\n-a"], "g does not exist"),
                 ("edit.file", ["path": "picture", "patch": "@@\n-a"], "PNG"),
                 ("multi.edit", ["path": "half", "edits": edit], "UTF-16"),
                 ("multi.edit", ["path": "F", "edits": edit], "'f'"),
@@ -198,9 +201,9 @@ struct WriteToolTests {
         }
     }
 
-    @Test("a full disk, a file system that is read-only and a limit leave everything as it was")
+    @Test("A file size limit leaves everything unchanged")
     func full() async {
-        // In a process of its own: a limit for its files is one for all of it.
+        // In a separate process, because the file size limit applies to the whole process.
         await #expect(processExitsWith: .success) {
             try await withPlayground { place in
                 try place.write("f", "old\n")
@@ -210,16 +213,16 @@ struct WriteToolTests {
                 limit.rlim_cur = 4096
                 unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
                 let large = JSON.string(String(repeating: "x", count: 10_000))
-                #expect(try await place.failure("fs.write", ["path": "f", "content": large]).contains("larger than"))
+                #expect(try await place.failure("fs.write", ["path": "f", "content": large]).contains("size limit"))
                 let files: JSON = [["path": "f", "content": "new"], ["path": "d/g", "content": large]]
                 let input: JSONObject = ["files": files, "create_folders": true]
-                #expect(try await place.failure("multi.write", input).contains("larger than the system allows"))
+                #expect(try await place.failure("multi.write", input).contains("size limit"))
                 #expect(try place.content("f") == "old\n" && place.names() == ["f"])
             }
         }
     }
 
-    @Test("a disk that is full leaves everything as it was", .enabled(if: geteuid() == 0))
+    @Test("A full or read-only disk leaves everything unchanged", .enabled(if: geteuid() == 0))
     func fullDisk() async throws {
         try await withPlayground { place in
             try Files.makeDirectories("\(place.folder)/disk")
@@ -236,7 +239,7 @@ struct WriteToolTests {
         }
     }
 
-    @Test("a file that its mode protects is not replaced behind it", .enabled(if: geteuid() != 0))
+    @Test("A read-only file is not replaced", .enabled(if: geteuid() != 0))
     func protected() async throws {
         try await withPlayground { place in
             try place.write("f", "old\n")
@@ -246,9 +249,9 @@ struct WriteToolTests {
         }
     }
 
-    @Test("of a file that somebody replaces at the same moment neither content is lost")
+    @Test("If another program replaces a file at the same moment, neither content is lost")
     func exchanged() throws {
-        // The tools look at the file as late as can be; here another one is there at the last moment.
+        // The tools check the file as late as possible; here it is replaced at the last moment.
         var template = Array("/tmp/toolkit-XXXXXX".utf8CString)
         try #require(unsafe mkdtemp(&template) != nil)
         let folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)

@@ -1,17 +1,17 @@
 import CYAML
 public import JSON
 
-/// A YAML file: its value, and where each part of it stands. It answers as `JSONDocument` does.
+/// A YAML file: its value and the positions of its parts. It has the interface of `JSONDocument`.
 ///
 ///     let document = try YAMLDocument(parsing: bytes, name: "nightly.yaml")
 ///     document.value["steps"]?[0]
 ///     document.position(of: ["steps", "0", "action"])
 ///
-/// It reads the part of YAML that means one thing only: no tags, no merged maps, no second document, no key twice.
+/// It reads the unambiguous part of YAML: no tags, no merge keys, no second document, no duplicate keys.
 public struct YAMLDocument: Sendable {
     /// The name of the file, for messages.
     public let name: String
-    /// What the text says; an empty text says `{}`.
+    /// The value of the text; an empty text is `{}`.
     public let value: JSON
     private let root: YAMLSyntax?
 
@@ -22,7 +22,7 @@ public struct YAMLDocument: Sendable {
         value = root?.json ?? [:]
     }
 
-    /// The line and the column, counted from 1, of the value at a path.
+    /// The line and column of the value at a path, counted from 1.
     public func position(of path: [String]) -> (line: Int, column: Int)? {
         guard var node = root else { return nil }
         for name in path {
@@ -32,7 +32,7 @@ public struct YAMLDocument: Sendable {
         return (node.place.line, node.place.column)
     }
 
-    /// The line and the column, counted from 1, of the key that a path ends in.
+    /// The line and column of the last key of a path, counted from 1.
     public func keyPosition(of path: [String]) -> (line: Int, column: Int)? {
         guard var node = root, !path.isEmpty else { return nil }
         var place = node.place
@@ -47,15 +47,15 @@ public struct YAMLDocument: Sendable {
     public static var libraryVersion: String { YAMLLibrary.version }
 }
 
-/// How large a document may be.
+/// Limits for a document.
 public struct YAMLLimits: Sendable, Hashable {
-    /// Bytes of the text.
+    /// The size of the text.
     public var bytes = 4 << 20
-    /// Values of the tree, with each alias counted as what it stands for.
+    /// The number of values, with aliases expanded.
     public var values = 100_000
-    /// Bytes of all texts and keys, with each alias counted as what it stands for: what it takes to write the tree out.
+    /// The size of all texts and keys, with aliases expanded.
     public var expandedBytes = 16 << 20
-    /// How deep lists and maps nest.
+    /// The nesting depth of lists and maps.
     public var depth = 64
 
     public init() {}

@@ -1,18 +1,18 @@
 public import Capabilities
 
-/// Why a text is not the YAML that was asked for, and where.
+/// Why a text cannot be read as YAML, with the position.
 public struct YAMLError: Failure, Hashable {
     /// The kind of problem.
     public enum Kind: String, Sendable {
         /// The text breaks the grammar, or is not UTF-8.
         case syntax
-        /// Something that YAML has and this reader refuses, such as tags.
+        /// A feature of YAML that this reader rejects, such as tags.
         case unsupported
-        /// A key stands twice in one map.
+        /// A key occurs twice in one map.
         case duplicateKey = "duplicate-key"
-        /// The text, or what its aliases stand for, is too large or too deep.
+        /// The text is too large or nested too deep, possibly after expanding aliases.
         case limit
-        /// A number that cannot be kept as it is.
+        /// A number that cannot be represented exactly.
         case number
     }
 
@@ -39,7 +39,7 @@ public struct YAMLError: Failure, Hashable {
     }
 }
 
-/// Where something stands in a text.
+/// A position in a text.
 struct YAMLPlace: Sendable, Hashable {
     /// Both counted from 1.
     var line = 1

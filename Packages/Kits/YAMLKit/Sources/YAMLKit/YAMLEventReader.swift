@@ -1,11 +1,11 @@
 import CYAML
 import Capabilities
 
-/// Reads a text event by event. It owns libyaml's parser.
+/// Reads the events of a text. It owns the parser of libyaml.
 @safe
 struct YAMLEventReader: ~Copyable {
     private let parser: UnsafeMutablePointer<yaml_parser_t>
-    /// libyaml reads from here as it goes on.
+    /// libyaml reads from this buffer during parsing.
     private let text: UnsafeMutableBufferPointer<UInt8>
 
     init(_ bytes: [UInt8]) throws(YAMLError) {
@@ -15,7 +15,7 @@ struct YAMLEventReader: ~Copyable {
         guard unsafe yaml_parser_initialize(parser) == 1 else {
             unsafe text.deallocate()
             unsafe parser.deallocate()
-            throw YAMLError(.limit, "there is no memory to read the file; try again later", at: YAMLPlace())
+            throw YAMLError(.limit, "out of memory; try again later", at: YAMLPlace())
         }
         unsafe yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
         unsafe yaml_parser_set_input_string(parser, text.baseAddress, text.count)
@@ -63,14 +63,14 @@ struct YAMLEventReader: ~Copyable {
         unsafe bytes.map { unsafe String(decodingCString: $0, as: UTF8.self) }
     }
 
-    /// What libyaml stumbled over, in its words, of which the best known get a hint.
+    /// The error of libyaml, with a hint for common ones.
     private func problem() -> YAMLError {
         let parser = unsafe parser.pointee
-        let words = unsafe parser.problem.map { unsafe String(cString: $0) } ?? "it is no YAML"
+        let words = unsafe parser.problem.map { unsafe String(cString: $0) } ?? "not valid YAML"
         if unsafe parser.error == YAML_READER_ERROR {
             let before = unsafe text.prefix(max(0, parser.problem_offset))
             let place = YAMLPlace(after: unsafe Array(before))
-            return YAMLError(.syntax, "the text is not UTF-8, or holds a control character: \(words)", at: place)
+            return YAMLError(.syntax, "the text is not UTF-8, or contains a control character: \(words)", at: place)
         }
         let context = unsafe parser.context.map { unsafe String(cString: $0) }
         let sentence = [words, context].compactMap(\.self).joined(separator: " ")
@@ -80,10 +80,10 @@ struct YAMLEventReader: ~Copyable {
 
     private static func hint(_ problem: String) -> String {
         if problem.contains("cannot start any token") {
-            return "; indent with spaces, and quote what begins with @ or `"
+            return "; indent with spaces, and quote a value that begins with @ or `"
         }
-        if problem.contains("mapping values are not allowed") { return "; quote a text that has ': ' in it" }
-        if problem.contains("could not find expected ':'") { return "; a key is followed by ': '" }
+        if problem.contains("mapping values are not allowed") { return "; quote a text that contains ': '" }
+        if problem.contains("could not find expected ':'") { return "; a key must be followed by ': '" }
         return ""
     }
 }
@@ -93,7 +93,7 @@ extension YAMLPlace {
         self.init(line: Int(mark.line) + 1, column: Int(mark.column) + 1)
     }
 
-    /// The place behind a text: libyaml's reader of characters counts only bytes.
+    /// The position after a text. libyaml counts only bytes when it decodes characters.
     init(after bytes: [UInt8]) {
         self.init()
         for byte in bytes {
@@ -107,7 +107,7 @@ extension YAMLPlace {
     }
 }
 
-/// One step through a text, as libyaml takes it.
+/// A parser event of libyaml.
 struct YAMLEvent {
     enum Kind {
         case documentStart
@@ -119,20 +119,20 @@ struct YAMLEvent {
         case listEnd
         case mapStart
         case mapEnd
-        /// The text begins, or another step that says nothing.
+        /// The start of the stream, or another event without meaning here.
         case other
     }
 
     let kind: Kind
-    /// What other places call the value.
+    /// The name that aliases use for the value.
     var anchor: String?
     var hasTag = false
     let place: YAMLPlace
 }
 
-/// The text of a value that holds no others.
+/// A scalar value.
 struct YAMLScalar {
     let text: String
-    /// Written without quotes, so that it may be a number, a truth value or nothing.
+    /// Whether it is written without quotes, so that it may be a number, a boolean or null.
     let isPlain: Bool
 }

@@ -1,6 +1,6 @@
 import JSON
 
-/// Puts the tree of a document together. What could be read in two ways is refused.
+/// Builds the tree of a document. Ambiguous YAML is rejected.
 struct YAMLTreeReader: ~Copyable {
     private var events: YAMLEventReader
     private let limits: YAMLLimits
@@ -12,14 +12,14 @@ struct YAMLTreeReader: ~Copyable {
     init(_ bytes: [UInt8], limits: YAMLLimits) throws(YAMLError) {
         guard bytes.count <= limits.bytes else {
             throw YAMLError(
-                .limit, "the file has \(bytes.count) bytes, and \(limits.bytes) are read at most", at: YAMLPlace())
+                .limit, "the file has \(bytes.count) bytes; the limit is \(limits.bytes)", at: YAMLPlace())
         }
-        // Editors on Windows begin a file with a byte order mark, of which libyaml makes a value where UTF-8 is set.
+        // Editors on Windows may write a byte order mark. libyaml would read it as part of a value if UTF-8 is set.
         events = try YAMLEventReader(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes)
         self.limits = limits
     }
 
-    /// The one document of the text, or nil where there is nothing but comments.
+    /// The document of the text; nil if there is nothing but comments.
     mutating func document() throws(YAMLError) -> YAMLSyntax? {
         var root: YAMLSyntax?
         while true {
@@ -28,7 +28,7 @@ struct YAMLTreeReader: ~Copyable {
             case .streamEnd: return root
             case .documentStart where root != nil:
                 throw YAMLError(
-                    .unsupported, "there is a second document; put it into a file of its own", at: event.place)
+                    .unsupported, "the file has a second document; move it to a separate file", at: event.place)
             case .documentStart: root = try value(try events.next())
             default: break
             }
@@ -37,7 +37,7 @@ struct YAMLTreeReader: ~Copyable {
 
     private mutating func value(_ event: YAMLEvent) throws(YAMLError) -> YAMLSyntax {
         if event.hasTag {
-            throw YAMLError(.unsupported, "tags are not read; leave what begins with '!' out", at: event.place)
+            throw YAMLError(.unsupported, "tags are not supported; remove the '!' and its tag", at: event.place)
         }
         let value: YAMLSyntax
         switch event.kind {
@@ -81,7 +81,7 @@ struct YAMLTreeReader: ~Copyable {
             try count(0, bytes: name.utf8.count, at: event.place)
             if let first = places.updateValue(event.place, forKey: name) {
                 throw YAMLError(
-                    .duplicateKey, "the key '\(name)' stands here a second time; the first is in line \(first.line)",
+                    .duplicateKey, "duplicate key '\(name)'; the first is in line \(first.line)",
                     at: event.place)
             }
             entries.append(.init(key: name, place: event.place, value: try value(try events.next())))
@@ -95,24 +95,24 @@ struct YAMLTreeReader: ~Copyable {
 
     private func key(_ event: YAMLEvent) throws(YAMLError) -> String {
         guard case .scalar(let scalar) = event.kind else {
-            throw YAMLError(.unsupported, "a key has to be a plain text", at: event.place)
+            throw YAMLError(.unsupported, "a key must be text", at: event.place)
         }
         if event.hasTag {
-            throw YAMLError(.unsupported, "tags are not read; leave what begins with '!' out", at: event.place)
+            throw YAMLError(.unsupported, "tags are not supported; remove the '!' and its tag", at: event.place)
         }
         if scalar.isPlain, scalar.text == "<<" {
-            throw YAMLError(.unsupported, "maps are not merged; write the keys out", at: event.place)
+            throw YAMLError(.unsupported, "merge keys are not supported; write out the keys", at: event.place)
         }
         return scalar.text
     }
 
     private mutating func alias(_ name: String, at place: YAMLPlace) throws(YAMLError) -> YAMLSyntax {
         guard let value = anchors[name] else {
-            throw YAMLError(.syntax, "nothing before this is called '&\(name)'", at: place)
+            throw YAMLError(.syntax, "no anchor '&\(name)' before this alias", at: place)
         }
         try count(value.size, bytes: value.bytes, at: place)
         if depth + value.depth > limits.depth { throw tooDeep(place) }
-        // Messages are about the place where it is used.
+        // Error messages refer to the place of the alias.
         return YAMLSyntax(
             content: value.content, place: place, size: value.size, bytes: value.bytes, depth: value.depth)
     }
@@ -128,23 +128,23 @@ struct YAMLTreeReader: ~Copyable {
         expandedBytes += bytes
         if values > limits.values {
             throw YAMLError(
-                .limit, "with what aliases stand for there are more than \(limits.values) values; make it smaller",
+                .limit, "with aliases expanded, there are more than \(limits.values) values; shorten the file",
                 at: place)
         }
         if expandedBytes > limits.expandedBytes {
             throw YAMLError(
                 .limit,
-                "with what aliases stand for the texts take more than \(limits.expandedBytes) bytes; make them smaller",
+                "with aliases expanded, the texts exceed \(limits.expandedBytes) bytes; shorten the file",
                 at: place)
         }
     }
 
     private func tooDeep(_ place: YAMLPlace) -> YAMLError {
-        YAMLError(.limit, "lists and maps nest deeper than \(limits.depth) levels", at: place)
+        YAMLError(.limit, "lists and maps are nested deeper than \(limits.depth) levels", at: place)
     }
 }
 
-/// A value with its places.
+/// A value with its positions.
 struct YAMLSyntax: Sendable {
     indirect enum Content: Sendable {
         case scalar(JSON)
@@ -160,11 +160,11 @@ struct YAMLSyntax: Sendable {
 
     let content: Content
     let place: YAMLPlace
-    /// How many values it is, with itself and what aliases stand for.
+    /// The number of values, including itself, with aliases expanded.
     let size: Int
-    /// How many bytes the texts and keys of these values take.
+    /// The size of all texts and keys in bytes.
     let bytes: Int
-    /// How many lists and maps are inside of each other, with itself.
+    /// The nesting depth, including itself.
     let depth: Int
 
     var json: JSON {
@@ -176,7 +176,7 @@ struct YAMLSyntax: Sendable {
         }
     }
 
-    /// The value of a key or at a place of a list.
+    /// The value of a key, or at an index of a list.
     func child(_ name: String) -> (place: YAMLPlace, value: YAMLSyntax)? {
         switch content {
         case .scalar: return nil
@@ -189,10 +189,10 @@ struct YAMLSyntax: Sendable {
 }
 
 extension YAMLScalar {
-    /// What the text stands for.
+    /// The value of the text.
     ///
-    /// Only what JSON has too is more than a text: `true`, `false`, `null`, `~`, nothing at all, and numbers as JSON writes
-    /// them. `yes`, `on`, `NO`, `1:20` and `012` stay the texts that they look like.
+    /// Only what JSON also has is more than text: `true`, `false`, `null`, `~`, an empty value, and numbers in JSON
+    /// syntax. `yes`, `on`, `NO`, `1:20` and `012` stay texts.
     func json(at place: YAMLPlace) throws(YAMLError) -> JSON {
         guard isPlain else { return .string(text) }
         switch text {
@@ -203,7 +203,7 @@ extension YAMLScalar {
         }
     }
 
-    /// Whether JSON would read it as a number, whatever its size.
+    /// Whether it has the syntax of a JSON number, whatever its size.
     private var looksLikeNumber: Bool {
         var bytes = text.utf8[...]
         func digits() -> Int {
@@ -231,7 +231,7 @@ extension YAMLScalar {
         do {
             return try JSON(parsing: Array(text.utf8))
         } catch {
-            throw YAMLError(.number, "the number \(text) is too large; quote it if it is a text", at: place)
+            throw YAMLError(.number, "the number \(text) is too large; quote it if it is text", at: place)
         }
     }
 }

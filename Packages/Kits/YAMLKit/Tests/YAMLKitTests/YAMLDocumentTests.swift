@@ -3,13 +3,13 @@ import JSON
 import Testing
 import YAMLKit
 
-@Suite("A YAML document")
+@Suite("YAMLDocument")
 struct YAMLDocumentTests {
     private func json(_ text: String) throws -> JSON {
         try YAMLDocument(parsing: Array(text.utf8), name: "test.yaml").value
     }
 
-    @Test("may begin with a byte order mark, which counts as nothing")
+    @Test("A byte order mark at the beginning is ignored")
     func byteOrderMark() throws {
         let document = try YAMLDocument(parsing: [0xEF, 0xBB, 0xBF] + Array("a: 1\nb: 2".utf8), name: "test.yaml")
         #expect(document.value == ["a": 1, "b": 2])
@@ -17,7 +17,7 @@ struct YAMLDocumentTests {
         #expect(try YAMLDocument(parsing: [0xEF, 0xBB, 0xBF], name: "test.yaml").value == [:])
     }
 
-    @Test("is read with the values that JSON has too")
+    @Test("A document has the values that JSON also has")
     func values() throws {
         let text = """
             text: plain
@@ -48,7 +48,7 @@ struct YAMLDocumentTests {
     }
 
     @Test(
-        "keeps as texts what other readers take for something else",
+        "Words such as yes and 012 stay texts",
         arguments: [
             "yes", "no", "on", "OFF", "True", "NULL", "012", "0x1F", "0o7", "1:20", "1_000", ".5", "5.", "+1", ".inf",
             ".nan", "2026-11-20", "1.2.3", "1-2", "-", "--1", "=", "0.1.2",
@@ -57,13 +57,15 @@ struct YAMLDocumentTests {
         #expect(try json("value: \(text == "-" ? "'-'" : text)")["value"] == .string(text))
     }
 
-    @Test("without content is an empty object", arguments: ["", "\n", "# only a comment\n", "---\n...\n", "\u{FEFF}"])
+    @Test(
+        "A document without content is an empty object",
+        arguments: ["", "\n", "# only a comment\n", "---\n...\n", "\u{FEFF}"])
     func empty(text: String) throws {
         let value = try json(text)
         #expect(value == [:] || value == .null)
     }
 
-    @Test("knows where its parts stand")
+    @Test("Values and keys have positions")
     func places() throws {
         let text = "a: 1\nsteps:\n  - id: one\n    with: {x: 1, y: [1, 2]}\n  - id: zwölf: zwei\n"
         #expect(throws: YAMLError.self) { try json(text) }
@@ -76,20 +78,20 @@ struct YAMLDocumentTests {
         #expect(document.position(of: []).map { [$0.line, $0.column] } == [1, 1])
     }
 
-    @Test("counts columns in characters and not in bytes")
+    @Test("Columns are counted in characters, not bytes")
     func columns() throws {
         let document = try YAMLDocument(parsing: Array("é: {ö: x}".utf8), name: "f")
         #expect(document.position(of: ["é", "ö"]).map { [$0.line, $0.column] } == [1, 8])
     }
 
-    @Test("gives an alias the value of its anchor, and its own place")
+    @Test("An alias has the value of its anchor, and its own position")
     func aliases() throws {
         let document = try YAMLDocument(parsing: Array("a: &x [1, 2]\nb: *x\nc: [*x, *x]\n".utf8), name: "f")
         #expect(document.value["c"] == [[1, 2], [1, 2]])
         #expect(document.position(of: ["b"]).map { [$0.line, $0.column] } == [2, 4])
     }
 
-    @Test("may be written in every usual form")
+    @Test("All common styles of YAML are read")
     func forms() throws {
         let texts = [
             "a: [1, 2, {b: c}]", "a: 'it''s'", "a: \"\\u00e9\\n\"", "? a\n: b", "- a\n-\n  - b", "a: |+\n  x\n\n",

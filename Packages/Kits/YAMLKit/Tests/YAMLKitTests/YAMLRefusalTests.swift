@@ -3,7 +3,7 @@ import JSON
 import Testing
 import YAMLKit
 
-@Suite("A YAML text that is refused")
+@Suite("YAML errors")
 struct YAMLRefusalTests {
     struct Case: CustomTestStringConvertible {
         let text: String
@@ -20,16 +20,16 @@ struct YAMLRefusalTests {
     }
 
     @Test(
-        "says where and why",
+        "An error has the kind, the reason and the position",
         arguments: [
             Case("a: 1\na: 2", .duplicateKey, 2, 1, "first is in line 1"),
             Case("a: !!str 1", .unsupported, 1, 4, "tags"),
             Case("a: !mine {}", .unsupported, 1, 4, "tags"),
             Case("!x a: 1", .unsupported, 1, 1, "tags"),
-            Case("a: &x {b: 1}\nc:\n  <<: *x", .unsupported, 3, 3, "not merged"),
+            Case("a: &x {b: 1}\nc:\n  <<: *x", .unsupported, 3, 3, "merge keys"),
             Case("a: 1\n---\nb: 2", .unsupported, 2, 1, "second document"),
             Case("a: *nobody", .syntax, 1, 4, "nobody"),
-            Case("? [a, b]\n: c", .unsupported, 1, 3, "plain text"),
+            Case("? [a, b]\n: c", .unsupported, 1, 3, "must be text"),
             Case("a:\n\t- b", .syntax, 2, 1, "indent with spaces"),
             Case("a: b: c", .syntax, 1, 5, "quote"),
             Case("a: [1, 2", .syntax, 2, 1, "flow sequence"),
@@ -49,7 +49,7 @@ struct YAMLRefusalTests {
         #expect(error.located(in: "f.yaml").hasPrefix("f.yaml:\(one.line):\(one.column): "))
     }
 
-    @Test("is no UTF-8")
+    @Test("A text that is not UTF-8 is rejected")
     func encoding() throws {
         let error = try #require(throws: YAMLError.self) {
             try YAMLDocument(parsing: Array("a: b\nc: ".utf8) + [0xFF, 0xFE], name: "f")
@@ -58,7 +58,7 @@ struct YAMLRefusalTests {
         #expect(throws: YAMLError.self) { try YAMLDocument(parsing: [0xFF, 0xFE, 0x61, 0x00], name: "f") }
     }
 
-    @Test("is a small text that stands for billions of values")
+    @Test("A small text that expands to billions of values is rejected")
     func billionLaughs() throws {
         var text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
         for level in 1...12 {
@@ -70,7 +70,7 @@ struct YAMLRefusalTests {
         #expect(error.line == 5)
     }
 
-    @Test("is a small text that stands for gigabytes, in values or in keys")
+    @Test("A small text that expands to gigabytes is rejected")
     func largeAliases() throws {
         let long = String(repeating: "A", count: 100_000)
         let uses = [String](repeating: "*a", count: 2000).joined(separator: ", ")
@@ -80,12 +80,12 @@ struct YAMLRefusalTests {
             #expect(error.kind == .limit && error.message.contains("\(16 << 20) bytes"), "\(error.message)")
             #expect(error.line == 3)
         }
-        // As many of a short text are no trouble.
+        // The same number of short texts is allowed.
         let few = "a: &a text\nf: [\(uses)]"
         #expect(try YAMLDocument(parsing: Array(few.utf8), name: "f").value["f"]?.array?.count == 2000)
     }
 
-    @Test("nests too deep, by itself or through aliases")
+    @Test("A text that is nested too deep is rejected, even through aliases")
     func depth() throws {
         let deep = String(repeating: "[", count: 65) + String(repeating: "]", count: 65)
         let error = try #require(throws: YAMLError.self) { try YAMLDocument(parsing: Array(deep.utf8), name: "f") }
@@ -97,7 +97,7 @@ struct YAMLRefusalTests {
         #expect(throws: YAMLError.self) { try YAMLDocument(parsing: hostile, name: "f") }
     }
 
-    @Test("is larger than anybody writes by hand")
+    @Test("A text over the size limit is rejected")
     func size() throws {
         let error = try #require(throws: YAMLError.self) {
             try YAMLDocument(parsing: [UInt8](repeating: 0x23, count: 5 << 20), name: "f")
@@ -105,7 +105,7 @@ struct YAMLRefusalTests {
         #expect(error.kind == .limit && error.message.contains("\(4 << 20)"))
     }
 
-    @Test("is damaged at random, and read or refused all the same")
+    @Test("A randomly damaged text is read or rejected without a crash")
     func random() throws {
         var generator = SeededGenerator(seed: 71)
         let text = Array("name: x\nsteps:\n  - id: a\n    with: {b: [1, *c], d: \"e\"}\n  - &c |\n    text\n".utf8)

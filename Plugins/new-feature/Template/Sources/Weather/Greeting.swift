@@ -5,7 +5,7 @@ enum Tone: String, Choice {
     case friendly, formal
 }
 
-/// What is said to somebody.
+/// A greeting for a person.
 struct Greeting: Record {
     let name: String
     let text: String
@@ -20,7 +20,7 @@ struct Greeting: Record {
     }
 
     static let fields: [Field<Greeting>] = [
-        Field("name", "Who is greeted", .name) { $0.name },
-        Field("text", "What is said") { $0.text },
+        Field("name", "The person", .name) { $0.name },
+        Field("text", "The greeting") { $0.text },
     ]
 }

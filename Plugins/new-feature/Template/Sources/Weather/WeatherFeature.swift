@@ -22,9 +22,9 @@ public struct WeatherFeature: Feature {
 
     private var greet: Action {
         Action(
-            "weather.greet", "Greet somebody", .reads,
-            .argument("name", "Whom to greet"),
-            .option("tone", "How to address them, if not as the settings say", as: Tone?.self)
+            "weather.greet", "Greet a person", .reads,
+            .argument("name", "The person to greet"),
+            .option("tone", "How to address them; without it, as the settings say", as: Tone?.self)
         ) { _, name, tone in
             Greeting(name: name, tone: tone ?? self.tone)
         }

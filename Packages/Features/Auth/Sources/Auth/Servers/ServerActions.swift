@@ -9,7 +9,7 @@ import KamiwazaKit
 import Registry
 import Settings
 
-/// The servers that profiles name.
+/// The actions for the servers of the profiles.
 struct ServerActions {
     let services: AuthServices
 
@@ -19,19 +19,19 @@ struct ServerActions {
 
     var all: [Action] { [add, list, use, set, remove, check] }
 
-    /// What a list of servers says where there is none.
-    static let none = "no server is set up yet; 'martlet auth server add NAME ADDRESS' adds one"
+    /// The message for an empty list of servers.
+    static let none = "no server is configured; add one with 'martlet auth server add NAME ADDRESS'"
 
     /// Completes the names of profiles.
     static let completion = Completion.dynamic { _, host in host.settings.profiles }
 
     private var add: Action {
         Action(
-            "auth.server.add", "Set up a server, after finding out what it is", .writes,
-            .argument("name", "What you want to call it", as: String.self),
-            .argument("address", "Its address, https where no scheme is given", as: HostValue.self),
-            .option("kind", "What it is, when that should not be found out", as: ServerKind?.self),
-            .flag("use", "Also make it the one that commands mean when they name none")
+            "auth.server.add", "Add a server and detect its kind", .writes,
+            .argument("name", "Name of your choice", as: String.self),
+            .argument("address", "Address of the server; https if it has no scheme", as: HostValue.self),
+            .option("kind", "Kind of server (default: detected)", as: ServerKind?.self),
+            .flag("use", "Make it the default server")
         ) { context, name, address, kind, use in
             let profile = try await services.add(name, address.text, kind, use: use, context)
             return ServerRow(profile, inUse: use || services.profiles.inUse ?? name == name)
@@ -39,16 +39,18 @@ struct ServerActions {
         .byName()
         .sending()
         .details(
-            "An address is kept only after a server has answered there. When a name gets another server, its credentials "
-                + "are removed. The authorities of --cacert are kept with it, and count for this server alone."
+            "The address is saved only after a server has answered there. If the name gets another server, the old "
+                + "credentials are removed. The file of --cacert is saved too, and applies to this server only."
         )
         .example("martlet auth server add lab lab.example", "A Kamiwaza platform")
-        .example("martlet auth server add lab lab.example --cacert lab-ca.pem", "One with an authority of its own")
+        .example(
+            "martlet auth server add lab lab.example --cacert lab-ca.pem", "A server with its own certificate authority"
+        )
         .example("martlet auth server add local http://127.0.0.1:11434/v1 --kind openai", "A local model server")
     }
 
     private var list: Action {
-        Action("auth.server.list", "List the servers that are set up", .reads) { context in
+        Action("auth.server.list", "List the configured servers", .reads) { context in
             context.rows(
                 try services.profiles.names.map { name in
                     ServerRow(try services.profiles.profile(named: name), inUse: services.profiles.inUse == name)
@@ -59,8 +61,8 @@ struct ServerActions {
 
     private var use: Action {
         Action(
-            "auth.server.use", "Choose the server that commands mean when they name none", .writes,
-            .argument("name", "The server", as: String.self, completion: Self.completion)
+            "auth.server.use", "Choose the default server", .writes,
+            .argument("name", "Server name", as: String.self, completion: Self.completion)
         ) { context, name in
             let profile = try services.profiles.profile(named: name)
             try await context.registry.one((any SettingsWriter).self).change([(["profile"], .string(name))])
@@ -71,17 +73,17 @@ struct ServerActions {
 
     private var set: Action {
         Action(
-            "auth.server.set", "Let other authorities vouch for a server, or only those that vouch for every server",
+            "auth.server.set", "Set or remove the certificate authorities for a server",
             .writes,
-            .argument("name", "The server", as: String.self, completion: Self.completion),
-            .flag("no-cacert", "Forget the authorities that count for it alone")
+            .argument("name", "Server name", as: String.self, completion: Self.completion),
+            .flag("no-cacert", "Remove the certificate authorities for this server")
         ) { context, name, forgets in
             var profile = try services.profiles.profile(named: name)
             let file = try AuthorityFile.ofThisRun(context)
             guard forgets != (file != nil) else {
                 throw ArgumentsFailure(
                     action: "auth.server.set",
-                    problems: [ValueError("say what is to change: --cacert FILE or --no-cacert")])
+                    problems: [ValueError("specify either --cacert FILE or --no-cacert")])
             }
             profile.authority = file
             try await context.registry.one((any SettingsWriter).self).change([
@@ -90,18 +92,19 @@ struct ServerActions {
             return ServerRow(profile, inUse: services.profiles.inUse == name)
         }
         .byName()
-        .example("martlet auth server set lab --cacert lab-ca.pem", "Trust its own authority for it, and for no other")
+        .example(
+            "martlet auth server set lab --cacert lab-ca.pem", "Trust its certificate authority, for this server only")
     }
 
     private var remove: Action {
         Action(
-            "auth.server.remove", "Forget a server and its credentials", .destroys,
-            .argument("name", "The server", as: String.self, completion: Self.completion)
+            "auth.server.remove", "Remove a server and its credentials", .destroys,
+            .argument("name", "Server name", as: String.self, completion: Self.completion)
         ) { context, name in
             let profile = try services.profiles.profile(named: name)
             try await services.signOut(profile, context)
             var changes: [(key: [String], value: JSON?)] = [(["profiles", name], nil)]
-            // First, since a profile in use that does not exist would be an error.
+            // First, because the settings reject a default profile that does not exist.
             if services.profiles.inUse == name { changes.insert((["profile"], nil), at: 0) }
             try await context.registry.one((any SettingsWriter).self).change(changes)
             return ServerRow(profile, inUse: false)
@@ -109,17 +112,18 @@ struct ServerActions {
         .byName()
         .losing { arguments, _ in
             let profile = try services.profiles.profile(named: arguments["name"]?.string ?? "")
-            return "Forget the server \(profile.name) (\(profile.url.text)) and its credentials"
+            return "Remove the server \(profile.name) (\(profile.url.text)) and its credentials"
         }
         .details(
-            "You are signed out there first, as by 'martlet auth logout', which revokes this machine's token. What you did "
-                + "with the server stays in your history.")
+            "You are signed out of the server first, as by 'martlet auth logout', which revokes this machine's token. "
+                + "Your history with the server stays.")
     }
 
     private var check: Action {
         Action(
-            "auth.server.check", "Ask a server how it is", .reads,
-            .argument("name", "The server", as: String?.self, completion: Self.completion)
+            "auth.server.check", "Check the health of a server", .reads,
+            .argument(
+                "name", "Server name; if omitted, the default server", as: String?.self, completion: Self.completion)
         ) { context, name in
             let profile = try services.profiles.chosen(name)
             let start = ContinuousClock.now
@@ -138,7 +142,7 @@ struct ServerActions {
 }
 
 extension AuthServices {
-    /// Keeps a server under a name; credentials for another one of that name are removed.
+    /// Saves a server under a name. Credentials for another server of that name are removed.
     func add(
         _ name: String, _ address: String, _ kind: ServerKind?, use: Bool, _ context: ActionContext
     ) async throws -> ServerProfile {
@@ -148,9 +152,9 @@ extension AuthServices {
         var profile = ServerProfile(name: name, url: url, kind: kind, authority: authority)
         let former = profiles.names.contains(name) ? try usable(name) : nil
         if profiles.names.contains(name), former?.origin != profile.origin {
-            // At the server that it was: its tokens would stay valid there, and nobody would have them.
+            // Sign out of the old server, because its tokens would stay valid there and nobody would have them.
             if let former { try await signOut(former, context) } else { try await forgetCredentials(of: profile) }
-            context.notice("\(name) was another server before, so its credentials were removed")
+            context.notice("\(name) was a different server before, so its credentials were removed")
         }
         var changes: [(key: [String], value: JSON?)] = [
             (["profiles", name, "server"], .string(url.text)), (["profiles", name, "kind"], kind.json),
@@ -160,7 +164,7 @@ extension AuthServices {
         } else if let former, former.origin == profile.origin {
             profile.authority = former.authority
         } else if profiles.names.contains(name), former?.authority != nil || former == nil {
-            // Who vouched for one server has nothing to say about another.
+            // The authorities for one server do not apply to another.
             changes.append((AuthorityFile.key(of: name), nil))
         }
         if use || profiles.inUse == nil { changes.append((["profile"], .string(name))) }
@@ -172,17 +176,17 @@ extension AuthServices {
         do {
             return try await ServerProbe(client: client).find(address, kind: kind)
         } catch {
-            // https that was only assumed never becomes http by itself, so that somebody has to say it.
+            // An assumed https is never changed to http automatically; the user must ask for http.
             let problem = (error as? KamiwazaError)?.cause ?? error
             guard !address.contains("://"), (problem as? HTTPError)?.kind == .tls else { throw error }
             throw KamiwazaError(
                 .unreachable,
-                "\(AnyFailure(error).message); https is meant where no scheme is given: if the server speaks http without "
-                    + "TLS, name it as http://\(PlainText.escape(address))", cause: problem)
+                "\(AnyFailure(error).message); https is the default scheme: if the server uses http without TLS, name "
+                    + "it as http://\(PlainText.escape(address))", cause: problem)
         }
     }
 
-    /// What a profile is now; nil where its address is none, so that it can be given another.
+    /// The current profile. Nil when its address is not valid, so that it can get a new one.
     private func usable(_ name: String) throws(AuthError) -> ServerProfile? {
         do throws(AuthError) {
             return try profiles.profile(named: name)
@@ -192,9 +196,9 @@ extension AuthServices {
         }
     }
 
-    /// Removes what was kept to sign in to a server, and what was remembered of it.
+    /// Removes the credentials and the preferences for a server.
     func forgetCredentials(of profile: ServerProfile) async throws {
-        // Under the lock of renewals, so that one which is on its way does not put a new session in its place.
+        // Under the lock of renewals, so that a renewal in progress does not store a new session afterwards.
         try await StoredSession(profile: profile, services: self).exclusively { [secrets] in
             guard try await secrets.secret(named: profile.sessionName) != nil else { return }
             try await secrets.remove(named: profile.sessionName)
@@ -204,7 +208,7 @@ extension AuthServices {
     }
 }
 
-/// A server as lists show it.
+/// A server as it appears in lists.
 struct ServerRow: Record {
     let name: String
     let server: String
@@ -221,17 +225,17 @@ struct ServerRow: Record {
     }
 
     static let fields: [Field<ServerRow>] = [
-        Field("name", "What it is called", .name) { $0.name },
-        Field("server", "Where its API is") { $0.server },
-        Field("kind", "What it is") { $0.kind },
-        Field("in_use", "Whether commands mean it when they name none") { $0.inUse },
-        Field("cacert", "The file with the authorities that count for it alone") { row in
+        Field("name", "Name of the server", .name) { $0.name },
+        Field("server", "Address of its API") { $0.server },
+        Field("kind", "Kind of server") { $0.kind },
+        Field("in_use", "Whether it is the default server") { $0.inUse },
+        Field("cacert", "File with the certificate authorities for this server only") { row in
             row.authority.map { PlainText.escape($0) }
         },
     ]
 }
 
-/// What a server says about itself.
+/// The health that a server reports.
 struct ServerHealth: Record {
     let name: String
     let server: String
@@ -251,33 +255,32 @@ struct ServerHealth: Record {
         version = health["version"]?.string.map { PlainText.escape(String($0.prefix(80))) }
         sessions = health["active_sessions"]?.int
         uptime = (health["uptime_seconds"] ?? health["uptime"])?.double.map { .seconds($0) }
-        // More than milliseconds would be noise.
         self.latency = .milliseconds((latency / .milliseconds(1)).rounded(.up))
     }
 
     var exit: ExitCode { state == "ok" ? .done : .failed }
 
     static let fields: [Field<ServerHealth>] = [
-        Field("name", "What it is called", .name) { $0.name },
-        Field("state", "ok, or what the server says instead", .state) { $0.state },
-        Field("server", "Where its API is") { $0.server },
+        Field("name", "Name of the server", .name) { $0.name },
+        Field("state", "ok, or the status that the server reports", .state) { $0.state },
+        Field("server", "Address of its API") { $0.server },
         Field("version", "The server's version") { $0.version },
-        Field("active_sessions", "How many sessions are active") { $0.sessions },
+        Field("active_sessions", "Number of active sessions") { $0.sessions },
         Field("uptime", "How long it has been running") { $0.uptime },
         Field("latency", "How long the answer took") { $0.latency },
     ]
 }
 
-/// A PEM file with authorities that count for the server of one profile.
+/// A PEM file with the certificate authorities for the server of one profile.
 enum AuthorityFile {
-    /// Its setting, below a profile.
+    /// The key of the setting in a profile.
     static func key(of profile: String) -> [String] { ["profiles", profile] + key }
 
     private static let key = ["auth"] + AuthSettings.authorities.declaration.key
 
-    /// The file of `--cacert`, with its whole path; nil where the option was not used.
+    /// The absolute path of the `--cacert` file. Nil when the option was not used.
     ///
-    /// - Throws: `AuthError.badAuthority` for one that cannot be read, or holds no certificate.
+    /// - Throws: `AuthError.badAuthority` for a file that cannot be read or has no certificate.
     static func ofThisRun(_ context: ActionContext) throws(AuthError) -> String? {
         guard let entry = context.host.settings[key], entry.origin == .flag, let path = entry.value.string else {
             return nil
@@ -299,6 +302,6 @@ enum AuthorityFile {
         } catch {
             throw .badAuthority(file: path, why: error.message)
         }
-        throw .badAuthority(file: path, why: "it holds no certificate")
+        throw .badAuthority(file: path, why: "it contains no certificate")
     }
 }

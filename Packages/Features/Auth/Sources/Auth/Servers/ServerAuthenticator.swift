@@ -4,9 +4,9 @@ import Capabilities
 import HTTPClient
 import Registry
 
-/// Signs requests to vendors of models with their keys, and requests to servers with the sessions of their profiles.
+/// Signs requests to model vendors with their keys, and requests to servers with the sessions of their profiles.
 ///
-/// A credential leaves only for the server that it was made for; a request to any other is refused here.
+/// A credential is sent only to the server that it belongs to; a request to any other server is rejected.
 final class ServerAuthenticator: Authenticator {
     private let services: AuthServices
 
@@ -45,7 +45,7 @@ final class ServerAuthenticator: Authenticator {
         do {
             session = try await self.session(of: profile)
         } catch let error as SignInError where error.kind == .signedOut {
-            // A platform would refuse the request; any other server may well ask for nothing.
+            // A platform would reject the request; other servers may not need a credential.
             guard profile.kind != .kamiwaza else { throw AuthError.noToken(profile.name) }
             return
         }
@@ -77,8 +77,8 @@ final class ServerAuthenticator: Authenticator {
 }
 
 extension ServerProfile {
-    /// Whether a credential for this server may go to an address: to the server itself, and to other ports of its host,
-    /// where a platform serves its models, as long as nobody on the way can read along.
+    /// Whether a credential for this server may be sent to an address: to the server itself, and over https to other
+    /// ports of its host, because a platform serves its models there.
     func mayReceive(_ target: HTTPURL) -> Bool {
         target.isSameOrigin(as: url) || (target.scheme == .https && target.host == url.host)
     }
@@ -90,19 +90,19 @@ extension SecretSource {
     }
 }
 
-/// A provider of models with a key by name, whose key goes nowhere else.
+/// A model vendor with a named key that is sent only to that vendor.
 struct ModelVendor: Sendable {
-    /// How requests carry the key.
+    /// How a request carries the key.
     enum Header: Sendable {
         case bearer
         case named(String)
     }
 
-    /// The name of its key among the secrets; the environment variable follows from it.
+    /// The name of the secret that holds its key. The environment variable is derived from it.
     let name: SecretName
     let hosts: [String]
     let header: Header
-    /// The variable by which the environment sends its own key elsewhere.
+    /// The environment variable with another address for the key.
     var addressVariable: String { name.environmentVariable.replacingEnd("_API_KEY", by: "_BASE_URL") }
 
     private init(_ name: SecretName, _ hosts: [String], _ header: Header = .bearer) {
@@ -120,7 +120,7 @@ struct ModelVendor: Sendable {
         ModelVendor("groq", ["api.groq.com"]),
         ModelVendor("deepseek", ["api.deepseek.com"]),
         ModelVendor("xai", ["api.x.ai"]),
-        // It has no host of its own: its key is for the address that stands beside it, and for no other.
+        // It has no fixed host: its key is only for the address in its address variable.
         ModelVendor("kamiwaza", []),
     ]
 
@@ -128,17 +128,18 @@ struct ModelVendor: Sendable {
         all.first { $0.name.text == name }
     }
 
-    /// Whether a key may go to an address. One from the environment also goes where the same environment says.
+    /// Whether a key may be sent to an address. A key from the environment may also be sent to the address in the
+    /// environment.
     func mayGo(to url: HTTPURL, keyIsFromEnvironment: Bool, environment: [String: String]) -> Bool {
         if url.scheme == .https, hosts.contains(url.host), url.port == 443 { return true }
         guard keyIsFromEnvironment, let base = address(environment) else { return false }
         return url.isSameOrigin(as: base)
     }
 
-    /// Where the environment wants its key to go.
+    /// The address in the environment for this vendor's key.
     func address(_ environment: [String: String]) -> HTTPURL? {
         guard let text = environment[addressVariable], !text.isEmpty else { return nil }
-        // What is no address leads nowhere, so the key stays here; the request itself will say what is wrong.
+        // The key is not sent to an invalid address. The request itself reports the problem.
         return try? HTTPURL(text, assuming: .https)
     }
 
@@ -151,7 +152,7 @@ struct ModelVendor: Sendable {
 }
 
 extension RequestHead {
-    /// Carries a token in the usual place.
+    /// Adds the token as a bearer token.
     mutating func authorize(with token: Secret) {
         headers.append(("Authorization", Secret("Bearer " + token.withText { $0 })))
     }

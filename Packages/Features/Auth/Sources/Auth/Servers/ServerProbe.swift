@@ -4,11 +4,11 @@ import HTTPCore
 import JSON
 import KamiwazaKit
 
-/// Finds out what a server is, so that an address is kept only after something sensible answered there.
+/// Detects the kind of a server, so that an address is saved only after a known kind of server answered there.
 struct ServerProbe: Sendable {
     let client: HTTPClient
 
-    /// The address of the server's API and its kind, which may be known beforehand.
+    /// The address of the server's API and its kind, which may be given.
     func find(_ typed: String, kind: ServerKind?) async throws -> (url: HTTPURL, kind: ServerKind) {
         let address = try KamiwazaAddress(typed)
         switch kind {
@@ -32,13 +32,13 @@ struct ServerProbe: Sendable {
         }
     }
 
-    /// What a gateway says about itself; an answer with `status` or `ok` is one.
+    /// The health that a gateway reports: an object with `status` or `ok`.
     func health(of url: HTTPURL) async throws -> JSONObject {
         let response = try await client.send(request(url, "health")).requireSuccess()
         guard let object = try? JSON(parsing: response.body).object, object["status"] != nil || object["ok"] != nil
         else {
             throw HTTPError(
-                .badAnswer, "\(url.server) says nothing about its health; check the address of the server",
+                .badAnswer, "\(url.server) did not report its health; check the server address",
                 status: response.status, server: url.server)
         }
         return object
@@ -46,7 +46,7 @@ struct ServerProbe: Sendable {
 
     private enum Likelihood { case no, maybe, surely }
 
-    /// Some servers of models have a `/health` too, with nothing but a `status` in it.
+    /// Some model servers also have a `/health` that contains only a `status`.
     private func whetherGateway(_ url: HTTPURL) async throws -> Likelihood {
         do {
             let health = try await health(of: url)
@@ -56,7 +56,7 @@ struct ServerProbe: Sendable {
         }
     }
 
-    /// Where an OpenAI-compatible server has its API: at the address or at `/v1` below it; nil where there is none.
+    /// The address of an OpenAI-compatible API: the given address or `/v1` below it. Nil when there is none.
     private func modelServer(_ url: HTTPURL) async throws -> HTTPURL? {
         let isVersioned = url.path.split(separator: "/").last == "v1"
         for place in isVersioned ? [url] : [try url.appending("v1"), url] where try await listsModels(place) {
@@ -65,10 +65,9 @@ struct ServerProbe: Sendable {
         return nil
     }
 
-    /// Whether models are listed there, or a key is wanted for that.
+    /// Whether the server lists models there, or requires a key for that.
     private func listsModels(_ url: HTTPURL) async throws -> Bool {
         let response = try await client.send(request(url, "models"))
-        // What is no JSON is no such list.
         guard let answer = try? JSON(parsing: response.body).object else { return false }
         switch response.status.code {
         case 200: return answer["data"]?.array != nil
@@ -85,7 +84,7 @@ struct ServerProbe: Sendable {
     }
 }
 
-/// A server answers at an address, and it is none that is known.
+/// A server answers at an address, but its kind is not known.
 struct ProbeError: Failure {
     let code = "auth.server-kind"
     let exit = ExitCode.unreachable
@@ -94,14 +93,14 @@ struct ProbeError: Failure {
 
     init(_ server: String, _ cause: any Error) {
         message =
-            "neither a Kamiwaza platform, an agent gateway nor a server of models could be reached at \(server): something "
-            + "else answers there; check the address, or say '--kind openai' when it is another server that takes a key"
+            "\(server) is not a Kamiwaza platform, an agent gateway or a model server: something else answers there; "
+            + "check the address, or use '--kind openai' for another server that takes a key"
         self.cause = cause
     }
 }
 
 extension HTTPURL {
-    /// The address below this one.
+    /// The address of a path below this one.
     func appending(_ path: String) throws(HTTPError) -> HTTPURL {
         try resolving((self.path.hasSuffix("/") ? self.path : self.path + "/") + path)
     }

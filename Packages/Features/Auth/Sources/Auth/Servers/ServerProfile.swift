@@ -4,27 +4,27 @@ import HTTPClient
 import HTTPCore
 import Settings
 
-/// A server that a profile names.
+/// The server of a profile.
 struct ServerProfile: Sendable {
     let name: String
-    /// Where its API begins.
+    /// The base address of its API.
     let url: HTTPURL
     let kind: ServerKind
-    /// The file with the authorities that count for it alone.
+    /// The file with the certificate authorities for this server only.
     var authority: String?
 
-    /// The only server that its credentials are sent to.
+    /// The only origin that its credentials are sent to.
     var origin: String { Session.origin(of: url) }
 
-    /// What its session is called among the secrets.
+    /// The name of the secret that holds its session.
     var sessionName: SecretName { SecretName("server.\(name).session") }
 
-    /// Whether somebody on the way to the server could read along.
+    /// Whether others on the network could read the traffic.
     var isReadable: Bool {
         url.scheme == .http && url.host != "localhost" && !url.host.hasPrefix("127.") && url.host != "::1"
     }
 
-    /// Names end up in settings' keys, in names of secrets and in commands.
+    /// Restricts names to characters that are safe in settings keys, secret names and commands.
     static func check(_ name: String) throws(AuthError) {
         let allowed = name.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 45 }
         guard allowed, !name.isEmpty, name.utf8.count <= 64, !name.hasPrefix("-") else {
@@ -32,7 +32,7 @@ struct ServerProfile: Sendable {
         }
     }
 
-    /// A name that fits an address: `lab.example:8443` is `lab-example-8443`.
+    /// A valid name for an address: `lab.example:8443` becomes `lab-example-8443`.
     static func name(for url: HTTPURL) -> String {
         let text = url.port == url.scheme.defaultPort ? url.host : "\(url.host)-\(url.port)"
         let words = text.lowercased().utf8.split { !((97...122).contains($0) || (48...57).contains($0)) }
@@ -40,7 +40,7 @@ struct ServerProfile: Sendable {
     }
 }
 
-/// The profiles as the settings have them.
+/// The profiles in the settings.
 struct ServerProfiles: ServerList {
     private let settings: FeatureSettings
 
@@ -50,12 +50,12 @@ struct ServerProfiles: ServerList {
 
     var names: [String] { settings.servers.map(\.profile) }
 
-    /// Of a platform every port, at which it serves its models.
+    /// For a platform this includes every port, because it serves its models on other ports.
     var servers: [String] {
         settings.servers.compactMap { ServerPattern.of($0.address, anyPort: $0.kind == .kamiwaza) }
     }
 
-    /// The profile that commands mean when they name none.
+    /// The default profile.
     var inUse: String? { settings.profile }
 
     func profile(named name: String) throws(AuthError) -> ServerProfile {
@@ -72,7 +72,7 @@ struct ServerProfiles: ServerList {
         }
     }
 
-    /// The profile that was named, else the one in use, else the only one.
+    /// The named profile, or the default one, or the only one.
     func chosen(_ name: String?) throws(AuthError) -> ServerProfile {
         if let name { return try profile(named: name) }
         if let inUse, names.contains(inUse) { return try profile(named: inUse) }
@@ -83,7 +83,7 @@ struct ServerProfiles: ServerList {
 }
 
 extension ServerKind {
-    /// What people call it.
+    /// The name to show to people.
     var name: String {
         switch self {
         case .kamiwaza: "Kamiwaza platform"

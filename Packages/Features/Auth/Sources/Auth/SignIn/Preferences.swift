@@ -1,6 +1,6 @@
 import StorageKit
 
-/// What is remembered of how somebody used a server, until they log out.
+/// Remembers sign-in choices for a server until the user signs out.
 final class Preferences: Sendable {
     static let migrations: [Migration] = [
         Migration(
@@ -12,7 +12,7 @@ final class Preferences: Sendable {
             """)
     ]
 
-    /// The user name that was last signed in with.
+    /// The user name of the last sign-in.
     static let user = "user"
 
     private let database: Database
@@ -37,7 +37,7 @@ final class Preferences: Sendable {
         }
     }
 
-    /// Forgets everything about a profile.
+    /// Removes all preferences for a profile.
     func clear(_ profile: String) async throws {
         try await database.write { try $0.run("DELETE FROM preferences WHERE profile = ?", profile) }
     }

@@ -5,7 +5,7 @@ import JSON
 import KamiwazaKit
 import Registry
 
-/// Signing in, signing out, and who one is.
+/// The actions for signing in and out, and for the signed-in user.
 struct SignInActions {
     let services: AuthServices
 
@@ -22,7 +22,7 @@ struct SignInActions {
             let profile = try await services.profile(forLogin: arguments.server?.text, context)
             if profile.isReadable {
                 context.notice(
-                    "\(profile.url.server) speaks http without TLS: everybody on the way there can read your password "
+                    "\(profile.url.server) uses http without TLS: anyone on the network path can read your password "
                         + "and token")
             }
             try await services.openSecrets(for: profile)
@@ -46,23 +46,23 @@ struct SignInActions {
         .byName()
         .sending()
         .details(
-            "On a terminal it asks for what is missing. Elsewhere it takes a user name and a password from --password-stdin, "
-                + "--password-env or --password-fd, or a token from --token-stdin and the like. A token is kept only after "
-                + "the server has taken it."
+            "On a terminal it asks for missing values. Otherwise it needs a user name and a password from "
+                + "--password-stdin, --password-env or --password-fd, or a token from --token-stdin, --token-env or "
+                + "--token-fd. A token is saved only after the server has accepted it."
         )
-        .question("auth.login.method", "How to sign in, in the words of the question")
+        .question("auth.login.method", "The sign-in method, one of the options of the question")
         .question("auth.login.user", "The user name")
         .question("auth.login.password", "The password")
-        .question("auth.login.token", "The key of a server without accounts")
+        .question("auth.login.token", "The key for a server without accounts")
         .question("auth.login.remember", "Whether to stay signed in on this machine: true or false")
-        .example("martlet auth login lab.example", "Sets the server up and asks for the rest")
-        .example("martlet auth login lab --token-stdin < token.txt", "In a script")
+        .example("martlet auth login lab.example", "Add the server and ask for the rest")
+        .example("martlet auth login lab --token-stdin < token.txt", "Sign in from a script")
         .example("martlet auth login lab --user ada --remember", "Stay signed in on this machine")
     }
 
-    /// The session, or the access token of this machine that takes its place when somebody wants that.
+    /// The session, or this machine's access token if the user wants to stay signed in.
     private func remembered(_ session: Session, _ flow: SignInFlow, _ isWanted: Bool) async throws -> Session {
-        let question = "Remember this device, so that you stay signed in?"
+        let question = "Stay signed in on this device?"
         let interaction = flow.context.interaction
         do {
             guard flow.profile.kind == .kamiwaza else { return session }
@@ -82,7 +82,7 @@ struct SignInActions {
 
     private func choose(_ flow: SignInFlow, _ arguments: LoginArguments) async throws -> Session {
         guard flow.profile.kind == .kamiwaza else {
-            // A server without accounts takes a key and nothing else.
+            // A server without accounts accepts only a key.
             let key = try await flow.context.interaction.secret(
                 "auth.login.token", "Key for \(flow.profile.url.server)")
             return try await flow.with(token: key)
@@ -111,8 +111,11 @@ struct SignInActions {
 
     private var logout: Action {
         Action(
-            "auth.logout", "Sign out of a server, and revoke this machine's token there", .writes,
-            .argument("server", "The server", as: String?.self, completion: ServerActions.completion)
+            "auth.logout", "Sign out of a server and revoke this machine's token", .writes,
+            .argument(
+                "server", "Server name; if omitted, the default server", as: String?.self,
+                completion: ServerActions.completion
+            )
         ) { context, name in
             let profile = try services.profiles.chosen(name)
             try await services.signOut(profile, context)
@@ -120,13 +123,13 @@ struct SignInActions {
         }
         .byName()
         .sending()
-        .details("What you did with the server stays in your history.")
+        .details("Your history with the server stays.")
     }
 
     private var status: Action {
         Action(
             "auth.status", "Show where you are signed in", .reads,
-            .argument("server", "Only this server", as: String?.self, completion: ServerActions.completion)
+            .argument("server", "Show only this server", as: String?.self, completion: ServerActions.completion)
         ) { context, name in
             let names = try name.map { [try services.profiles.profile(named: $0).name] } ?? services.profiles.names
             var rows: [StatusRow] = []
@@ -135,13 +138,16 @@ struct SignInActions {
                 rows: context.rows(rows, orSay: ServerActions.none), isAboutOne: name != nil)
         }
         .asDefault()
-        .details("No server is asked. With a server's name it ends with 3 when nobody is signed in there.")
+        .details("This sends no request. With a server name, the exit code is 3 if you are not signed in to it.")
     }
 
     private var whoami: Action {
         Action(
-            "auth.whoami", "Ask a server who you are", .reads,
-            .argument("server", "The server", as: String?.self, completion: ServerActions.completion)
+            "auth.whoami", "Show your account at a server", .reads,
+            .argument(
+                "server", "Server name; if omitted, the default server", as: String?.self,
+                completion: ServerActions.completion
+            )
         ) { context, name in
             let profile = try services.profiles.chosen(name)
             try await services.requireCredential(profile)
@@ -151,7 +157,7 @@ struct SignInActions {
     }
 }
 
-/// What `auth.login` takes.
+/// The arguments of `auth.login`.
 struct LoginArguments: ActionArguments {
     private(set) var server: HostValue?
     private(set) var (user, provider): (String?, String?)
@@ -162,20 +168,20 @@ struct LoginArguments: ActionArguments {
         bind(
             \.server,
             .argument(
-                "server", "A server that is set up, or the address of a new one", completion: ServerActions.completion)),
-        bind(\.user, .option("user", "The user name")),
+                "server", "A configured server, or the address of a new one", completion: ServerActions.completion)),
+        bind(\.user, .option("user", "User name")),
         bind(\.provider, .option("provider", "Sign in with a browser and this provider")),
         bind(\.inBrowser, .flag("browser", "Sign in with a browser")),
         bind(\.onDevice, .flag("device", "Sign in with a browser on another device")),
-        bind(\.isRemembered, .flag("remember", "Remember this device with an access token of its own")),
-        bind(\.password, .secret("password", "The password")),
-        bind(\.token, .secret("token", "An access token instead of everything else")),
+        bind(\.isRemembered, .flag("remember", "Stay signed in on this device with its own access token")),
+        bind(\.password, .secret("password", "Password")),
+        bind(\.token, .secret("token", "An access token, instead of all other methods")),
     ]
 
     init() {}
 }
 
-/// What signing in came to.
+/// The result of signing in.
 struct SignedIn: Record {
     let name: String
     let server: String
@@ -195,22 +201,22 @@ struct SignedIn: Record {
     }
 
     static let fields: [Field<SignedIn>] = [
-        Field("name", "What the server is called", .name) { $0.name },
-        Field("server", "Where its API is") { $0.server },
-        Field("user", "Who is signed in") { $0.user },
-        Field("credential", "What is kept for it") { $0.credential },
-        Field("expires", "When that ends, where it does") { $0.expires },
+        Field("name", "Name of the server", .name) { $0.name },
+        Field("server", "Address of its API") { $0.server },
+        Field("user", "The signed-in user") { $0.user },
+        Field("credential", "The stored credential") { $0.credential },
+        Field("expires", "When the credential expires, if it does") { $0.expires },
     ]
 }
 
-/// What signing out came to.
+/// The result of signing out.
 struct SignedOut: Record {
     let name: String
     let server: String
 
     static let fields: [Field<SignedOut>] = [
-        Field("name", "What the server is called", .name) { $0.name },
-        Field("server", "Where its API is") { $0.server },
+        Field("name", "Name of the server", .name) { $0.name },
+        Field("server", "Address of its API") { $0.server },
         Field("state", "signed out", .state) { _ in SignInState.signedOut },
     ]
 }
@@ -220,14 +226,14 @@ enum SignInState: String, Choice, Hashable {
     case signedIn = "signed-in"
     case signedOut = "signed-out"
     case expired
-    /// No key is kept for a server that may want none.
+    /// No key is stored, and the server may not need one.
     case noKey = "no-key"
 
-    /// Whether requests surely lack a credential.
+    /// Whether a required credential is missing.
     var isLacking: Bool { self == .signedOut || self == .expired }
 }
 
-/// How it stands with one server.
+/// The sign-in state of one server.
 struct StatusRow: Record {
     let name: String
     let server: String
@@ -244,17 +250,17 @@ struct StatusRow: Record {
     }
 
     static let fields: [Field<StatusRow>] = [
-        Field("name", "What the server is called", .name) { $0.name },
-        Field("state", "signed-in, signed-out, expired, or no-key where none may be needed", .state) { $0.state },
-        Field("user", "Who is signed in") { $0.user },
+        Field("name", "Name of the server", .name) { $0.name },
+        Field("state", "signed-in, signed-out, expired, or no-key if the server may not need one", .state) { $0.state },
+        Field("user", "The signed-in user") { $0.user },
         Field("credential", "session, access token or environment") { $0.credential },
-        Field("expires", "When that ends, where it does") { $0.expires },
-        Field("server", "Where its API is") { $0.server },
-        Field("in_use", "Whether commands mean it when they name none") { $0.inUse },
+        Field("expires", "When the credential expires, if it does") { $0.expires },
+        Field("server", "Address of its API") { $0.server },
+        Field("in_use", "Whether it is the default server") { $0.inUse },
     ]
 }
 
-/// The rows; one that was asked for by name decides about the exit code.
+/// The rows. If the server was named, its state sets the exit code.
 struct StatusRows: OutputValue {
     let rows: [StatusRow]
     let isAboutOne: Bool
@@ -264,7 +270,7 @@ struct StatusRows: OutputValue {
     var exit: ExitCode { isAboutOne && rows.contains { $0.state.isLacking } ? .denied : .done }
 }
 
-/// Who a server says one is.
+/// The account as the server reports it.
 struct Identity: Record {
     let server: String
     let user: KamiwazaUser
@@ -276,10 +282,10 @@ struct Identity: Record {
 
     static let fields: [Field<Identity>] = [
         Field("user", "The user name", .name) { $0.user.name },
-        Field("email", "The address for mail") { $0.user.email },
+        Field("email", "The email address") { $0.user.email },
         Field("groups", "The groups") { $0.user.groups },
         Field("roles", "The roles") { $0.user.roles },
-        Field("subject", "The account's id", .detail) { $0.user.subject },
-        Field("server", "The server that says so") { $0.server },
+        Field("subject", "The account id", .detail) { $0.user.subject },
+        Field("server", "Address of the server") { $0.server },
     ]
 }

@@ -8,7 +8,7 @@ import JSON
 import KamiwazaKit
 import Registry
 
-/// The ways to sign in to one server. Each gives a session that is not stored yet.
+/// The ways to sign in to one server. Each returns a session that is not stored yet.
 struct SignInFlow: Sendable {
     let services: AuthServices
     let profile: ServerProfile
@@ -18,7 +18,7 @@ struct SignInFlow: Sendable {
 
     // MARK: With a token
 
-    /// A token that was made elsewhere, kept only when the server takes it.
+    /// Signs in with an existing token, after checking that the server accepts it.
     func with(token: Secret) async throws -> Session {
         services.surroundings.redactor.learn(token)
         var session = Session(
@@ -37,8 +37,7 @@ struct SignInFlow: Sendable {
         return session
     }
 
-    /// What the server knows of the token, so that it can be revoked and its end be foreseen. Only a token that is the
-    /// account's only one can be told from the others.
+    /// Adds the token's id and expiry, so that it can be revoked and its expiry is known.
     private func completed(_ session: Session, _ token: Secret) async throws -> Session {
         guard let facts = TokenClaims(token) else { return session }
         var session = session
@@ -59,7 +58,7 @@ struct SignInFlow: Sendable {
 
     // MARK: With a password
 
-    /// A user name and a password; a person who mistypes may try again.
+    /// Signs in with a user name and a password. On a terminal, a wrong password can be entered again.
     func with(user given: String?, password: Secret?) async throws -> Session {
         let remembered = try await services.preferences.value(Preferences.user, of: profile)
         var user = given ?? ""
@@ -89,12 +88,13 @@ struct SignInFlow: Sendable {
 
     // MARK: With a browser
 
-    /// The server's providers, for the person to choose from.
+    /// The sign-in providers of the server.
     func providers() async throws -> [SignInProvider] {
         try await api(nil).providers()
     }
 
-    /// With a browser: by OpenID where the server's configuration can be found, else by the server's own page.
+    /// Signs in with a browser: by OpenID if the server's configuration is found, otherwise by the server's own sign-in
+    /// page.
     func withBrowser(provider: SignInProvider?) async throws -> Session {
         guard context.interaction.canAsk else {
             throw AuthError.needsPerson("signing in with a browser", profile: profile.name)
@@ -104,7 +104,7 @@ struct SignInFlow: Sendable {
                 configuration, clientID: services.client(of: profile), client: services.client,
                 now: services.surroundings.now)
             flow.notice = { [context] in context.notice($0) }
-            // How Keycloak is told which of its providers is meant.
+            // Keycloak's parameter to preselect a provider.
             if let provider { flow.extra = [("kc_idp_hint", provider.alias)] }
             return try await named(Session(try await flow.run(show), origin: profile.origin))
         }
@@ -116,18 +116,18 @@ struct SignInFlow: Sendable {
             return try await receiver.answer()
         }
         guard case .tokens(let tokens) = answer else {
-            throw AuthError.notOffered("to sign in with this program and a browser", profile: profile.name)
+            throw AuthError.notOffered("signing in to this program with a browser", profile: profile.name)
         }
         return try await named(Session(tokens, origin: profile.origin))
     }
 
     private func show(_ url: HTTPURL) async throws {
-        // The browser sends there what the address says, also for a caller who may not.
+        // The browser sends a request to this address, so the caller must be allowed to reach it.
         try context.caller.grant.check(.host(url.host, port: url.port))
-        context.notice("Sign in with your browser at this address:\n  \(url.text)")
+        context.notice("Open this address in your browser to sign in:\n  \(url.text)")
         let browser = Browser(environment: services.surroundings.environment)
-        if browser.isAvailable, await browser.open(url) { context.notice("It was opened in your browser.") }
-        context.progress("waiting until you have signed in")
+        if browser.isAvailable, await browser.open(url) { context.notice("Your browser should open it now.") }
+        context.progress("waiting for you to sign in")
     }
 
     // MARK: On another device
@@ -140,13 +140,13 @@ struct SignInFlow: Sendable {
             var flow = DeviceFlow(
                 configuration, clientID: services.client(of: profile), client: services.client,
                 now: services.surroundings.now)
-        else { throw AuthError.notOffered("to sign in on another device", profile: profile.name) }
+        else { throw AuthError.notOffered("signing in on another device", profile: profile.name) }
         flow.notice = { [context] in context.notice($0) }
         let answer = try await flow.run { [context] code in
             context.notice(
                 "On any device, open\n  \(code.completeURI?.text ?? code.verificationURI.text)\nand enter the code "
                     + code.userCode)
-            context.progress("waiting until you have signed in")
+            context.progress("waiting for you to sign in")
         }
         return try await named(Session(answer, origin: profile.origin))
     }
@@ -160,14 +160,14 @@ struct SignInFlow: Sendable {
                     return found
                 }
             } catch let error as SignInError where error.kind == .badAnswer && place.scheme == .http {
-                // Addresses without TLS are not used for codes and tokens; the platform's own page is what is left.
+                // Codes and tokens are not sent without TLS, so the platform's own sign-in page is used instead.
                 continue
             }
         }
         return nil
     }
 
-    /// The same session with the name of the person, as the server knows it.
+    /// Adds the user name that the server reports.
     private func named(_ session: Session) async throws -> Session {
         var session = session
         services.surroundings.redactor.learn(session.accessToken)
@@ -177,7 +177,7 @@ struct SignInFlow: Sendable {
 
     // MARK: Afterwards
 
-    /// Exchanges a session for a personal access token that carries this machine's name.
+    /// Exchanges a session for a personal access token with this machine's name.
     func remembered(_ session: Session) async throws -> Session {
         let name = "martlet on \(Machine.name)"
         let made = try await api(session.accessToken).makePersonalToken(name: name, lifetime: Machine.tokenLifetime)
@@ -196,8 +196,8 @@ struct SignInFlow: Sendable {
     }
 }
 
-/// What a token says of itself, when it is a signed one (JWT). It is believed for display and for revoking only: whether
-/// the token is good, its server decides.
+/// The claims of a signed token (JWT). They are used only to show and to revoke the token; the server decides whether
+/// it is valid.
 struct TokenClaims {
     let id: String?
     let expiry: Timestamp?
@@ -208,7 +208,7 @@ struct TokenClaims {
             guard parts.count == 3 else { return nil }
             return Base64URL.decode(parts[1])
         }
-        // What is no JSON is a token of another kind, which says nothing of itself.
+        // Other kinds of token have no claims.
         guard let payload, let claims = try? JSON(parsing: payload).object else { return nil }
         id = claims["jti"]?.string
         expiry = claims["exp"]?.double.flatMap { seconds in
@@ -217,15 +217,15 @@ struct TokenClaims {
     }
 }
 
-/// What of this machine goes to servers.
+/// What servers learn about this machine.
 enum Machine {
-    /// A remembered device stays so for a hundred days.
+    /// A remembered device stays signed in for a hundred days.
     static let tokenLifetime: Duration = .seconds(8_640_000)
 
-    /// The machine's own name, by which its token is found in a list.
+    /// The host name, to recognise the token in a list.
     static var name: String {
         var buffer = [CChar](repeating: 0, count: 256)
-        guard unsafe gethostname(&buffer, buffer.count - 1) == 0 else { return "a machine without a name" }
+        guard unsafe gethostname(&buffer, buffer.count - 1) == 0 else { return "an unnamed machine" }
         return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

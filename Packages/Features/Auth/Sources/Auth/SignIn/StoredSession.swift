@@ -4,7 +4,7 @@ import Capabilities
 import KamiwazaKit
 import Registry
 
-/// A profile's session in the vault, renewed by its platform.
+/// A profile's session in the secret store. The platform renews it.
 struct StoredSession: SessionSource {
     let profile: ServerProfile
     let services: AuthServices
@@ -13,12 +13,12 @@ struct StoredSession: SessionSource {
         guard let text = try await services.secrets.secret(named: profile.sessionName) else { return nil }
         let session = try Session(encoded: text)
         learn(session)
-        // The profile means another server by now, to which this session must not go.
+        // A session for the profile's former server must not be sent to the current one.
         return session.origin == profile.origin ? session : nil
     }
 
     func mark() throws -> SessionMark? {
-        // The desktop's keyring tells nothing without being asked for the secret.
+        // The desktop keyring reports changes only by reading the secret.
         guard services.layered.kept is Vault else { return nil }
         return SessionMark(try services.vault.mark())
     }

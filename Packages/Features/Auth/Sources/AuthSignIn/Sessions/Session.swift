@@ -2,29 +2,29 @@ public import Capabilities
 public import HTTPClient
 import JSON
 
-/// What somebody has after signing in: the credential for one server and what is known of it.
+/// The result of signing in: the credential for one server, and the facts about it.
 public struct Session: Sendable {
-    /// What kind of credential it is.
+    /// The kind of credential.
     public enum Kind: Sendable, Hashable {
-        /// An access token that is followed by others for as long as the server lets it be renewed.
+        /// An access token that can be renewed for as long as the server allows.
         case tokens
-        /// A personal access token, which is never renewed. `id` is what revokes it.
+        /// A personal access token, which is never renewed. `id` is the id that revokes it.
         case personal(id: String?, name: String?)
     }
 
     /// Sent as `Authorization: Bearer`.
     public var accessToken: Secret
     public var refreshToken: Secret?
-    /// Nil where the server does not say; then only its 401 tells that the token is over.
+    /// Nil when the server does not report it. Then only a 401 shows that the token has expired.
     public var expiry: Timestamp?
-    /// When the access token was received, which with `expiry` tells how long such a token lives.
+    /// When the access token was received. Together with `expiry` it gives the lifetime of the token.
     public var received: Timestamp?
     public var kind: Kind
-    /// The only server that may see it, as `https://host:port`.
+    /// The only server that may receive it, as `https://host:port`.
     public let origin: String
-    /// The person, for display.
+    /// The name of the user, for display.
     public var userName: String?
-    /// Whether the server has refused to renew it, so that only signing in again helps.
+    /// Whether the server has refused to renew it, so that the user must sign in again.
     public var hasEnded = false
 
     public init(
@@ -40,14 +40,14 @@ public struct Session: Sendable {
         self.userName = userName
     }
 
-    /// A session from what a token endpoint answered.
+    /// A session from the response of a token endpoint.
     public init(_ answer: TokenAnswer, origin: String, userName: String? = nil) {
         self.init(
             accessToken: answer.accessToken, refreshToken: answer.refreshToken, expiry: answer.expiry,
             received: answer.received, origin: origin, userName: userName)
     }
 
-    /// The same session with a newer access token. A server that sends no new refresh token means the old one to stay.
+    /// The same session with a newer access token. The old refresh token stays valid if the server sends no new one.
     public func renewed(by answer: TokenAnswer) -> Session {
         var session = self
         session.accessToken = answer.accessToken
@@ -58,17 +58,17 @@ public struct Session: Sendable {
         return session
     }
 
-    /// Whether a newer access token can be had for this one without a person.
+    /// Whether the session can be renewed without the user.
     public var canBeRenewed: Bool { kind == .tokens && refreshToken?.isEmpty == false && !hasEnded }
 
     /// How long before its expiry a token is renewed.
     public static let margin: Duration = .seconds(30)
 
-    /// Whether the access token is over, or so near to it that a request might arrive too late.
+    /// Whether the access token has expired, or is so close to its expiry that a request might arrive too late.
     public func isStale(at now: Timestamp) -> Bool {
         guard let expiry else { return false }
         var margin = Self.margin
-        // A token that lives shorter than that would otherwise be renewed at every request.
+        // Otherwise a token with a shorter lifetime would be renewed for every request.
         if let received, received < expiry { margin = min(margin, (expiry - received) / 2) }
         return expiry - now <= margin
     }
@@ -77,7 +77,7 @@ public struct Session: Sendable {
 extension Session {
     private static let version = 1
 
-    /// The session as one text, which is itself a secret: what a vault keeps.
+    /// The session as text for a vault. The text is itself a secret.
     public var encoded: Secret {
         var members: JSONObject = ["version": .int(Self.version), "origin": .string(origin)]
         members["access_token"] = accessToken.withText { .string($0) }
@@ -96,27 +96,29 @@ extension Session {
         return Secret(JSON.object(members).text())
     }
 
-    /// Reads what `encoded` made. Members of a later version are passed over; one that changed the meaning of those
-    /// known here has another number, and is refused.
+    /// Reads the result of `encoded`. Unknown members are ignored. A format with changed members has another version
+    /// number, and is rejected.
     public init(encoded: Secret) throws(SignInError) {
         let members = try encoded.withText { (text) throws(SignInError) -> JSON in
-            // The parser's own error might quote the text, so it is not kept.
+            // The parser's error is dropped, because it might quote the text.
             do { return try JSON(parsing: text) } catch { throw Self.unreadable("it is damaged") }
         }
-        guard let version = members["version"]?.int else { throw Self.unreadable("it names no version") }
-        guard version == Self.version else { throw Self.unreadable("another version of this program has written it") }
+        guard let version = members["version"]?.int else { throw Self.unreadable("it has no version") }
+        guard version == Self.version else {
+            throw Self.unreadable("it was written by another version of this program")
+        }
         guard let origin = members["origin"]?.string, let token = members["access_token"]?.string, !token.isEmpty
-        else { throw Self.unreadable("it lacks the token or its server") }
+        else { throw Self.unreadable("the token or its server is missing") }
         let kind: Kind
         switch members["kind"]?.string {
         case "tokens": kind = .tokens
         case "personal": kind = .personal(id: members["id"]?.string, name: members["name"]?.string)
-        default: throw Self.unreadable("its kind is not known")
+        default: throw Self.unreadable("its kind is unknown")
         }
         func moment(_ name: String) throws(SignInError) -> Timestamp? {
             guard let value = members[name], !value.isNull else { return nil }
             do throws(ValueError) { return try Timestamp(json: value) } catch {
-                throw Self.unreadable("one of its times is none")
+                throw Self.unreadable("one of its times is not valid")
             }
         }
         self.init(
@@ -132,7 +134,7 @@ extension Session {
 }
 
 extension Session {
-    /// The server of an address as `https://host:port`: what a session is bound to.
+    /// The origin of an address, as `https://host:port`. A session is bound to it.
     public static func origin(of url: HTTPURL) -> String {
         "\(url.scheme.rawValue)://\(url.server)"
     }

@@ -1,51 +1,50 @@
 public import Capabilities
 import Synchronization
 
-/// Gives requests a token that is valid, and renews it once for all who need that: the tasks of this process, and the
-/// processes that share the session. What another process does to the session, such as to sign out, counts from the next
-/// request on.
+/// Provides a valid token for requests. It renews the token once for all tasks of this process and for all processes
+/// that share the session. Changes by another process, such as signing out, apply from the next request on.
 ///
 ///     let keeper = SessionKeeper(source, now: now)
 ///     var session = try await keeper.session()                                  // before a request
 ///     session = try await keeper.session(refusing: session.accessToken)         // after its 401
 ///     await keeper.close()
 ///
-/// A renewal belongs to the keeper and not to the requests that wait for it. It goes on when they are cancelled, because
-/// the server may have replaced the refresh token already; `close` waits for it.
+/// A renewal belongs to the keeper, not to the requests that wait for it. It continues when they are cancelled, because
+/// the server may already have replaced the refresh token. `close` waits for it.
 public final class SessionKeeper: Sendable {
     struct State {
-        /// The newest session that is known here; another process may have stored a newer one.
+        /// The newest session known to this process. Another process may have stored a newer one.
         var current: Session?
-        /// How the stored session looked before `current` was read; nil where it cannot be told without reading.
+        /// The mark of the stored session before `current` was read. Nil when the source has no marks.
         var mark: SessionMark?
-        /// The last renewal that failed on the way, which is not tried again at once.
+        /// The last failed renewal, which is not retried at once.
         var failed: FailedRenewal?
         var renewal: Renewal?
-        /// What a renewal brought and storage did not take, with the token that it replaces.
+        /// A renewed session that could not be stored yet, with the token that it replaces.
         var unsaved: (session: Session, replaced: Secret)?
-        /// Counts the changes from outside, so that a renewal begun before one is not kept after it.
+        /// Counts changes from outside, so that the result of a renewal that began before a change is dropped.
         var generation = 0
         var isClosed = false
     }
 
-    /// A renewal that failed for a reason which may pass.
+    /// A renewal that failed for a temporary reason.
     struct FailedRenewal {
-        /// The access token that was to be replaced.
+        /// The access token that should have been replaced.
         let token: Secret
         let error: any Error
         let failed: Timestamp
         let wait: Duration
 
-        /// Whether it is too early for another try. A clock that was set back must not make it wait for ever.
+        /// Whether it is too early for a retry. A clock that was set back must not block retries for ever.
         func holds(_ token: Secret, at now: Timestamp) -> Bool {
             token.equals(self.token) && now >= failed && now - failed < wait
         }
     }
 
-    /// The pause after a failed renewal, doubled with each further one up to the longest.
+    /// The pause after a failed renewal. It doubles with each further failure, up to the longest pause.
     static let (firstPause, longestPause) = (Duration.seconds(1), Duration.seconds(30))
 
-    /// One renewal, or the first look at what is stored.
+    /// One renewal, or the first read of the stored session.
     struct Renewal {
         let work: SharedWork<Session>
         let task: Task<Void, Never>
@@ -56,16 +55,16 @@ public final class SessionKeeper: Sendable {
     let now: @Sendable () -> Timestamp
     let state = Mutex(State())
 
-    /// - Parameter now: the time of day, to which expiries are compared.
+    /// - Parameter now: the current time, to compare with expiries.
     public init(_ source: any SessionSource, now: @escaping @Sendable () -> Timestamp) {
         self.source = source
         self.now = now
     }
 
-    /// A session to send now. After a 401, `refused` is the token that the server did not take.
+    /// Returns a session that can be used now. After a 401, `refused` is the token that the server rejected.
     ///
-    /// Throws `SignInError` with `.signedOut` or `.signInAgain` where only a person can help, and the error of the
-    /// network or of storage where the next call may have more luck. Cancelling ends the wait and nothing else.
+    /// Throws `SignInError` with `.signedOut` or `.signInAgain` when the user must sign in, and the error of the
+    /// network or storage when a later call may succeed. Cancelling ends only the wait.
     public func session(refusing refused: Secret? = nil) async throws -> Session {
         while true {
             try Task.checkCancellation()
@@ -73,7 +72,7 @@ public final class SessionKeeper: Sendable {
             case .use(let session): return session
             case .wait(let work, let isMeant):
                 let session = try await work.value()
-                // A renewal that began for another reason may have brought just the token that was refused here.
+                // A renewal that began for another reason may have returned the very token that was refused here.
                 if isMeant || isUsable(session, refusing: refused) { return session }
             }
         }
@@ -81,7 +80,7 @@ public final class SessionKeeper: Sendable {
 
     private enum Step {
         case use(Session)
-        /// `isMeant` where the renewal is about the same refusal, so that its outcome counts whatever it is.
+        /// `isMeant` when the renewal is for the same refusal, so that its result counts in any case.
         case wait(SharedWork<Session>, isMeant: Bool)
     }
 
@@ -104,13 +103,12 @@ public final class SessionKeeper: Sendable {
         }
     }
 
-    /// Stores a session that somebody has just signed in for, and returns the one that it replaces, where that can be
-    /// read.
+    /// Stores a session after a sign-in. Returns the session that it replaces, if that can be read.
     @discardableResult
     public func adopt(_ session: Session) async throws -> Session? {
         let former = try await source.exclusively { [source] in
             let former: Session?
-            // Signing in again is just what mends a session that cannot be read.
+            // Signing in again replaces a session that cannot be read.
             do { former = try await source.load() } catch let error as SignInError where error.kind == .unreadable {
                 former = nil
             }
@@ -121,7 +119,7 @@ public final class SessionKeeper: Sendable {
         return former
     }
 
-    /// Forgets what is known here, after the stored session was replaced or removed.
+    /// Clears the cached state, after the stored session was replaced or removed.
     public func reset() {
         state.withLock { state in
             state.generation += 1
@@ -131,7 +129,7 @@ public final class SessionKeeper: Sendable {
         }
     }
 
-    /// Takes no more requests, and returns when a renewal that is on its way has been stored.
+    /// Rejects further requests, and returns when a renewal in progress has been stored.
     public func close() async {
         let task = state.withLock { state in
             state.isClosed = true
@@ -144,7 +142,7 @@ public final class SessionKeeper: Sendable {
     func isUsable(_ session: Session, refusing refused: Secret?) -> Bool {
         if session.hasEnded { return false }
         if let refused, session.accessToken.equals(refused) { return false }
-        // What cannot be renewed is sent to its end and beyond: this machine's clock may be the one that is wrong.
+        // A session that cannot be renewed is used even after its expiry, because this machine's clock may be wrong.
         return !session.canBeRenewed || !session.isStale(at: now())
     }
 
@@ -158,16 +156,16 @@ public final class SessionKeeper: Sendable {
 }
 
 extension SessionKeeper {
-    /// Starts the work that brings a usable session. Its task is awaited by `close`, and never cancelled.
+    /// Starts the work that produces a usable session. `close` waits for its task, which is never cancelled.
     ///
-    /// - Parameter mark: how the stored session looked before this. What the renewal itself stores changes it, so that
-    ///   the request after it reads once more; taken later, it could hide what somebody else stored in between.
+    /// - Parameter mark: the mark of the stored session before this. The renewal's own write changes the mark, so the
+    /// next request reads once more. A later mark could hide a change by another process in between.
     func begin(_ refused: Secret?, generation: Int, mark: SessionMark?) -> Renewal {
         let work = SharedWork<Session>()
         let task = Task {
             let result: Result<Session, any Error>
             do { result = .success(try await obtain(refusing: refused)) } catch { result = .failure(error) }
-            // Before the waiters go on, so that one who calls again does not meet this renewal again.
+            // Before the waiters resume, so that a new call does not find this renewal again.
             state.withLock { state in
                 state.renewal = nil
                 guard state.generation == generation else { return }
@@ -181,14 +179,14 @@ extension SessionKeeper {
         return Renewal(work: work, task: task, refused: refused)
     }
 
-    /// Whether only a person can help, so that what is known here is of no more use.
+    /// Whether the user must sign in, so that the cached state is useless.
     private static func isFinal(_ error: any Error) -> Bool {
         guard let error = error as? SignInError else { return false }
         return error.kind == .signInAgain || error.kind == .signedOut
     }
 
     private func obtain(refusing refused: Secret?) async throws -> Session {
-        // First without the lock: most of the time there is nothing to renew.
+        // First without the lock, because usually there is nothing to renew.
         if state.withLock({ $0.unsaved == nil }) {
             let seen = try await load()
             if isUsable(seen, refusing: refused) { return seen }
@@ -199,7 +197,7 @@ extension SessionKeeper {
         }
         return try await source.exclusively { [self] in
             try await save()
-            // Somebody else may have renewed it, or signed in or out, while this one waited for the lock.
+            // Another task or process may have renewed it, or signed in or out, while this one waited for the lock.
             let stored = try await load()
             if isUsable(stored, refusing: refused) { return stored }
             return try await renew(stored)
@@ -211,7 +209,7 @@ extension SessionKeeper {
         return session
     }
 
-    /// The one place that sends a refresh token.
+    /// The only place that sends a refresh token.
     private func renew(_ old: Session) async throws -> Session {
         guard old.canBeRenewed else { throw SignInError.signInAgain() }
         var new: Session
@@ -231,13 +229,13 @@ extension SessionKeeper {
             throw error
         }
         if new.refreshToken == nil { new.refreshToken = old.refreshToken }
-        // Kept here until it is stored: the server may not take the old refresh token any more.
+        // Kept here until it is stored, because the server may no longer accept the old refresh token.
         state.withLock { ($0.unsaved, $0.failed) = ((new, old.accessToken), nil) }
         try await save()
         return new
     }
 
-    /// Stores what was not stored yet, unless somebody has signed in or out since. Only inside the lock.
+    /// Stores an unsaved session, unless the user has signed in or out since. Call it only inside the lock.
     private func save() async throws {
         guard let (session, replaced) = state.withLock({ $0.unsaved }) else { return }
         if let stored = try await source.load(), stored.accessToken.equals(replaced) {
@@ -250,15 +248,15 @@ extension SessionKeeper {
         }
     }
 
-    /// The last chance for tokens that storage refused before.
+    /// The last attempt to store an unsaved session.
     func saveAtLast() async {
         guard state.withLock({ $0.unsaved != nil }) else { return }
-        // The failure was told to those who waited for these tokens, and nobody is left who could be told it again.
+        // The failure was already reported to the callers that waited for these tokens, and no caller is left.
         do { try await source.exclusively { [self] in try await save() } } catch {}
     }
 }
 
-/// What a stored session looks like from outside; another one means that the session may have changed.
+/// Identifies the state of the stored session. A different mark means that the session may have changed.
 public struct SessionMark: Sendable, Hashable {
     private let text: String
 
@@ -267,19 +265,20 @@ public struct SessionMark: Sendable, Hashable {
     }
 }
 
-/// Where one session is kept and how it is renewed: what a `SessionKeeper` needs of the world.
+/// Stores and renews one session for a `SessionKeeper`.
 public protocol SessionSource: Sendable {
-    /// The session that is stored, or nil when nobody is signed in.
+    /// The stored session, or nil when the user is not signed in.
     func load() async throws -> Session?
-    /// Changes whenever what is stored may have changed, also by another process; nil where only `load` can tell. It is
-    /// asked before every request, so it must answer at once.
+    /// A mark that changes whenever the stored session may have changed, also by another process. Nil when only `load`
+    /// can find out. It is called before every request, so it must return at once.
     func mark() throws -> SessionMark?
-    /// Replaces what is stored.
+    /// Replaces the stored session.
     func store(_ session: Session) async throws
-    /// Runs `body` while no other process, and nobody else here, runs another for the same session.
+    /// Runs `body` while no other task or process runs another body for the same session.
     func exclusively<Result: Sendable>(_ body: @Sendable () async throws -> Result) async throws -> Result
-    /// Asks the server for newer tokens.
+    /// Requests newer tokens from the server.
     ///
-    /// `SignInError.refused` says that the server will never renew this session; any other error leaves it as it is.
+    /// `SignInError.refused` means that the server will never renew this session. Any other error leaves the session
+    /// unchanged.
     func renew(_ session: Session) async throws -> Session
 }

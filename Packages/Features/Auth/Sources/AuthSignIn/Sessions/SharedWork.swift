@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The result of work that goes on whoever waits for it: a wait can be cancelled, the work cannot.
+/// The result of work that continues regardless of who waits for it: a wait can be cancelled, the work cannot.
 final class SharedWork<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
@@ -20,7 +20,7 @@ final class SharedWork<Value: Sendable>: Sendable {
             try await withCheckedThrowingContinuation { continuation in
                 let result = state.withLock { state -> Result<Value, any Error>? in
                     if let result = state.result { return result }
-                    // Under the lock, so that a cancellation before this finds nobody and one after it somebody.
+                    // Checked under the lock: an earlier cancellation finds no waiter, a later one finds this one.
                     if Task.isCancelled { return .failure(CancellationError()) }
                     state.waiting[id] = continuation
                     return nil
@@ -33,7 +33,7 @@ final class SharedWork<Value: Sendable>: Sendable {
         }
     }
 
-    /// Gives everybody the result, those who wait and those who come later; only the first counts.
+    /// Gives the result to all current and future waiters. Only the first call counts.
     func finish(_ result: Result<Value, any Error>) {
         let waiting = state.withLock { state in
             guard state.result == nil else { return [CheckedContinuation<Value, any Error>]() }
@@ -44,6 +44,6 @@ final class SharedWork<Value: Sendable>: Sendable {
         for continuation in waiting { continuation.resume(with: result) }
     }
 
-    /// How many wait now.
+    /// The current number of waiters.
     var waiters: Int { state.withLock { $0.waiting.count } }
 }

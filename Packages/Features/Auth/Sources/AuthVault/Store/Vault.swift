@@ -5,25 +5,25 @@ import Glibc
 import LoopKit
 import Synchronization
 
-/// Secrets in one encrypted file, which many tasks and programs may use at once.
+/// Secrets in one encrypted file, which many tasks and programs may use at the same time.
 ///
 ///     let vault = Vault(VaultSetup(folder: data, keyFile: config + "/vault.key", passphrase: sources, notice: tell))
 ///     try await vault.store(Secret("sk-…"), named: "openai")
 ///     let key = try await vault.secret(named: "openai")
 ///
-/// Making one opens nothing and asks nothing. The file is read anew each time, so what another program stored is seen;
-/// in memory stays only the key. A write replaces the whole file under a lock, so a crash leaves the old or the new one.
+/// Creating a vault opens and asks nothing. The file is read each time, so changes by other programs are seen; only the
+/// key stays in memory. A write replaces the whole file under a lock, so a crash leaves either the old or the new file.
 public final class Vault: KeptSecrets {
     let setup: VaultSetup
     /// The file with the secrets.
     public let path: String
     let unlocked: UnlockedKey
-    /// One task at a time writes.
+    /// Lets only one task write at a time.
     let writing = Turn()
-    /// How often to begin again when another program changes the key meanwhile.
+    /// How often to retry when another program changes the key meanwhile.
     static let attempts = 5
 
-    /// - Parameter unlocked: the key, where another vault of this program has opened the same file already.
+    /// - Parameter unlocked: the key, if another vault of this program has already opened the same file.
     public init(_ setup: VaultSetup, unlocked: UnlockedKey = UnlockedKey()) {
         self.setup = setup
         self.unlocked = unlocked
@@ -32,7 +32,7 @@ public final class Vault: KeptSecrets {
 
     public var source: SecretSource { .vault }
 
-    /// How the vault is protected; nobody is asked.
+    /// How the vault is protected. This never asks for a passphrase.
     public func status() throws -> VaultStatus {
         guard let file = try load() else { return VaultStatus(path: path, form: .none, isOpen: true) }
         switch file.header.form {
@@ -43,25 +43,26 @@ public final class Vault: KeptSecrets {
         }
     }
 
-    /// What changes whenever the file does, also when another program replaced or removed it. It costs one system call.
+    /// A mark that changes whenever the file does, even when another program replaced or removed it. It costs one
+    /// system call.
     public func mark() throws -> String {
         try Files.mark(path)?.text ?? ""
     }
 
-    /// Makes sure that whoever uses the vault can open it, as far as that is known without asking anybody.
+    /// Checks that the vault can be opened, as far as that is possible without asking for a passphrase.
     public func checkKeyFile() throws {
         guard let file = try load(), file.header.form == .keyFile else { return }
         _ = try fromKeyFile(file.header)
     }
 
-    /// Makes sure that the secrets can be read, asking for the passphrase where that is needed.
+    /// Makes sure that the secrets can be read. Asks for the passphrase if needed.
     ///
-    /// - Throws: `VaultError`, `.wrongPassphrase` or `.unanswered` among others; or what the question threw.
+    /// - Throws: `VaultError`, such as `.wrongPassphrase` or `.unanswered`, or the error of the question.
     public func unlock() async throws {
         _ = try await opened()
     }
 
-    /// Forgets the key, here and in the kernel's keyring; the next use needs the passphrase again.
+    /// Removes the key from memory and from the kernel's keyring. The next use needs the passphrase again.
     public func lock() throws {
         unlocked.key.withLock { $0 = nil }
         if let file = try load() { cache(for: file.header.salt)?.forget() }
@@ -71,19 +72,19 @@ public final class Vault: KeptSecrets {
 // MARK: SecretStore
 
 extension Vault {
-    /// The secret, or nil when there is none; where there is no vault yet, nobody is asked anything.
+    /// The secret, or nil when there is none. Without a vault, this asks nothing.
     public func secret(named name: SecretName) async throws -> Secret? {
         try SecretRules.check(name)
         guard let content = try await opened() else { return nil }
         return try VaultContent.secret(named: name, in: content, path: path)
     }
 
-    /// Keeps a secret; the first one makes the vault. It is on the disk when this returns.
+    /// Stores a secret. The first one creates the vault. It is on the disk when this returns.
     public func store(_ secret: Secret, named name: SecretName) async throws {
         try await storeAll([(name, secret)])
     }
 
-    /// Keeps several secrets in one step: all of them or, when this throws, none.
+    /// Stores several secrets in one step: all of them, or none if this throws.
     public func storeAll(_ secrets: [(name: SecretName, secret: Secret)]) async throws {
         for (name, secret) in secrets {
             try SecretRules.check(name)
@@ -110,7 +111,7 @@ extension Vault {
 // MARK: Reading
 
 extension Vault {
-    /// The file as it is now, or nil when there is none.
+    /// The current file, or nil when there is none.
     func load() throws -> VaultFile? {
         do {
             return try VaultFile(parsing: Files.read(path, limit: SecretRules.largestFile), path: path)
@@ -119,13 +120,13 @@ extension Vault {
         }
     }
 
-    /// The secrets, unlocked if need be; nil when there is no vault.
+    /// The secrets, unlocked if necessary. Nil when there is no vault.
     func opened() async throws -> SecretBytes? {
         guard let (file, opener) = try await current() else { return nil }
         return try file.open(opener.key)
     }
 
-    /// The file as it is now with what opens it, unlocked if need be; nil when there is none.
+    /// The current file and its key, unlocked if necessary. Nil when there is no vault.
     func current() async throws -> (file: VaultFile, opener: Opener)? {
         var attempt = 0
         while let file = try load() {
@@ -133,31 +134,32 @@ extension Vault {
             do {
                 return (file, Opener(header: file.header, key: try await key(for: file.header)))
             } catch {
-                // Another program may have changed the key while this one looked for the old one.
+                // Another program may have changed the key while this one was getting the old key.
                 if try attempt == Self.attempts || load()?.header == file.header { throw error }
             }
         }
         return nil
     }
 
-    /// A header with the key that fits it.
+    /// A header and the key that fits it.
     struct Opener: Sendable {
         let header: VaultHeader
         let key: VaultKey
     }
 }
 
-/// The key of a vault that was unlocked, kept in memory and nowhere else. It is tried before anybody is asked.
+/// The key of an unlocked vault, kept only in memory. It is tried before the user is asked.
 public final class UnlockedKey: Sendable {
     let key = Mutex<VaultKey?>(nil)
-    /// One task at a time asks for the passphrase.
+    /// Lets only one task ask for the passphrase at a time.
     let opening = Turn()
 
     public init() {}
 }
 
 extension Vault {
-    /// The key of the vault with this header: remembered, from the kernel, given beforehand, or asked for.
+    /// The key of the vault with this header: from memory, from the kernel, from the passphrase sources, or from the
+    /// user.
     func key(for header: VaultHeader) async throws -> VaultKey {
         if let key = try remembered(header) { return key }
         try await unlocked.opening.take()
@@ -173,7 +175,7 @@ extension Vault {
         return key
     }
 
-    /// The key that the kernel keeps.
+    /// The key from the kernel's keyring.
     func kept(_ header: VaultHeader) throws -> VaultKey? {
         guard let bytes = cache(for: header.salt)?.load() else { return nil }
         let key = VaultKey(bytes: bytes, salt: header.salt)
@@ -184,7 +186,7 @@ extension Vault {
         setup.keepUnlocked.map { KeyringCache(vaultPath: path, salt: salt, keeping: $0) }
     }
 
-    /// Makes the key from a passphrase, away from the threads that others need.
+    /// Derives the key from a passphrase on its own thread, because this takes long.
     func derive(_ passphrase: Secret, salt: [UInt8], _ scrypt: Scrypt) async throws -> VaultKey {
         try await onOwnThread {
             Result { try VaultKey(passphrase: SecretBytes(passphrase), salt: salt, scrypt: scrypt) }
@@ -221,27 +223,27 @@ extension Vault {
             let key = try await derive(passphrase, salt: header.salt, scrypt)
             if try key.fits(header) { return key }
             throw VaultError(
-                .wrongPassphrase, "the passphrase \(origin) does not open the vault \(path); give the right one")
+                .wrongPassphrase, "the passphrase \(origin) does not open the vault \(path); use the right one")
         }
         for attempt in 1...3 {
             guard let passphrase = try await setup.passphrase.ask(.unlock(attempt: attempt)) else {
                 throw VaultError(
                     .unanswered,
-                    "the vault \(path) needs its passphrase and nobody is there to give it; run it on a terminal, or "
-                        + "set \(PassphraseSources.variable)")
+                    "the vault \(path) needs its passphrase, but there is no terminal to ask for it; run this on a "
+                        + "terminal, or set \(PassphraseSources.variable)")
             }
             let key = try await derive(passphrase, salt: header.salt, scrypt)
             if try key.fits(header) { return key }
         }
-        throw VaultError(.wrongPassphrase, "none of three passphrases opens the vault \(path); try again")
+        throw VaultError(.wrongPassphrase, "three wrong passphrases for the vault \(path); try again")
     }
 }
 
 extension Vault {
     /// Runs async work while no other task or program runs work under the same name, so that a rotating token is
-    /// refreshed once. Secrets can be read and stored meanwhile.
+    /// refreshed only once. Secrets can still be read and stored.
     ///
-    /// - Throws: `VaultError.Kind.busy` when the name was not free within the limit; what the body throws.
+    /// - Throws: `VaultError.Kind.busy` when the name was not free within the limit, or the error of `body`.
     public nonisolated(nonsending) func withLock<Result>(
         named name: SecretName, within limit: Duration = .seconds(60),
         _ body: nonisolated(nonsending) () async throws -> Result
@@ -268,9 +270,10 @@ extension Vault {
 }
 
 extension Vault {
-    /// Makes another key necessary from now on: a new passphrase, or a key file instead of one.
+    /// Changes the key of the vault: to a new passphrase, or to a key file.
     ///
-    /// The current key is needed first. Killed at any moment, the vault opens with the old key or with the new one.
+    /// This needs the current key. If the program is killed at any moment, the vault opens with the old key or the new
+    /// one.
     public func changeKey(to new: VaultNewKey) async throws {
         for _ in 0..<Self.attempts {
             let current = try await current()?.opener
@@ -283,9 +286,9 @@ extension Vault {
         throw VaultError(.busy, "another program keeps changing the key of the vault \(path); try again later")
     }
 
-    /// Makes the vault with its first secrets; nil when another program was faster.
+    /// Creates the vault with its first secrets. Nil when another program was faster.
     func create(_ edit: VaultEdit) async throws -> VaultContent? {
-        // Two tasks that store a first secret ask once: the second finds the vault.
+        // Two tasks that store the first secret ask only once: the second finds the vault.
         try await unlocked.opening.take()
         defer { unlocked.opening.pass() }
         guard try load() == nil else { return nil }
@@ -301,7 +304,7 @@ extension Vault {
         return content
     }
 
-    /// How the next key is made. A key file is made only under the lock, so that two programs do not make two.
+    /// How to make the next key. A key file is created only under the lock, so that two programs do not create two.
     private enum Plan: Sendable {
         case passphrase(Opener)
         case keyFile
@@ -317,12 +320,15 @@ extension Vault {
         switch new {
         case .keyFile: return .keyFile
         case .passphrase(let passphrase):
-            guard !passphrase.isEmpty else { throw VaultError(.passphrase, "the new passphrase is empty; give one") }
+            guard !passphrase.isEmpty else {
+                throw VaultError(.passphrase, "the new passphrase is empty; enter a passphrase")
+            }
             return try await plan(passphrase)
         case .ask:
             guard let passphrase = try await setup.passphrase.askNew() else {
                 throw VaultError(
-                    .unanswered, "a new passphrase is needed and nobody is there to give it; run it on a terminal")
+                    .unanswered,
+                    "a new passphrase is needed, but there is no terminal to ask for it; run this on a terminal")
             }
             return passphrase.isEmpty ? .keyFile : try await plan(passphrase)
         }
@@ -333,7 +339,8 @@ extension Vault {
         return .passphrase(Opener(header: try VaultHeader(.passphrase(setup.scrypt), key: key), key: key))
     }
 
-    /// Only under the lock. A key file that is there already is used: it may be the key of a vault that was moved away.
+    /// Call this only under the lock. An existing key file is reused, because it may be the key of a vault that was
+    /// moved away.
     private func opener(_ plan: Plan) throws -> Opener {
         switch plan {
         case .passphrase(let opener): return opener
@@ -344,7 +351,7 @@ extension Vault {
         }
     }
 
-    /// False when the key that is to be replaced is not that of the file any more.
+    /// False when the key to replace is no longer the key of the file.
     private func replaceKey(_ current: Opener?, by plan: Plan) async throws -> Bool {
         let made = try await whileLocked { () throws -> (opener: Opener, leftOver: FileError?)? in
             let file = try self.load()
@@ -358,12 +365,14 @@ extension Vault {
         guard let made else { return false }
         await adopt(made.opener)
         if let error = made.leftOver {
-            await setup.notice("the key file \(setup.keyFile) is not needed any more, but stays: \(error.message)")
+            await setup.notice(
+                "the key file \(setup.keyFile) is no longer needed, but could not be removed: \(error.message)")
         }
         return true
     }
 
-    /// Under the lock and after the vault was saved, since another program may make a key file as soon as it is free.
+    /// Call this under the lock and after the vault was saved, because another program may create a key file as soon as
+    /// the lock is free.
     private func removeKeyFile(of old: VaultHeader?, after new: VaultHeader) -> FileError? {
         guard old?.form == .keyFile, new.form != .keyFile else { return nil }
         do throws(FileError) {
@@ -374,14 +383,14 @@ extension Vault {
         }
     }
 
-    /// Remembers the new key, and says once what a key file is worth.
+    /// Remembers the new key. Explains once what a key file protects against.
     private func adopt(_ opener: Opener) async {
         unlocked.key.withLock { $0 = opener.key }
         if case .keyFile = opener.header.form {
             await setup.notice(
-                "secrets are kept in \(path) and open with the key file \(setup.keyFile): this protects copies and "
-                    + "backups of the one without the other and keeps other users out, but not somebody who can read "
-                    + "your files; 'martlet auth secret passphrase' protects them with a passphrase")
+                "secrets are stored in \(path) and open with the key file \(setup.keyFile): this protects backups that "
+                    + "contain only one of the two, and keeps other users out, but does not protect against someone "
+                    + "who can read your files; 'martlet auth secret passphrase' protects them with a passphrase")
         } else {
             cache(for: opener.header.salt)?.store(opener.key.bytes)
         }
@@ -389,11 +398,11 @@ extension Vault {
 }
 
 extension Vault {
-    /// Decides about one secret while nobody else can write, in this or another program.
+    /// Changes one secret while no other task or program can write.
     ///
-    /// The decision may be taken anew when another program comes in between; the last one counts.
+    /// `decide` may run again when another program writes in between. The last result counts.
     ///
-    /// - Returns: What the name holds afterwards.
+    /// - Returns: The secret afterwards.
     @discardableResult
     public func update(
         named name: SecretName, _ decide: @escaping @Sendable (Secret?) throws -> VaultChange
@@ -404,7 +413,7 @@ extension Vault {
 
     /// Reads, changes and replaces the file under the lock.
     ///
-    /// Nobody is asked for anything while the lock is held.
+    /// The user is never asked anything while the lock is held.
     @discardableResult
     func rewrite(_ edit: VaultEdit) async throws -> VaultContent {
         for _ in 0..<Self.attempts {
@@ -413,7 +422,7 @@ extension Vault {
             if let current {
                 content = try await whileLocked { try self.change(current, edit) }
             } else {
-                // Where there is nothing and nothing is to be kept, no vault is made and nobody asked for a passphrase.
+                // Without a vault and without a secret to store, no vault is created and the user is not asked.
                 guard try edit.applied(to: VaultContent()) != nil else { return VaultContent() }
                 content = try await create(edit)
             }
@@ -422,7 +431,7 @@ extension Vault {
         throw VaultError(.busy, "another program keeps changing the key of the vault \(path); try again later")
     }
 
-    /// Runs what blocks on a thread of its own while this task holds the lock between programs.
+    /// Runs blocking work on its own thread while this task holds the lock between programs.
     func whileLocked<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
         try await writing.take()
         defer { writing.pass() }
@@ -440,12 +449,12 @@ extension Vault {
         let bytes = try VaultFile.seal(body.span, header: opener.header, key: opener.key)
         guard bytes.count <= SecretRules.largestFile else {
             throw VaultError(
-                .size, "the vault would be larger than 16 MiB, which is the limit; remove what is not needed")
+                .size, "the vault would be larger than the limit of 16 MiB; remove secrets that you do not need")
         }
         try Files.writeAtomically(bytes, to: path, mode: 0o600)
     }
 
-    /// Nil when the key is not that of the file any more.
+    /// Nil when the key is no longer the key of the file.
     private func change(_ opener: Opener, _ edit: VaultEdit) throws -> VaultContent? {
         guard let file = try load(), file.header == opener.header else { return nil }
         let before = try VaultContent(reading: file.open(opener.key), path: path)

@@ -1,21 +1,21 @@
 public import Capabilities
 
-/// What becomes of one secret.
+/// The change of one secret.
 public enum VaultChange: Sendable {
-    /// It stays, and nothing is written.
+    /// Keep it and write nothing.
     case keep
-    /// This takes its place.
+    /// Replace it with this secret.
     case store(Secret)
-    /// It is forgotten.
+    /// Remove it.
     case remove
 }
 
-/// What opens the vault from now on.
+/// The new key of a vault.
 public enum VaultNewKey: Sendable {
-    /// A passphrase that the person is asked for.
+    /// Ask the user for a passphrase.
     case ask
     case passphrase(Secret)
-    /// No passphrase but a file that only its owner can read.
+    /// A key file that only its owner can read, instead of a passphrase.
     case keyFile
 }
 
@@ -30,19 +30,19 @@ public struct VaultStatus: Sendable, Hashable {
 
     public let path: String
     public let form: Form
-    /// Whether it can be read without asking anybody.
+    /// Whether it can be read without asking for a passphrase.
     public let isOpen: Bool
 }
 
-/// What a write does to the secrets, once they are read under the lock.
+/// A change of the secrets, applied after they were read under the lock.
 ///
-/// It is a value and not a closure, because the optimiser of Swift 6.3 crashes when it copies the long asynchronous
-/// function that takes it for each closure given to it.
+/// It is a value, not a closure. Given closures, the optimiser of Swift 6.3 specialises a long asynchronous function
+/// for each of them, and crashes.
 enum VaultEdit: Sendable {
     case storeAll([(name: SecretName, secret: Secret)], Timestamp)
     case decide(SecretName, @Sendable (Secret?) throws -> VaultChange, Timestamp)
 
-    /// The secrets afterwards, or nil when they stay as they are.
+    /// The secrets after the change, or nil when nothing changes.
     func applied(to before: VaultContent) throws -> VaultContent? {
         var content = before
         switch self {

@@ -3,7 +3,7 @@ import FileKit
 import Registry
 import Synchronization
 
-/// The vault as data that is checked, saved and restored with everything else. Copies stay encrypted.
+/// The vault as data to check, back up and restore. Copies stay encrypted.
 public final class VaultData: DataStore {
     private let vault: Vault
 
@@ -12,10 +12,10 @@ public final class VaultData: DataStore {
     }
 
     public var id: String { "auth.vault" }
-    public var summary: String { "Secrets, encrypted" }
+    public var summary: String { "Encrypted secrets" }
     public var location: String { vault.path }
 
-    /// Looks at the form of the file, and into it where nobody has to be asked for that.
+    /// Checks the format of the file. Checks its content only if no passphrase is needed.
     public func check() async throws -> [String] {
         do {
             if try vault.status().isOpen { _ = try await vault.entries() }
@@ -30,8 +30,8 @@ public final class VaultData: DataStore {
         try Files.writeAtomically(bytes, to: path, mode: 0o600)
         if try vault.status().form == .keyFile {
             ActionContext.current?.notice(
-                "the copy of the vault opens only with its key file \(vault.setup.keyFile), which is not among the copies; "
-                    + "keep one of it elsewhere")
+                "the copy of the vault opens only with its key file \(vault.setup.keyFile), which is not part of the "
+                    + "backup; keep a copy of the key file elsewhere")
         }
     }
 
@@ -43,13 +43,13 @@ public final class VaultData: DataStore {
         try await vault.replace(by: Files.read(path, limit: SecretRules.largestFile), from: path)
     }
 
-    /// The whole file is written anew each time, so nothing in it is unused.
+    /// Every write replaces the whole file, so it has no unused space.
     public func compact() async throws -> ByteCount { ByteCount(0) }
     public func purge() async throws -> PurgedData { PurgedData() }
 }
 
 extension Vault {
-    /// The file as it is; nil when there is none.
+    /// The raw file, or nil when there is none.
     fileprivate func bytes() throws -> [UInt8]? {
         do {
             return try Files.read(path, limit: SecretRules.largestFile)
@@ -58,7 +58,7 @@ extension Vault {
         }
     }
 
-    /// Puts another vault in the place of this one, after it was found to be one.
+    /// Replaces this vault with another one, after checking its format.
     fileprivate func replace(by bytes: [UInt8], from copy: String) async throws {
         _ = try VaultFile(parsing: bytes, path: copy)
         try Files.makeDirectories(setup.folder)

@@ -2,14 +2,14 @@ import Capabilities
 import Cryptography
 import JSON
 
-/// A vault's file: a header and one sealed box with all secrets, which the header is bound to.
+/// The file of a vault: a header and one sealed box with all secrets. The box is bound to the header.
 struct VaultFile: Sendable {
     let header: VaultHeader
     private let head: [UInt8]
     private let box: SealedBox
     private let path: String
 
-    /// Reads what `seal` gave; `path` names the file in errors.
+    /// Parses the result of `seal`. `path` is the name for errors.
     init(parsing bytes: [UInt8], path: String) throws(VaultError) {
         let (header, bodySize) = try VaultHeader.parse(bytes, path: path)
         let body = bytes[VaultHeader.size...]
@@ -25,28 +25,28 @@ struct VaultFile: Sendable {
         head = Array(bytes[..<VaultHeader.size])
     }
 
-    /// The secrets as they were sealed, for a key that fits the header.
+    /// Opens the box with a key that fits the header.
     func open(_ key: VaultKey) throws -> SecretBytes {
         do {
             return try key.sealingKey().open(box, authenticating: head)
         } catch let error as CryptographyError where error.kind == .notAuthentic {
             throw VaultError(
                 .changed,
-                "the vault \(path) was changed by somebody who does not have its key, so it is not opened; "
-                    + "restore it from a backup")
+                "the vault \(path) was changed by someone without its key, so it is not opened; restore it from a "
+                    + "backup")
         }
     }
 
-    /// A file with a new nonce, so that equal secrets give different files.
+    /// Seals the secrets with a new nonce, so that equal secrets give different files.
     static func seal(_ body: Span<UInt8>, header: VaultHeader, key: VaultKey) throws -> [UInt8] {
-        // The size of a box does not depend on what is in it, so an empty one tells what is added.
+        // The overhead does not depend on the content, so an empty box gives it.
         let overhead = try key.sealingKey().seal([UInt8]().span).encoded.count
         let head = header.encoded(bodySize: body.count + overhead)
         return head + (try key.sealingKey().seal(body, authenticating: head).encoded)
     }
 }
 
-/// The readable beginning of a vault's file: how its key is made, and what tells a wrong key.
+/// The unencrypted beginning of a vault file: how the key is made, and a check for a wrong key.
 ///
 ///     0   8  "MARTLETV"
 ///     8   2  version
@@ -57,8 +57,8 @@ struct VaultFile: Sendable {
 ///     78  4  size of the sealed body that follows
 ///     82  32 SHA-256 of all before
 ///
-/// Numbers are big-endian. The digest protects against nothing but accidents: it lets a damaged salt be told from a wrong
-/// passphrase. Who changes the header on purpose and mends the digest meets the key check or the seal.
+/// Numbers are big-endian. The digest protects only against accidents: it distinguishes a damaged salt from a wrong
+/// passphrase. The key check and the seal detect deliberate changes.
 struct VaultHeader: Sendable, Equatable {
     enum Form: Sendable, Equatable {
         case passphrase(Scrypt)
@@ -103,16 +103,17 @@ struct VaultHeader: Sendable, Equatable {
 // MARK: Reading
 
 extension VaultHeader {
-    /// Reads the header at the beginning of a file, and how large the body after it is.
+    /// Parses the header of a file, with the size of the body after it.
     static func parse(_ bytes: [UInt8], path: String) throws(VaultError) -> (header: VaultHeader, bodySize: Int) {
         guard bytes.prefix(magic.count) == magic.prefix(bytes.count) else {
-            throw VaultError(.notVault, "\(path) is not a vault of secrets; move it away, and a new one will be made")
+            throw VaultError(.notVault, "\(path) is not a vault; move it away, and a new vault will be created")
         }
         guard bytes.count >= size else { throw .cut(path) }
         let version = Int(bytes[8]) << 8 | Int(bytes[9])
         guard version <= Int(Self.version) else {
             throw VaultError(
-                .newer, "the vault \(path) was written by a newer Martlet (its format is \(version)); update Martlet")
+                .newer,
+                "the vault \(path) was written by a newer version of Martlet (format \(version)); update Martlet")
         }
         guard version == Self.version, Digest.sha256(Array(bytes[..<82])) == Array(bytes[82..<size]) else {
             throw .damaged(path)
@@ -148,24 +149,24 @@ extension VaultHeader {
 extension VaultError {
     static func cut(_ path: String) -> VaultError {
         VaultError(
-            .cut, "the end of the vault \(path) is missing; restore it from a backup, or move it away to start anew")
+            .cut, "the end of the vault \(path) is missing; restore it from a backup, or move it away to start over")
     }
 
     static func damaged(_ path: String) -> VaultError {
         VaultError(
-            .damaged, "the vault \(path) is damaged; restore it from a backup, or move it away to start anew")
+            .damaged, "the vault \(path) is damaged; restore it from a backup, or move it away to start over")
     }
 
     fileprivate static func parameters(_ path: String) -> VaultError {
         VaultError(
             .parameters,
-            "the vault \(path) asks for work outside of what is safe, so it is not opened; restore it from a backup")
+            "the vault \(path) demands more work than is safe, so it is not opened; restore it from a backup")
     }
 }
 
-/// What is sealed: `{"secrets": {"openai": {"value": "…", "changed": "2026-11-21T09:30:00Z"}}}`.
+/// The sealed content: `{"secrets": {"openai": {"value": "…", "changed": "2026-11-21T09:30:00Z"}}}`.
 ///
-/// All secrets are in memory only while the vault is written; a reader takes out what it came for.
+/// All secrets are in memory only during a write. A read extracts only the requested secret.
 struct VaultContent: Sendable {
     struct Record: Sendable {
         var value: Secret
@@ -180,7 +181,8 @@ struct VaultContent: Sendable {
 
     mutating func store(_ secret: Secret, named name: SecretName, at time: Timestamp) throws(VaultError) {
         guard records[name] != nil || records.count < SecretRules.mostSecrets else {
-            throw VaultError(.size, "the vault holds 10,000 secrets, which is the limit; remove what is not needed")
+            throw VaultError(
+                .size, "the vault has reached the limit of 10,000 secrets; remove secrets that you do not need")
         }
         records[name] = Record(value: secret, changed: time)
     }
@@ -189,7 +191,7 @@ struct VaultContent: Sendable {
         records[name] = nil
     }
 
-    /// The text to be sealed; whoever calls wipes it.
+    /// The text to seal. The caller wipes it.
     func encoded() -> [UInt8] {
         var secrets = JSONObject()
         for (name, record) in records.sorted(by: { $0.key.text < $1.key.text }) {
@@ -197,7 +199,7 @@ struct VaultContent: Sendable {
             secrets.append(name.text, ["value": value, "changed": .string(record.changed.iso8601)])
         }
         var bytes: [UInt8] = []
-        // Room for all, because an array that grows leaves its old bytes behind.
+        // Reserves all space, because a growing array leaves its old bytes in memory.
         bytes.reserveCapacity(64 + records.reduce(0) { $0 + 256 + $1.value.value.withText { $0.utf8.count } * 2 })
         JSON.object(["secrets": .object(secrets)]).write(into: &bytes)
         return bytes
@@ -215,7 +217,7 @@ extension VaultContent {
         }
     }
 
-    /// One secret; the text of the others is stepped over.
+    /// Reads one secret and skips the others.
     static func secret(named wanted: SecretName, in body: SecretBytes, path: String) throws -> Secret? {
         var found: Secret?
         try forEach(in: body, path: path) { name, reader in
@@ -225,7 +227,7 @@ extension VaultContent {
         return found
     }
 
-    /// The names and when each was last changed.
+    /// Reads the names and when each was last changed.
     static func entries(in body: SecretBytes, path: String) throws -> [SecretEntry] {
         var entries: [SecretEntry] = []
         try forEach(in: body, path: path) { name, reader in
@@ -247,7 +249,7 @@ extension VaultContent {
                 }
             }
         } catch is JSONError {
-            // The words of the reader could quote a secret.
+            // The parser's error is dropped, because it could quote a secret.
             throw VaultError.damaged(path)
         }
     }

@@ -1,17 +1,16 @@
 import Cryptography
 import Glibc
 
-/// What opens one vault: the bytes that a passphrase or a key file gave together with the vault's salt.
+/// The key of one vault: bytes from a passphrase or a key file, together with the vault's salt.
 ///
-/// Sealing and checking each use a key of their own that is made from it, so that the check in the header says nothing
-/// about the key that seals.
+/// Sealing and checking use separate subkeys, so that the check in the header reveals nothing about the sealing key.
 struct VaultKey: Sendable {
     static let size = 32
 
     let salt: [UInt8]
     let bytes: SecretBytes
 
-    /// Takes about as long as `scrypt` asks for, and blocks the thread.
+    /// Takes as long as `scrypt` demands, and blocks the thread.
     init(passphrase: SecretBytes, salt: [UInt8], scrypt: Scrypt) throws {
         self.init(bytes: try scrypt.derive(from: passphrase, salt: salt), salt: salt)
     }
@@ -25,7 +24,7 @@ struct VaultKey: Sendable {
         self.salt = salt
     }
 
-    /// What the header holds so that a wrong key is noticed before anything is opened.
+    /// The key check in the header, which detects a wrong key before anything is opened.
     func check() throws -> [UInt8] {
         let message = Array("martlet vault 1 check".utf8) + salt
         return try HMAC.sha256(message.span, key: bytes)
@@ -50,7 +49,7 @@ struct VaultKey: Sendable {
 }
 
 extension [UInt8] {
-    /// Overwrites the bytes for good; the compiler must not leave this out, as it may with plain assignments.
+    /// Overwrites the bytes. Unlike plain assignments, the compiler cannot optimise this away.
     mutating func wipe() {
         unsafe withUnsafeMutableBytes { buffer in
             if let start = buffer.baseAddress { unsafe explicit_bzero(start, buffer.count) }

@@ -2,22 +2,22 @@ public import Capabilities
 public import Cryptography
 import Glibc
 
-/// Where a vault is and how it is unlocked.
+/// The location of a vault and how to unlock it.
 public struct VaultSetup: Sendable {
-    /// The folder that holds `vault`, its lock and the named locks.
+    /// The folder with `vault`, its lock and the named locks.
     public var folder: String
-    /// The key file of the form without a passphrase.
+    /// The key file of a vault without a passphrase.
     public var keyFile: String
     public var passphrase: PassphraseSources
-    /// Tells the person something that matters once, such as what a key file does not protect from.
+    /// Shows the user an important notice, such as the limits of a key file.
     public var notice: @Sendable (String) async -> Void
-    /// How long the kernel keeps the key of a vault that was unlocked; nil for not at all.
+    /// How long the kernel keeps the key of an unlocked vault. Nil for not at all.
     public var keepUnlocked: Duration? = .seconds(8 * 3600)
-    /// How expensive guessing a new passphrase is made.
+    /// The cost of guessing a new passphrase.
     public var scrypt: Scrypt = .standard
     /// How long to wait while another program writes.
     public var patience: Duration = .seconds(30)
-    /// What time it is.
+    /// The current time.
     public var now: @Sendable () -> Timestamp = { .system }
 
     public init(
@@ -34,7 +34,7 @@ public struct VaultSetup: Sendable {
 extension Timestamp {
     fileprivate static var system: Timestamp {
         var time = timespec()
-        // This clock exists always and the pointer is valid, so it cannot fail.
+        // This cannot fail: the clock always exists and the pointer is valid.
         _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
         return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
     }

@@ -2,11 +2,11 @@ import Cryptography
 import FileKit
 import Glibc
 
-/// A file of 32 random bytes that opens a vault without a passphrase, and that only its owner can read.
+/// A file of 32 random bytes that opens a vault without a passphrase. Only its owner can read it.
 enum KeyFile {
-    /// The key, or nil when there is no such file.
+    /// Reads the key. Nil when the file does not exist.
     ///
-    /// The checks are made on the opened file, so that nobody can put another in its place between.
+    /// The open file is checked, so that it cannot be replaced after the check.
     static func read(_ path: String) throws -> SecretBytes? {
         let number = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard number >= 0 else {
@@ -16,18 +16,19 @@ enum KeyFile {
         let file = FileDescriptor(owning: number, path: path)
         var status = stat()
         guard unsafe fstat(file.rawValue, &status) == 0 else {
-            throw VaultError(.keyFile, "cannot look at the key file \(path): \(reason(errno))")
+            throw VaultError(.keyFile, "cannot inspect the key file \(path): \(reason(errno))")
         }
         try check(status, path)
         var bytes = try file.read(upTo: VaultKey.size + 1)
         defer { bytes.wipe() }
         guard bytes.count == VaultKey.size else {
-            throw VaultError(.keyFile, "the key file \(path) has not \(VaultKey.size) bytes; restore it from a backup")
+            throw VaultError(
+                .keyFile, "the key file \(path) does not have \(VaultKey.size) bytes; restore it from a backup")
         }
         return SecretBytes(copying: bytes.span)
     }
 
-    /// Makes a new key; it is on the disk when this returns.
+    /// Creates a new key file. It is on the disk when this returns.
     static func make(_ path: String) throws -> SecretBytes {
         let key = try Random.secret(VaultKey.size)
         if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
@@ -51,8 +52,8 @@ enum KeyFile {
         guard status.st_mode & 0o077 == 0 else {
             throw VaultError(
                 .keyFile,
-                "others may use the key file \(path), so it is refused; run 'chmod 600 \(path)', and if they may have "
-                    + "read it, change the key with 'martlet auth secret passphrase'")
+                "other users can access the key file \(path), so it is rejected; run 'chmod 600 \(path)', and if they "
+                    + "may have read it, change the key with 'martlet auth secret passphrase'")
         }
     }
 

@@ -4,15 +4,16 @@ import Glibc
 
 /// Keeps the key of an unlocked vault in the kernel for some hours, so that not every command asks for the passphrase.
 ///
-/// It lies in the session keyring of the login, which goes at logout. Where PAM made none, asking for it would make one
-/// that dies with this process, and the kernel's fallback is the same for all logins of a user; then it lies in the
-/// user's keyring, which goes with the user's last process. Containers may forbid all of it: then nothing is kept.
+/// The key is stored in the session keyring of the login, which ends at logout. If PAM created none, requesting it
+/// would create one that ends with this process, and the kernel's fallback is shared by all logins of a user. Then the
+/// key is stored in the user keyring, which ends with the user's last process. Containers may forbid all of this; then
+/// nothing is stored.
 struct KeyringCache: Sendable {
-    // For who possesses the key through a keyring: see, read, search, link, set attributes. Others of the same user
-    // may see that it is there.
+    // The possessor may see, read, search, link and set attributes. Other processes of the same user may only see that
+    // the key exists.
     private static let permissions: UInt32 = 0x3B01_0000
 
-    /// What the kernel calls it, in `/proc/keys` too.
+    /// The name of the key in the kernel, also shown in `/proc/keys`.
     let description: String
     private let seconds: UInt32
 
@@ -23,9 +24,10 @@ struct KeyringCache: Sendable {
         seconds = UInt32(clamping: max(time.components.seconds, 1))
     }
 
-    /// Keeps the key, if the kernel lets us.
+    /// Stores the key, if the kernel allows it.
     func store(_ key: SecretBytes) {
-        // It gets its limits in the thread's own keyring, and is linked where others find it only then.
+        // The key gets its limits in the thread keyring first. Only then is it linked to where other processes can find
+        // it.
         let serial = key.withBytes { key in
             unsafe key.withUnsafeBytes { key in
                 unsafe authvault_key_add(description, key.baseAddress, Int32(key.count), Self.thread)
@@ -38,21 +40,21 @@ struct KeyringCache: Sendable {
         for ring in Self.rings where authvault_key_link(serial, ring) == 0 { return }
     }
 
-    /// The key, if it was kept and its time has not come.
+    /// The key, if it was stored and has not expired.
     func load() -> SecretBytes? {
         for ring in Self.rings {
             guard let serial = find(in: ring) else { continue }
             defer { authvault_key_unlink(serial, Self.thread) }
             var bytes = [UInt8](repeating: 0, count: VaultKey.size)
             defer { bytes.wipe() }
-            // The answer is the size of what is kept, which may be more than what was read.
+            // The result is the size of the stored key, which may be more than was read.
             let size = unsafe authvault_key_read(serial, &bytes, Int32(bytes.count))
             if size == VaultKey.size { return SecretBytes(copying: bytes.span) }
         }
         return nil
     }
 
-    /// Takes the key out of the kernel at once.
+    /// Removes the key from the kernel at once.
     func forget() {
         for ring in Self.rings {
             guard let serial = find(in: ring) else { continue }
@@ -60,7 +62,7 @@ struct KeyringCache: Sendable {
         }
     }
 
-    /// Finds the key and links it to this thread, because only who possesses a key may read it.
+    /// Finds the key and links it to this thread, because only the possessor may read a key.
     private func find(in ring: Int32) -> Int32? {
         let serial = unsafe authvault_key_search(ring, description, Self.thread)
         return serial > 0 ? serial : nil
@@ -68,7 +70,8 @@ struct KeyringCache: Sendable {
 
     private static let thread = Int32(AUTHVAULT_THREAD_RING)
 
-    /// Where to look and to link, the best place first; by these names, unlike by serial number, they count as possessed.
+    /// The keyrings to search and to link to, in order of preference. These special ids count as possessed, unlike
+    /// serial numbers.
     private static var rings: [Int32] {
         let (session, user) = (Int32(AUTHVAULT_SESSION_RING), Int32(AUTHVAULT_USER_RING))
         let serial = authvault_ring(session)

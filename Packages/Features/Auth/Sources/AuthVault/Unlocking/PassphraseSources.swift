@@ -5,9 +5,9 @@ import Glibc
 import LoopKit
 import Synchronization
 
-/// Where passphrases come from: a descriptor, then the variable `MARTLET_PASSPHRASE`, then the person.
+/// Provides passphrases: from a descriptor, the variable `MARTLET_PASSPHRASE`, or the user.
 public final class PassphraseSources: Sendable {
-    /// The variable that holds a passphrase.
+    /// The environment variable for a passphrase.
     public static let variable = "MARTLET_PASSPHRASE"
     private static let longest = 4096
 
@@ -21,9 +21,9 @@ public final class PassphraseSources: Sendable {
     private let question: @Sendable (PassphraseQuestion) async throws -> Secret?
 
     /// - Parameters:
-    ///   - descriptor: an open descriptor whose first line is the passphrase; it is read and closed when one is needed.
+    ///   - descriptor: an open descriptor whose first line is the passphrase. It is read and closed on first need.
     ///   - environment: the variables of the program.
-    ///   - ask: asks the person, and gives nil when nobody is there.
+    ///   - ask: asks the user. Returns nil when there is no terminal.
     public init(
         descriptor: Int32? = nil, environment: [String: String] = [:],
         ask: @escaping @Sendable (PassphraseQuestion) async throws -> Secret?
@@ -33,14 +33,14 @@ public final class PassphraseSources: Sendable {
         question = ask
     }
 
-    /// A passphrase that was given beforehand, and words for where it came from.
+    /// The passphrase from the descriptor or the environment, and a description of its source.
     func given() async throws -> (passphrase: Secret, origin: String)? {
         switch descriptor.withLock({ $0 }) {
-        case .read(let secret): return (secret, "given by descriptor")
+        case .read(let secret): return (secret, "from the descriptor")
         case .unread(let number):
             let secret = try await onOwnThread { Result { try Self.firstLine(of: number) } }.get()
             descriptor.withLock { $0 = .read(secret) }
-            return (secret, "given by descriptor")
+            return (secret, "from the descriptor")
         case nil: return fromEnvironment.map { ($0, "in \(Self.variable)") }
         }
     }
@@ -49,7 +49,7 @@ public final class PassphraseSources: Sendable {
         try await question(asked)
     }
 
-    /// A new passphrase, typed twice; empty for none, nil when nobody is there.
+    /// Asks twice for a new passphrase. Empty for no passphrase, nil when there is no terminal.
     func askNew() async throws -> Secret? {
         for attempt in 1...3 {
             guard let first = try await ask(attempt == 1 ? .new : .different) else { return nil }
@@ -57,7 +57,7 @@ public final class PassphraseSources: Sendable {
             if let second = try await ask(.again), first.equals(second) { return first }
         }
         throw VaultError(
-            .passphrase, "the two passphrases differed three times; nothing was changed, so try again")
+            .passphrase, "the two passphrases differed three times; nothing was changed; try again")
     }
 
     private static func firstLine(of number: Int32) throws -> Secret {
@@ -65,31 +65,32 @@ public final class PassphraseSources: Sendable {
         var line: [UInt8] = []
         line.reserveCapacity(longest)
         defer { line.wipe() }
-        // Byte by byte, so that what follows the line stays for whoever reads the same pipe.
+        // Read byte by byte, so that the rest stays in the pipe for its other readers.
         while line.count < longest, let byte = try file.read(upTo: 1).first, byte != UInt8(ascii: "\n") {
             line.append(byte)
         }
         if line.last == UInt8(ascii: "\r") { line.removeLast() }
         guard !line.isEmpty, line.count < longest, let text = String(validating: line, as: UTF8.self) else {
             throw VaultError(
-                .passphrase, "descriptor \(number) gave no passphrase; its first line has to be one, in UTF-8")
+                .passphrase,
+                "descriptor \(number) provided no passphrase; its first line must be the passphrase in UTF-8")
         }
         return Secret(text)
     }
 }
 
-/// What a person is asked about the vault's passphrase.
+/// A question to the user about the vault's passphrase.
 public enum PassphraseQuestion: Sendable, Hashable {
     /// The passphrase of the vault; `attempt` counts from 1.
     case unlock(attempt: Int)
     /// A new passphrase; an empty one means a key file instead.
     case new
-    /// The new one once more.
+    /// The new passphrase again.
     case again
-    /// A new one, after two that were not the same.
+    /// A new passphrase, after two that differed.
     case different
 
-    /// The id by which a run without a terminal can be given the answer.
+    /// The id for giving the answer without a terminal.
     public var id: String {
         switch self {
         case .unlock: "auth.passphrase"
@@ -98,14 +99,14 @@ public enum PassphraseQuestion: Sendable, Hashable {
         }
     }
 
-    /// The question in words.
+    /// The text of the question.
     public var prompt: String {
         switch self {
         case .unlock(1): "Passphrase of the vault with your keys and sign-ins"
-        case .unlock: "That was not the passphrase of the vault; try again"
-        case .new: "New passphrase for the vault with your keys and sign-ins (empty for a key file instead)"
-        case .again: "The same passphrase again"
-        case .different: "The two differ; type the new passphrase once more (empty for a key file instead)"
+        case .unlock: "Wrong passphrase for the vault; try again"
+        case .new: "New passphrase for the vault with your keys and sign-ins (empty to use a key file)"
+        case .again: "The new passphrase again"
+        case .different: "The passphrases differ; enter the new passphrase again (empty to use a key file)"
         }
     }
 }

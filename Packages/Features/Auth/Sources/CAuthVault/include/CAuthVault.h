@@ -1,11 +1,11 @@
-// What Swift cannot reach: the system calls of the kernel's keyring, and libsecret, which is loaded only when wanted.
+// System calls of the kernel's keyring, and libsecret, which is loaded on demand. Swift cannot call these directly.
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-// The kernel's keyring. All of these return a serial number, a size or 0, and a negative errno when they fail.
-// They are called directly because libkeyutils, which glibc lacks, would be one more library to link for nine calls.
+// The kernel's keyring. Each function returns a serial number, a size or 0, or a negative errno on failure. The system
+// calls are used directly, because libkeyutils would be one more library to link for nine calls.
 
 enum {
     AUTHVAULT_THREAD_RING = -1,
@@ -25,10 +25,10 @@ int32_t authvault_key_search(int32_t ring, const char *_Nonnull description, int
 int32_t authvault_key_read(int32_t key, void *_Nullable buffer, int32_t size);
 int32_t authvault_key_invalidate(int32_t key);
 
-// The desktop's keyring through libsecret. Every call blocks; a cancellation from another thread ends it early.
+// The desktop keyring through libsecret. Every call blocks. A cancellation from another thread ends it early.
 
 struct authvault_desktop; // the loaded functions; never unloaded, because GLib cannot be
-struct authvault_call;    // one call, with what cancels it and what came of it
+struct authvault_call;    // one call, with its cancellation and its result
 
 struct authvault_desktop *_Nullable authvault_desktop_load(void);
 
@@ -36,13 +36,13 @@ struct authvault_call *_Nullable authvault_call_new(struct authvault_desktop *_N
 void authvault_call_cancel(struct authvault_call *_Nonnull call);
 void authvault_call_free(struct authvault_call *_Nullable call);
 
-// Whether each succeeded; if not, `authvault_call_error` says why until the call is freed.
+// Each returns whether it succeeded. If not, `authvault_call_error` returns the reason until the call is freed.
 bool authvault_store(
     struct authvault_call *_Nonnull call, const char *_Nonnull name, const char *_Nonnull label,
     const char *_Nonnull secret);
 bool authvault_clear(struct authvault_call *_Nonnull call, const char *_Nonnull name);
-// Finds the items of one name, or of all; each is lent to `visit` with its name, and where `unlock` is set with its
-// secret or, if it stayed locked, without.
+// Finds the items of one name, or all items. `visit` gets each name, and the secret if `unlock` is set and the item
+// could be unlocked.
 bool authvault_search(
     struct authvault_call *_Nonnull call, const char *_Nullable name, bool unlock, void *_Nonnull context,
     void (*_Nonnull visit)(void *_Nonnull context, const char *_Nonnull name, const char *_Nullable secret));

@@ -8,7 +8,7 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("The person's browser", .timeLimit(.minutes(5)))
+@Suite("Browser selection", .timeLimit(.minutes(5)))
 struct BrowserTests {
     private static let url = "https://lab.example/a?b=%20;rm%20-rf"
 
@@ -16,7 +16,7 @@ struct BrowserTests {
         BrowserCommand.candidates(for: Self.url, environment: environment).map { [$0.program] + $0.arguments }
     }
 
-    @Test("is the one that BROWSER names, with the address where it says")
+    @Test("BROWSER selects the browser and where the address goes")
     func named() {
         #expect(commands(["BROWSER": "firefox"]) == [["firefox", Self.url]])
         #expect(commands(["BROWSER": "a --new %s:b"]) == [["a", "--new", Self.url], ["b", Self.url]])
@@ -25,14 +25,14 @@ struct BrowserTests {
         #expect(commands(["BROWSER": ": :"]) == [])
     }
 
-    @Test("is the desktop's where there is a display on this machine")
+    @Test("A display on this machine selects the desktop browser")
     func desktop() {
         #expect(commands(["DISPLAY": ":0"]) == [["xdg-open", Self.url]])
         #expect(commands(["WAYLAND_DISPLAY": "w"]) == [["xdg-open", Self.url]])
         #expect(commands(["DISPLAY": ":0", "BROWSER": "b"]) == [["b", Self.url], ["xdg-open", Self.url]])
     }
 
-    @Test("is not there without a display, and not on the far side of ssh unless it is named")
+    @Test("Without a display, or over ssh, only BROWSER gives a browser")
     func headless() {
         #expect(!Browser(environment: ["PATH": "/usr/bin"]).isAvailable)
         #expect(!Browser(environment: ["DISPLAY": ""]).isAvailable)
@@ -42,7 +42,7 @@ struct BrowserTests {
     }
 
     @Test(
-        "is given the address as one word, without a shell, and outlives the call, however slowly it begins",
+        "The address is passed as one argument without a shell, and the browser outlives the call",
         arguments: [false, true])
     func opens(isSlow: Bool) async throws {
         try await TemporaryDirectory.run { directory in
@@ -69,7 +69,7 @@ struct BrowserTests {
         }
     }
 
-    @Test("that cannot be started is no error")
+    @Test("A browser that cannot be started is not an error")
     func missing() async throws {
         let url = try HTTPURL(Self.url)
         #expect(await !Browser(environment: [:]).open(url))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("Signing in with a browser", .timeLimit(.minutes(5)))
+@Suite("Code flow", .timeLimit(.minutes(5)))
 struct CodeFlowTests {
     private struct Outcome: Sendable {
         var tokens: TokenAnswer?
@@ -52,7 +52,7 @@ struct CodeFlowTests {
         }
     }
 
-    @Test("ends with tokens, and the verifier was not in the address")
+    @Test("A sign-in returns tokens, and the address does not contain the verifier")
     func works() async throws {
         let outcome = try await signIn { $0.extra = [("kc_idp_hint", "google"), ("state", "mine")] }
         let tokens = try #require(outcome.tokens, "\(String(describing: outcome.error))")
@@ -68,7 +68,7 @@ struct CodeFlowTests {
     }
 
     @Test(
-        "asks again without offline tokens where the server refuses them, before the sign-in or after it",
+        "The flow runs again without offline tokens when the server refuses them before or after the sign-in",
         arguments: ["invalid_scope", "not_allowed"])
     func withoutOfflineTokens(code: String) async throws {
         let isFirst = Mutex(true)
@@ -99,7 +99,7 @@ struct CodeFlowTests {
         #expect(told.withLock { $0 }.count == 1)
     }
 
-    @Test("shows a page that says so, loads nothing and has neither code nor state in it")
+    @Test("The final page reports the result, loads nothing and contains no code or state")
     func page() async throws {
         let outcome = try await signIn()
         let state = try #require(try outcome.asked["state"])
@@ -110,7 +110,7 @@ struct CodeFlowTests {
         }
     }
 
-    @Test("ends with the server's reason where it refuses, made fit for a terminal")
+    @Test("A refusal ends the flow with the server's reason, escaped for a terminal")
     func declined() async throws {
         var faults = Provider.Faults()
         faults.redirect = { answer in
@@ -128,7 +128,7 @@ struct CodeFlowTests {
         #expect(!page.contains("today") && !page.contains("access_denied"))
     }
 
-    @Test("takes no answer that another server gave, or that hides who gave it")
+    @Test("A response from another server or without its issuer is rejected")
     func mixedUp() async throws {
         for issuer in [nil, "https://evil.example"] {
             var faults = Provider.Faults()
@@ -143,7 +143,7 @@ struct CodeFlowTests {
         }
     }
 
-    @Test("takes no tokens in the place of a code")
+    @Test("Tokens instead of a code are rejected")
     func tokensInRedirect() async throws {
         var faults = Provider.Faults()
         faults.redirect = { answer in
@@ -155,7 +155,7 @@ struct CodeFlowTests {
         expectClean(error, of: "theirs-0")
     }
 
-    @Test("is refused when the code was meant for another challenge")
+    @Test("A code for another challenge is rejected")
     func wrongChallenge() async throws {
         try await Provider.run { provider in
             try await withClient { client in
@@ -177,7 +177,7 @@ struct CodeFlowTests {
         }
     }
 
-    @Test("does not believe an identity token of another sign-in")
+    @Test("An identity token of another sign-in is rejected")
     func replayed() async throws {
         var faults = Provider.Faults()
         faults.claims = { $0["nonce"] = "of-another-time" }
@@ -185,7 +185,7 @@ struct CodeFlowTests {
         #expect((outcome.error as? SignInError)?.message.contains("another sign-in") == true)
     }
 
-    @Test("ends when nobody signs in within the time, and its port is closed after")
+    @Test("The flow times out without a sign-in and closes its port")
     func nobody() async throws {
         try await Provider.run { provider in
             try await withClient { client in
@@ -215,7 +215,7 @@ struct CodeFlowTests {
         }
     }
 
-    @Test("ends at once when it is cancelled")
+    @Test("Cancelling ends the flow at once")
     func cancelled() async throws {
         try await Provider.run { provider in
             try await withClient { client in
@@ -231,7 +231,7 @@ struct CodeFlowTests {
         }
     }
 
-    @Test("is not begun where the server does not offer it")
+    @Test("The flow does not start when the server does not support it")
     func notOffered() async throws {
         var faults = Provider.Faults()
         faults.configuration = { $0["code_challenge_methods_supported"] = nil }

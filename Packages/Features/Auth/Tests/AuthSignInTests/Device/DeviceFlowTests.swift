@@ -9,7 +9,7 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("Signing in on another device", .timeLimit(.minutes(5)))
+@Suite("Device flow", .timeLimit(.minutes(5)))
 struct DeviceFlowTests {
     /// Begins a sign-in whose polls are answered with these words, and then with tokens.
     private func run(
@@ -34,7 +34,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("asks in the server's interval until somebody has signed in")
+    @Test("The flow polls at the server's interval until the user has signed in")
     func works() async throws {
         try await run(answering: ["authorization_pending", "authorization_pending"]) { provider, clock, task in
             for poll in 0..<3 {
@@ -49,7 +49,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("gives another code, without offline tokens, where the server refuses them after the sign-in")
+    @Test("A second code without offline tokens follows when the server refuses them after the sign-in")
     func withoutOfflineTokens() async throws {
         try await Provider.run { provider in
             provider.state.withLock { $0.deviceAnswers = ["not_allowed"] }
@@ -76,7 +76,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("asks five seconds slower each time the server says so")
+    @Test("slow_down adds five seconds to the interval each time")
     func slowDown() async throws {
         try await run(answering: ["slow_down", "slow_down"]) { provider, clock, task in
             for (poll, wait) in [(0, 5), (1, 10), (2, 15)] {
@@ -91,7 +91,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("ends when the server says no", arguments: ["access_denied", "expired_token", "invalid_grant"])
+    @Test("A refusal from the server ends the flow", arguments: ["access_denied", "expired_token", "invalid_grant"])
     func refused(code: String) async throws {
         try await run(answering: ["authorization_pending", code]) { provider, clock, task in
             for _ in 0..<2 {
@@ -105,7 +105,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("ends when the time of the code is over, whatever the server says")
+    @Test("The flow ends when the code expires, whatever the server answers")
     func expired() async throws {
         try await run(answering: Array(repeating: "authorization_pending", count: 100)) { provider, clock, task in
             for _ in 0..<12 {
@@ -118,7 +118,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("goes on after the server was not able to answer, twice as slowly")
+    @Test("The flow continues at half the rate after a temporary server failure")
     func unreachable() async throws {
         var faults = Provider.Faults()
         faults.token = { _ in .text("no healthy upstream", status: .serviceUnavailable) }
@@ -133,7 +133,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("ends at once when it is cancelled")
+    @Test("Cancelling ends the flow at once")
     func cancelled() async throws {
         try await run(answering: []) { provider, clock, task in
             await clock.waitForSleepers()
@@ -143,7 +143,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("shows no code that could fool a terminal, and no address that is none")
+    @Test("Unsafe codes and invalid addresses are rejected")
     func hostileCode() throws {
         func code(_ change: (inout JSONObject) -> Void) throws -> DeviceCode {
             var members: JSONObject = [
@@ -166,7 +166,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("is not there where the server does not offer it")
+    @Test("The flow is nil when the server does not support it")
     func notOffered() async throws {
         var faults = Provider.Faults()
         faults.configuration = { $0["device_authorization_endpoint"] = nil }

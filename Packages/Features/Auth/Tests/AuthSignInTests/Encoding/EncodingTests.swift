@@ -5,9 +5,9 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("What is sent and received as letters")
+@Suite("Sign-in encodings")
 struct EncodingTests {
-    @Test("a form is read back as it was written, whatever is in it", arguments: [1, 2, 3] as [UInt64])
+    @Test("A form is parsed back to the same fields", arguments: [1, 2, 3] as [UInt64])
     func form(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let letters = Array("aZ09-._~ +&=%?#/\u{E9}\u{1F426}\n\"<")
@@ -29,7 +29,7 @@ struct EncodingTests {
         }
     }
 
-    @Test("a plus is a space, a name without a sign has no value, and repeated names are noticed")
+    @Test("A plus is a space, a name without '=' has no value, and repeated names are detected")
     func formDetails() throws {
         let form = try #require(FormFields(parsing: "a=b+c&d&a=%41"))
         #expect(form["a"] == "b c")
@@ -38,12 +38,12 @@ struct EncodingTests {
         #expect(form.repeated == ["a"])
     }
 
-    @Test("a malformed form is refused", arguments: ["a=%", "a=%4", "a=%zz", "%ff=1", "a=%C3"])
+    @Test("A malformed form is rejected", arguments: ["a=%", "a=%4", "a=%zz", "%ff=1", "a=%C3"])
     func malformed(text: String) {
         #expect(FormFields(parsing: text) == nil)
     }
 
-    @Test("letters for addresses are those of the standard, and no others are read")
+    @Test("Base64URL uses exactly the alphabet of the standard")
     func base64() {
         #expect(Base64URL.encode([0xFB, 0xFF, 0xFE]) == "-__-")
         #expect(Base64URL.encode(Array("fooba".utf8)) == "Zm9vYmE")
@@ -54,7 +54,7 @@ struct EncodingTests {
         #expect(Base64URL.decode("a+/b") == nil)
     }
 
-    @Test("the challenge is that of the example in RFC 7636, and a new verifier has the length that it asks for")
+    @Test("The PKCE challenge matches the RFC 7636 example, and a new verifier has the required length")
     func pkce() throws {
         let pkce = PKCE(verifier: Secret("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"))
         #expect(pkce.challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
@@ -64,7 +64,7 @@ struct EncodingTests {
         #expect(!"\(one)".contains(one.verifier.revealed))
     }
 
-    @Test("a server's words become one line without controls, without secrets, and not too long")
+    @Test("Server text becomes one short line without control characters or secrets")
     func words() throws {
         let line = ForeignWords.line("no\r\n\u{1B}[31m s3cret\u{301} red", hiding: [Secret("s3cret"), Secret("")])
         #expect(line == "no \\u{1B}[31m ‹redacted›\u{301} red")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("The receiver of the redirect", .timeLimit(.minutes(5)))
+@Suite("Loopback receiver", .timeLimit(.minutes(5)))
 struct ReceiverTests {
     private let time = TestTime()
 
@@ -25,14 +25,14 @@ struct ReceiverTests {
         }
     }
 
-    @Test("gets the code, and is reached by this machine alone")
+    @Test("The receiver gets the code and is reachable only from this machine")
     func works() async throws {
         try await survives { address, state in
             #expect(address.hasPrefix("http://127.0.0.1:") && state.utf8.count == 43)
         }
     }
 
-    @Test("is not ended by answers that do not know the state")
+    @Test("Responses without the state do not end the receiver")
     func wrongState() async throws {
         try await survives { address, state in
             let wrong = [
@@ -47,7 +47,7 @@ struct ReceiverTests {
         }
     }
 
-    @Test("is not ended by parameters that come twice, or are malformed")
+    @Test("Repeated or malformed parameters do not end the receiver")
     func malformed() async throws {
         try await survives { address, state in
             let wrong = [
@@ -61,7 +61,7 @@ struct ReceiverTests {
         }
     }
 
-    @Test("is not ended by other methods, paths, hosts and web pages, even when they know the state")
+    @Test("Other methods, paths, hosts and web pages do not end the receiver, even with the state")
     func otherRequests() async throws {
         try await survives { address, state in
             let good = "\(address)?code=evil&state=\(state)"
@@ -86,7 +86,7 @@ struct ReceiverTests {
         }
     }
 
-    @Test("takes the first right answer and no other")
+    @Test("Only the first valid response counts")
     func twice() async throws {
         try await LoopbackReceiver.run(.init(now: time.clock)) { receiver in
             let good = "\(receiver.redirectURI)?state=\(receiver.state.revealed)"
@@ -103,7 +103,7 @@ struct ReceiverTests {
         }
     }
 
-    @Test("reads the state out of its own address, where a server knows no parameter for it")
+    @Test("The state is read from the redirect address when the server has no parameter for it")
     func stateInAddress() async throws {
         try await LoopbackReceiver.run(.init(now: time.clock)) { receiver in
             let address = try receiver.redirectURIWithState
@@ -115,7 +115,7 @@ struct ReceiverTests {
         }
     }
 
-    @Test("gets tokens out of the query, with an expiry that is counted from now")
+    @Test("Tokens in the query get an expiry counted from now")
     func tokens() async throws {
         try await LoopbackReceiver.run(.init(now: time.clock)) { receiver in
             let long = String(repeating: "t", count: 12_000)
@@ -131,7 +131,7 @@ struct ReceiverTests {
         }
     }
 
-    @Test("asks the browser for what is in the fragment, by a script that its rules name, and gets it")
+    @Test("The page sends the fragment to the receiver with a script that its policy allows")
     func fragment() async throws {
         try await LoopbackReceiver.run(.init(now: time.clock)) { receiver in
             let page = try await Curl.browse(receiver.redirectURI.text)
@@ -150,7 +150,7 @@ struct ReceiverTests {
         }
     }
 
-    @Test("lets no page be kept, framed or enriched from elsewhere")
+    @Test("No page can be cached, framed or load anything")
     func rules() async throws {
         try await LoopbackReceiver.run(.init(now: time.clock)) { receiver in
             let good = "\(receiver.redirectURI)?code=c&state=\(receiver.state.revealed)"
@@ -164,7 +164,7 @@ struct ReceiverTests {
         }
     }
 
-    @Test("listens at ::1 when that is asked for")
+    @Test("The receiver can listen on ::1")
     func ipv6() async throws {
         var configuration = LoopbackReceiver.Configuration(now: time.clock)
         configuration.usesIPv6 = true
@@ -178,7 +178,7 @@ struct ReceiverTests {
         }
     }
 
-    @Test("ends with the error of its body, and is gone then")
+    @Test("An error of the body is thrown, and the port is closed")
     func bodyFails() async throws {
         struct Broken: Error {}
         await #expect(throws: Broken.self) {

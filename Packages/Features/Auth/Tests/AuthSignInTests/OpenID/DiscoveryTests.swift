@@ -9,7 +9,7 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("What a server says about signing in", .timeLimit(.minutes(5)))
+@Suite("OpenID discovery", .timeLimit(.minutes(5)))
 struct DiscoveryTests {
     /// Answers the two well-known addresses below a path with what `answer` makes of its own base.
     private func discover(
@@ -38,14 +38,14 @@ struct DiscoveryTests {
         return .json(.object(members))
     }
 
-    @Test("is read at the address of OpenID Connect, behind the path of the issuer")
+    @Test("The OpenID Connect address after the issuer's path is used")
     func openID() async throws {
         let found = try #require(try await discover(path: "/realms/lab") { Self.document($0) })
         #expect(found.offersAuthorizationCode && !found.offersDeviceCode && !found.promisesIssuer)
         #expect(found.tokenEndpoint?.path == "/realms/lab/token")
     }
 
-    @Test("is read at the address of RFC 8414, before the path of the issuer")
+    @Test("The RFC 8414 address before the issuer's path is used")
     func oauth() async throws {
         let found = try await discover(path: "/lab", at: "/.well-known/oauth-authorization-server/lab") {
             Self.document($0) { $0["device_authorization_endpoint"] = .string("\($0["issuer"]?.string ?? "")/device") }
@@ -53,13 +53,13 @@ struct DiscoveryTests {
         #expect(found?.offersDeviceCode == true)
     }
 
-    @Test("a slash at the end of the issuer makes no difference")
+    @Test("A trailing slash of the issuer is ignored")
     func slash() async throws {
         let found = try await discover { base in Self.document(base) { $0["issuer"] = .string("\(base)/") } }
         #expect(found?.issuer.hasSuffix("/") == true)
     }
 
-    @Test("is nothing where there is a web page, an error, a redirect or other JSON")
+    @Test("A web page, an error, a redirect or other JSON gives no configuration")
     func absent() async throws {
         let answers: [@Sendable (String) -> HTTPAnswer] = [
             { _ in .bytes(Array("<!doctype html>".utf8), type: "text/html") }, { _ in .text("", status: .notFound) },
@@ -71,7 +71,7 @@ struct DiscoveryTests {
         for answer in answers { #expect(try await discover(answer) == nil) }
     }
 
-    @Test("is not believed where it speaks for another server")
+    @Test("A configuration of another server is rejected")
     func otherIssuer() async throws {
         for issuer in ["https://evil.example", "http://127.0.0.1:1", "evil", "https://u:p@evil.example/"] {
             let error = await #expect(throws: SignInError.self) {
@@ -82,7 +82,7 @@ struct DiscoveryTests {
     }
 
     @Test(
-        "is not used where codes and tokens would go without TLS",
+        "Endpoints without TLS are rejected",
         arguments: ["http://lab.example/token", "ftp://lab.example/token", "token", ""])
     func withoutTLS(endpoint: String) async throws {
         let error = await #expect(throws: SignInError.self) {
@@ -91,7 +91,7 @@ struct DiscoveryTests {
         #expect(error?.kind == .badAnswer)
     }
 
-    @Test("a server elsewhere may not send tokens to a program of this machine, nor anything without TLS")
+    @Test("A remote server must not name local endpoints, or any endpoint without TLS")
     func loopback() throws {
         let base = try HTTPURL("https://lab.example")
         func read(_ token: String) throws -> OpenIDConfiguration? {
@@ -103,7 +103,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("offers a code only with PKCE by S256")
+    @Test("The code flow is offered only with PKCE and S256")
     func withoutPKCE() async throws {
         let changes: [@Sendable (inout JSONObject) -> Void] = [
             { $0["code_challenge_methods_supported"] = nil }, { $0["code_challenge_methods_supported"] = ["plain"] },
@@ -116,7 +116,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("is an error to be tried again where the server cannot answer or is not reached")
+    @Test("A server that fails or is unreachable gives a retryable error")
     func unreachable() async throws {
         let error = await #expect(throws: SignInError.self) {
             try await discover { _ in .text("no healthy upstream", status: .serviceUnavailable) }

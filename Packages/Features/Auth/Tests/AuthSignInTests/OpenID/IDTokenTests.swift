@@ -4,7 +4,7 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("An identity token")
+@Suite("Identity token")
 struct IDTokenTests {
     private static let now = TestTime.start
     private static let seconds = Int(now.microseconds / 1_000_000)
@@ -20,7 +20,7 @@ struct IDTokenTests {
             nonce: Secret("n0nce"), now: Self.now)
     }
 
-    @Test("names who signed in, by what they sign in with if that is known")
+    @Test("The token names the user, by the user name if possible")
     func names() throws {
         #expect(try read().userName == "ada@lab.example")
         #expect(try read { $0["preferred_username"] = "ada" }.userName == "ada")
@@ -29,13 +29,13 @@ struct IDTokenTests {
         #expect(try read().subject == "42")
     }
 
-    @Test("for several programs is taken when it says that it was made for this one")
+    @Test("A token for several programs is accepted if this one is its authorized party")
     func audience() throws {
         #expect(try read { $0["aud"] = ["martlet"] }.userName != nil)
         #expect(try read { ($0["aud"], $0["azp"]) = (["api", "martlet"], "martlet") }.userName != nil)
     }
 
-    @Test("of another server, program or sign-in, or one that is over, is refused and not quoted")
+    @Test("A token for another server, program or sign-in, or an expired one, is rejected and not quoted")
     func refused() throws {
         let changes: [(inout JSONObject) -> Void] = [
             { $0["iss"] = "https://evil.example" }, { $0["iss"] = nil }, { $0["iss"] = "https://lab.example/" },
@@ -52,7 +52,7 @@ struct IDTokenTests {
     }
 
     @Test(
-        "that is none is refused",
+        "An invalid token is rejected",
         arguments: ["", "a.b", "a.b.c.d", "..", "a.!!!.c", "a.W10.c", "a.\(String(repeating: "A", count: 1 << 17)).c"])
     func malformed(text: String) {
         #expect(throws: SignInError.self) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("The end of a session", .timeLimit(.minutes(5)))
+@Suite("End of a session", .timeLimit(.minutes(5)))
 struct KeeperEndTests {
     private let time = TestTime()
 
@@ -12,7 +12,7 @@ struct KeeperEndTests {
         try await #require(throws: SignInError.self) { try await body() }
     }
 
-    @Test("a refused renewal ends the session for everybody who waits, and nobody asks the server again")
+    @Test("A refused renewal ends the session for all waiting callers without another request")
     func refused() async throws {
         let source = MemorySource(.sample("access-0"))
         source.state.withLock { $0.failures = [SignInError.refused("no", reason: "invalid_grant")] }
@@ -46,7 +46,7 @@ struct KeeperEndTests {
         await other.close()
     }
 
-    @Test("a session that somebody signed in for elsewhere is found after the end of the old one")
+    @Test("A session from a sign-in elsewhere is used after the old one ended")
     func afterTheEnd() async throws {
         var ended = Session.sample("access-0")
         ended.hasEnded = true
@@ -58,7 +58,7 @@ struct KeeperEndTests {
         await keeper.close()
     }
 
-    @Test("a renewal that failed on the way keeps the session, and is tried again only after a pause, which grows")
+    @Test("A failed renewal keeps the session and is retried only after a growing pause")
     func unreachable() async throws {
         let source = MemorySource(.sample("access-0"))
         source.state.withLock { $0.failures = [SignInError(.unreachable, "no way there")] }
@@ -84,7 +84,7 @@ struct KeeperEndTests {
         await keeper.close()
     }
 
-    @Test("a personal token is never renewed: its 401 means to sign in again")
+    @Test("A personal token is never renewed: its 401 requires a new sign-in")
     func personal() async throws {
         let token = Session(
             accessToken: Secret("pat"), refreshToken: Secret("unused"), expiry: TestTime.start,
@@ -100,7 +100,7 @@ struct KeeperEndTests {
         await keeper.close()
     }
 
-    @Test("a session without refresh token lasts until its 401")
+    @Test("A session without a refresh token lasts until its 401")
     func withoutRefreshToken() async throws {
         let source = MemorySource(.sample("access-0", refreshToken: nil))
         let keeper = SessionKeeper(source, now: time.clock)
@@ -111,7 +111,7 @@ struct KeeperEndTests {
         await keeper.close()
     }
 
-    @Test("without a session it says to sign in")
+    @Test("Without a session, the keeper reports that no one is signed in")
     func signedOut() async throws {
         let keeper = SessionKeeper(MemorySource(nil), now: time.clock)
         let error = try await failure { try await keeper.session() }
@@ -119,7 +119,7 @@ struct KeeperEndTests {
         await keeper.close()
     }
 
-    @Test("signing out, or in as somebody else, in another process is noticed at the next request")
+    @Test("Signing out or in as another user in another process is noticed at the next request")
     func changedElsewhere() async throws {
         let source = MemorySource(.sample("access-0"))
         let keeper = SessionKeeper(source, now: time.clock)
@@ -134,7 +134,7 @@ struct KeeperEndTests {
         await keeper.close()
     }
 
-    @Test("a place that cannot tell whether it changed is read for every request")
+    @Test("A source without marks is read for every request")
     func withoutMark() async throws {
         let source = MemorySource(.sample("access-0"), hasMark: false)
         let keeper = SessionKeeper(source, now: time.clock)
@@ -144,7 +144,7 @@ struct KeeperEndTests {
         await keeper.close()
     }
 
-    @Test("signing out elsewhere is noticed at the next renewal, and nothing is stored")
+    @Test("Signing out elsewhere is noticed at the next renewal, and nothing is stored")
     func signedOutMeanwhile() async throws {
         let source = MemorySource(.sample("access-0"))
         let keeper = SessionKeeper(source, now: time.clock)
@@ -155,7 +155,7 @@ struct KeeperEndTests {
         await keeper.close()
     }
 
-    @Test("tokens that could not be stored are kept and stored later, since the old ones are used up")
+    @Test("Tokens that could not be stored are kept and stored later, because the old ones are used up")
     func storageFails() async throws {
         let source = MemorySource(.sample("access-0", expiresIn: nil))
         let keeper = SessionKeeper(source, now: time.clock)
@@ -171,7 +171,7 @@ struct KeeperEndTests {
         await keeper.close()
     }
 
-    @Test("tokens that could not be stored have a last chance when the keeper closes")
+    @Test("Closing the keeper tries once more to store unsaved tokens")
     func storageFailsUntilClose() async throws {
         let source = MemorySource(.sample("access-0", expiresIn: nil))
         let keeper = SessionKeeper(source, now: time.clock)
@@ -182,7 +182,7 @@ struct KeeperEndTests {
         #expect(source.stored?.token == "access-1")
     }
 
-    @Test("tokens that could not be stored do not replace those of a newer sign-in")
+    @Test("Unsaved tokens do not replace those of a newer sign-in")
     func storageFailsBeforeSignIn() async throws {
         let source = MemorySource(.sample("access-0", expiresIn: nil))
         let keeper = SessionKeeper(source, now: time.clock)
@@ -194,7 +194,7 @@ struct KeeperEndTests {
         #expect(source.stored?.token == "fresh")
     }
 
-    @Test("a closed keeper begins nothing")
+    @Test("A closed keeper starts no renewal")
     func closed() async throws {
         let source = MemorySource(.sample("access-0"))
         let keeper = SessionKeeper(source, now: time.clock)

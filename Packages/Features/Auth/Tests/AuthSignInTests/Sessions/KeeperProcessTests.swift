@@ -6,9 +6,9 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("Several processes with one session", .timeLimit(.minutes(10)))
+@Suite("Shared session across processes", .timeLimit(.minutes(10)))
 struct KeeperProcessTests {
-    @Test("renew it once, although both find it over at the same moment with many requests each")
+    @Test("Two processes with many requests each renew an expired session once")
     func twoProcesses() async throws {
         try await TemporaryDirectory.run { directory in
             try await TokenServer.run(meeting: 2) { server, origin in
@@ -35,7 +35,7 @@ struct KeeperProcessTests {
         }
     }
 
-    @Test("renew it once from eight keepers that share nothing but the file")
+    @Test("Eight keepers that share only the file renew it once")
     func keepers() async throws {
         try await TemporaryDirectory.run { directory in
             try await TokenServer.run(meeting: 8) { server, origin in
@@ -54,7 +54,7 @@ struct KeeperProcessTests {
         }
     }
 
-    @Test("end it for all when the server refuses, and ask the server once")
+    @Test("A refusal ends the session for all processes after one request")
     func refused() async throws {
         try await TemporaryDirectory.run { directory in
             try await TokenServer.run(meeting: 4) { server, origin in

@@ -75,7 +75,7 @@ private final class UnreliableSource: SessionSource {
     }
 }
 
-@Suite("Random storms", .timeLimit(.minutes(5)))
+@Suite("Random request storms", .timeLimit(.minutes(5)))
 struct KeeperRandomTests {
     private func attempt(_ keeper: SessionKeeper, refusesFirst: Bool) async {
         do {
@@ -88,14 +88,14 @@ struct KeeperRandomTests {
     }
 
     @Test(
-        "with 401s, cancellations and a bad network burn no refresh token of two keepers and lose none",
+        "Two keepers lose or reuse no refresh token despite 401s, cancellations and network failures",
         arguments: 0..<20 as Range<UInt64>)
     func twoKeepers(seed: UInt64) async throws {
         try await storm(seed: seed, keepers: 2, diskFails: false)
     }
 
     // With two, the other one cannot know of tokens that nobody could store.
-    @Test("on a disk that is full now and then lose nothing either", arguments: 0..<20 as Range<UInt64>)
+    @Test("Two keepers lose no refresh token on a disk that is sometimes full", arguments: 0..<20 as Range<UInt64>)
     func fullDisk(seed: UInt64) async throws {
         try await storm(seed: seed, keepers: 1, diskFails: true)
     }

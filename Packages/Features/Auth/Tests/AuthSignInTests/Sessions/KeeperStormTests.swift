@@ -4,11 +4,11 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("Many requests at once", .timeLimit(.minutes(5)))
+@Suite("Concurrent requests", .timeLimit(.minutes(5)))
 struct KeeperStormTests {
     private let time = TestTime()
 
-    @Test("whose token is over cause one renewal", arguments: [10, 1000])
+    @Test("Requests with an expired token cause one renewal", arguments: [10, 1000])
     func stale(count: Int) async throws {
         let source = MemorySource(.sample("access-0"))
         let keeper = SessionKeeper(source, now: time.clock)
@@ -19,7 +19,7 @@ struct KeeperStormTests {
         await keeper.close()
     }
 
-    @Test("that meet a 401 cause one renewal, those that meet it late included", arguments: [10, 1000])
+    @Test("Requests that get a 401, early or late, cause one renewal", arguments: [10, 1000])
     func refused(count: Int) async throws {
         let source = MemorySource(.sample("access-0"))
         let keeper = SessionKeeper(source, now: time.clock)
@@ -33,7 +33,7 @@ struct KeeperStormTests {
         await keeper.close()
     }
 
-    @Test("of which some know no refusal and some do are all served by one renewal")
+    @Test("Requests with and without a 401 share one renewal")
     func mixed() async throws {
         let source = MemorySource(.sample("access-0", expiresIn: .zero)) { _, _ in .sample("new") }
         let keeper = SessionKeeper(source, now: time.clock)
@@ -48,7 +48,7 @@ struct KeeperStormTests {
         await keeper.close()
     }
 
-    @Test("that met a 401 do not take the first look at storage for a renewal")
+    @Test("Requests with a 401 do not mistake the first read of storage for a renewal")
     func joiningAnother() async throws {
         let source = MemorySource(.sample("access-0"))
         let keeper = SessionKeeper(source, now: time.clock)
@@ -64,7 +64,7 @@ struct KeeperStormTests {
         await keeper.close()
     }
 
-    @Test("of which one is cancelled: the others have their token, and it had its own end at once")
+    @Test("One cancelled request ends at once, and the others get their token")
     func oneCancelled() async throws {
         let source = MemorySource(.sample("access-0"))
         let keeper = SessionKeeper(source, now: time.clock)
@@ -81,7 +81,7 @@ struct KeeperStormTests {
         await keeper.close()
     }
 
-    @Test("which are all cancelled: the renewal is finished and stored all the same, and close waits for it")
+    @Test("A renewal is finished and stored although all its requests are cancelled, and close waits for it")
     func allCancelled() async throws {
         let source = MemorySource(.sample("access-0"))
         let keeper = SessionKeeper(source, now: time.clock)

@@ -4,11 +4,11 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("The keeper of a session", .timeLimit(.minutes(5)))
+@Suite("Session keeper", .timeLimit(.minutes(5)))
 struct KeeperTests {
     private let time = TestTime()
 
-    @Test("gives the stored token and asks nobody while it is good")
+    @Test("A valid stored token is used without a request")
     func good() async throws {
         let source = MemorySource(.sample("access-0"))
         let keeper = SessionKeeper(source, now: time.clock)
@@ -18,7 +18,7 @@ struct KeeperTests {
         await keeper.close()
     }
 
-    @Test("renews half a minute before the end, and stores what it got")
+    @Test("A token is renewed half a minute before its expiry and stored")
     func beforeTheEnd() async throws {
         let source = MemorySource(.sample("access-0"))
         let keeper = SessionKeeper(source, now: time.clock)
@@ -32,7 +32,7 @@ struct KeeperTests {
         await keeper.close()
     }
 
-    @Test("renews a session that was over already when it was loaded")
+    @Test("A session that had expired when it was loaded is renewed")
     func longOver() async throws {
         let source = MemorySource(
             .sample("access-0", expiresIn: .seconds(-86_400)), renewing: { _, _ in .sample("new") })
@@ -42,7 +42,7 @@ struct KeeperTests {
         await keeper.close()
     }
 
-    @Test("renews a token without expiry only after a 401")
+    @Test("A token without an expiry is renewed only after a 401")
     func withoutExpiry() async throws {
         let source = MemorySource(.sample("access-0", expiresIn: nil))
         let keeper = SessionKeeper(source, now: time.clock)
@@ -54,7 +54,7 @@ struct KeeperTests {
         await keeper.close()
     }
 
-    @Test("survives clocks that jump in both directions")
+    @Test("Clocks that jump in both directions do no harm")
     func jumps() async throws {
         let source = MemorySource(.sample("access-0"))
         let keeper = SessionKeeper(source, now: time.clock)
@@ -68,7 +68,7 @@ struct KeeperTests {
         await keeper.close()
     }
 
-    @Test("tells who comes with an older token to repeat with the newer, and renews nothing")
+    @Test("A caller with an older token gets the newer one without a renewal")
     func olderToken() async throws {
         let source = MemorySource(.sample("access-0"))
         let keeper = SessionKeeper(source, now: time.clock)
@@ -81,7 +81,7 @@ struct KeeperTests {
         await keeper.close()
     }
 
-    @Test("takes the tokens that somebody else has stored instead of renewing")
+    @Test("Tokens that another process has stored are used instead of a renewal")
     func renewedElsewhere() async throws {
         let source = MemorySource(.sample("access-0"))
         let keeper = SessionKeeper(source, now: time.clock)
@@ -92,7 +92,7 @@ struct KeeperTests {
         await keeper.close()
     }
 
-    @Test("looks again once it has the lock, because somebody may have renewed while it waited")
+    @Test("The session is read again under the lock, because another process may have renewed it")
     func renewedMeanwhile() async throws {
         let source = MemorySource(.sample("access-0"))
         let keeper = SessionKeeper(source, now: time.clock)
@@ -114,7 +114,7 @@ struct KeeperTests {
         await keeper.close()
     }
 
-    @Test("keeps the refresh token when a renewal brings none")
+    @Test("The refresh token is kept when a renewal returns none")
     func keepsRefreshToken() async throws {
         let source = MemorySource(.sample("access-0")) { old, _ in .sample("access-1", refreshToken: nil) }
         let keeper = SessionKeeper(source, now: time.clock)
@@ -124,7 +124,7 @@ struct KeeperTests {
         await keeper.close()
     }
 
-    @Test("does not renew at every request when tokens live shorter than the margin")
+    @Test("Tokens with a lifetime under the margin are not renewed for every request")
     func shortLives() async throws {
         let time = time
         let source = MemorySource(.sample("access-0", expiresIn: .zero)) { old, number in
@@ -140,7 +140,7 @@ struct KeeperTests {
         await keeper.close()
     }
 
-    @Test("forgets what it knew when somebody signs in anew")
+    @Test("A new sign-in clears the cached session")
     func adopting() async throws {
         let source = MemorySource(.sample("access-0"))
         let keeper = SessionKeeper(source, now: time.clock)
@@ -151,7 +151,7 @@ struct KeeperTests {
         await keeper.close()
     }
 
-    @Test("what a renewal brought is forgotten when somebody signs in before it could be kept")
+    @Test("An unsaved renewal is dropped after a new sign-in")
     func resetAfterRenewal() async throws {
         let source = MemorySource(.sample("access-0"))
         let keeper = SessionKeeper(source, now: time.clock)
@@ -167,7 +167,7 @@ struct KeeperTests {
         await keeper.close()
     }
 
-    @Test("a renewal from before a new sign-in does not come back after it")
+    @Test("A renewal from before a new sign-in does not overwrite it")
     func adoptingDuringRenewal() async throws {
         let source = MemorySource(.sample("access-0"))
         let keeper = SessionKeeper(source, now: time.clock)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("A session")
+@Suite("Session")
 struct SessionTests {
-    @Test("is read back as it was stored")
+    @Test("A session is decoded as it was encoded")
     func roundTrip() throws {
         var tokens = Session.sample("access-1")
         tokens.hasEnded = true
@@ -24,7 +24,7 @@ struct SessionTests {
         #expect(again.refreshToken == nil && again.expiry == nil && again.userName == nil && !again.hasEnded)
     }
 
-    @Test("of a later program is read past members that are not known here")
+    @Test("Unknown members from a later version are ignored")
     func unknown() throws {
         let text = """
             {"version":1,"kind":"tokens","origin":"https://a:1","access_token":"t","colour":{"deep":[1]},"user":null}
@@ -33,7 +33,7 @@ struct SessionTests {
     }
 
     @Test(
-        "that is damaged is refused, and its text does not get into the error",
+        "A damaged session is rejected, and the error does not quote it",
         arguments: [
             "", "t0ken", #"{"access_token":"t0ken"}"#,
             #"{"version":2,"kind":"tokens","origin":"o","access_token":"t0ken"}"#,
@@ -49,7 +49,7 @@ struct SessionTests {
         expectClean(error, of: "t0ken")
     }
 
-    @Test("shows no token in anything that describes it")
+    @Test("Descriptions of a session show no token")
     func description() {
         let session = Session.sample("access-1")
         var shown = "\(session) \(String(reflecting: session)) \(session.encoded)"
@@ -57,7 +57,7 @@ struct SessionTests {
         #expect(!shown.contains("access-1") && !shown.contains("refresh-0"))
     }
 
-    @Test("is renewed half a minute before its end, and one that lives shortly in the second half of its life")
+    @Test("A token is renewed half a minute before its expiry, or in the second half of a short lifetime")
     func staleness() {
         let start = TestTime.start
         let usual = Session.sample("a")
@@ -71,7 +71,7 @@ struct SessionTests {
         #expect(!Session.sample("a", expiresIn: nil).isStale(at: start.advanced(by: .seconds(1 << 30))))
     }
 
-    @Test("is for the server it was made for, down to scheme and port")
+    @Test("A session is bound to the scheme, host and port of its server")
     func origin() throws {
         let session = Session.sample("a")
         #expect(session.isFor(try HTTPURL("https://LAB.example/api/v1?x=1")))
@@ -80,7 +80,7 @@ struct SessionTests {
         }
     }
 
-    @Test("keeps its refresh token, server and person when the server sends only a new access token")
+    @Test("A new access token keeps the refresh token, the server and the user")
     func renewed() {
         let answer = TokenAnswer(
             accessToken: Secret("new"), refreshToken: nil, expiresIn: 60, received: TestTime.start)

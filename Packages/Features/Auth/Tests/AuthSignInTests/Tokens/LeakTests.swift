@@ -7,9 +7,9 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("What others see of a sign-in", .timeLimit(.minutes(5)))
+@Suite("Sign-in secrecy", .timeLimit(.minutes(5)))
 struct LeakTests {
-    @Test("is no token, code or verifier in the spans of its requests")
+    @Test("The spans of requests contain no token, code or verifier")
     func spans() async throws {
         let spans = RecordingSpanSink()
         let requests = try await Provider.run { provider in
@@ -36,7 +36,7 @@ struct LeakTests {
         #expect(!shown.contains("access-secret"))
     }
 
-    @Test("is the certificate itself where that is refused, and the server sees no request")
+    @Test("A rejected certificate is reported as itself, and the server gets no request")
     func certificate() async throws {
         let certificates = try TestCertificates()
         try await ScriptedServer.run(tls: ScriptedTLS(certificates.selfSigned)) { connection in

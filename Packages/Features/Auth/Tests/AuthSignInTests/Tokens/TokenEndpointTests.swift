@@ -9,7 +9,7 @@ import Testing
 
 @testable import AuthSignIn
 
-@Suite("The token endpoint", .timeLimit(.minutes(5)))
+@Suite("Token endpoint", .timeLimit(.minutes(5)))
 struct TokenEndpointTests {
     private let time = TestTime()
 
@@ -31,7 +31,7 @@ struct TokenEndpointTests {
         return error
     }
 
-    @Test("gives tokens, however the lifetime is written")
+    @Test("The lifetime is parsed as a number or a text")
     func lifetimes() async throws {
         let cases: [(JSON, Duration?)] = [
             (300, .seconds(300)), ("300", .seconds(300)), (0.5, .milliseconds(500)), (0, nil), (-5, nil), ("soon", nil),
@@ -46,7 +46,7 @@ struct TokenEndpointTests {
         }
     }
 
-    @Test("rotates a refresh token, and an old one is refused")
+    @Test("A refresh token is rotated, and an old one is refused")
     func rotation() async throws {
         try await Provider.run { provider in
             provider.state.withLock { $0.refreshTokens = ["refresh-secret-0"] }
@@ -65,7 +65,7 @@ struct TokenEndpointTests {
     }
 
     @Test(
-        "refuses for good with these answers",
+        "These responses are final refusals",
         arguments: [
             (400, "invalid_grant"), (401, "invalid_client"), (401, ""), (403, ""), (400, "unauthorized_client"),
         ])
@@ -76,7 +76,7 @@ struct TokenEndpointTests {
     }
 
     @Test(
-        "does not refuse for good with these answers",
+        "These responses are not final refusals",
         arguments: [
             (400, "invalid_request", SignInError.Kind.badAnswer), (400, "unsupported_grant_type", .badAnswer),
             (404, "", .badAnswer), (500, "", .unreachable), (503, "temporarily_unavailable", .unreachable),
@@ -87,7 +87,7 @@ struct TokenEndpointTests {
         #expect(error.kind == kind)
     }
 
-    @Test("is not trusted to keep to itself what it was sent")
+    @Test("Secrets that the server repeats are removed from the error")
     func echoes() async throws {
         let error = try await failure { form in
             let sent = form["refresh_token"] ?? ""
@@ -100,7 +100,7 @@ struct TokenEndpointTests {
         _ = try await failure { form in .text(form["refresh_token"] ?? "") }
     }
 
-    @Test("that sends something else than tokens is told so, without quoting it")
+    @Test("A response without tokens is rejected without quoting it")
     func nonsense() async throws {
         let answers: [HTTPAnswer] = [
             .text("s3cret"), .json(["s3cret"]), .json(["access_token": 1, "token_type": "bearer"]),
@@ -116,7 +116,7 @@ struct TokenEndpointTests {
         }
     }
 
-    @Test("is sent what it gets by nobody else: a redirect is not followed")
+    @Test("A redirect is not followed, so no other server gets the secrets")
     func redirect() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveRequest()
@@ -131,7 +131,7 @@ struct TokenEndpointTests {
         }
     }
 
-    @Test("that nobody listens at is unreachable, and that is no refusal")
+    @Test("A server that is not listening is unreachable, which is not a refusal")
     func unreachable() async throws {
         try await RefusingPort.run { port in
             try await withClient { client in
@@ -143,7 +143,7 @@ struct TokenEndpointTests {
         }
     }
 
-    @Test("that goes away in the middle of its answer is unreachable, and was asked once")
+    @Test("A connection that is cut during the response is unreachable after one request")
     func cut() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveRequest()

@@ -6,13 +6,13 @@ import KamiwazaTesting
 import Registry
 import Testing
 
-@Suite("The data of Auth", .timeLimit(.minutes(10)))
+@Suite("Auth data", .timeLimit(.minutes(10)))
 struct DataTests {
     private func stores(_ desk: OpenDesk) -> [String: any DataStore] {
         Dictionary(desk.registry.all((any DataStore).self).map { ($0.id, $0) }) { first, _ in first }
     }
 
-    @Test("is two stores, which are sound when nothing is there yet")
+    @Test("Both data stores are sound before they exist")
     func empty() async throws {
         try await Desk.run { desk in
             let folder = desk.folder
@@ -28,7 +28,7 @@ struct DataTests {
         }
     }
 
-    @Test("is looked at by the doctor")
+    @Test("The doctor checks the vault")
     func doctor() async throws {
         func finding(_ desk: Desk) async throws -> String {
             try await desk.open { desk in
@@ -41,12 +41,12 @@ struct DataTests {
             }
         }
         try await Desk.run { desk in
-            #expect(try await finding(desk) == "ok: not there yet; the first secret makes it")
+            #expect(try await finding(desk) == "ok: does not exist yet; storing the first secret creates it")
             try await desk.run("auth.secret.set", ["name": "openai", "value": "kept-secret-1"])
             #expect(try await finding(desk).hasSuffix("/data/vault, opened by a key file"))
             #expect(unsafe chmod("\(desk.folder)/config/vault.key", 0o644) == 0)
             let open = try await finding(desk)
-            #expect(open.hasPrefix("failure: others may use the key file") && open.contains("chmod 600"))
+            #expect(open.hasPrefix("failure: other users can access the key file") && open.contains("chmod 600"))
             #expect(await desk.failure("auth.secret.get", ["name": "openai"])?.code == "auth.vault.key-file")
             #expect(unsafe chmod("\(desk.folder)/config/vault.key", 0o600) == 0)
             try Files.writeAtomically(Array("no vault".utf8), to: "\(desk.folder)/data/vault")
@@ -55,7 +55,7 @@ struct DataTests {
         }
     }
 
-    @Test("is saved and restored as it was, and copies hold no secret in the clear")
+    @Test("Backup and restore keep the data, and copies contain no plain secret")
     func roundTrip() async throws {
         try await Lab.signedIn(remember: true) { server, desk in
             try await desk.run("auth.secret.set", ["name": "openai", "value": "kept-secret-1"])
@@ -80,7 +80,7 @@ struct DataTests {
         }
     }
 
-    @Test("that is damaged is told, and is not taken from a copy")
+    @Test("Damage is reported and not restored from a copy")
     func damage() async throws {
         try await Lab.signedIn { _, desk in
             let folder = desk.folder

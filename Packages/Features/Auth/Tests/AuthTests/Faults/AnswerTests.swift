@@ -4,7 +4,7 @@ import JSON
 import KamiwazaTesting
 import Testing
 
-@Suite("An answer that is none", .timeLimit(.minutes(10)))
+@Suite("Faulty responses", .timeLimit(.minutes(10)))
 struct AnswerTests {
     private struct Case: Sendable {
         let fault: Fault
@@ -20,7 +20,7 @@ struct AnswerTests {
     private static let cases: [Case] = [
         Case(
             fault: .status(.forbidden, ["detail": "Not enough rights"]), code: "kamiwaza.forbidden", exit: .denied,
-            words: "this account has no permission for that at"),
+            words: "this account does not have permission for this request at"),
         Case(fault: .status(.notFound), code: "kamiwaza.not-found", exit: .failed, words: "has nothing at"),
         Case(
             fault: .status(.unprocessable, detail), code: "kamiwaza.refused", exit: .failed,
@@ -28,7 +28,7 @@ struct AnswerTests {
         Case(fault: .status(.locked), code: "kamiwaza.locked", exit: .denied, words: "the account is locked"),
         Case(
             fault: .status(.internalServerError), code: "kamiwaza.server-failed", exit: .failed,
-            words: "something went wrong inside of"),
+            words: "had an internal error"),
         Case(
             fault: .text("no healthy upstream", status: .serviceUnavailable), code: "kamiwaza.not-ready",
             exit: .unreachable, words: "no healthy upstream"),
@@ -36,15 +36,15 @@ struct AnswerTests {
         Case(fault: .webPage(), code: "kamiwaza.bad-answer", exit: .failed, words: ""),
         Case(
             fault: .webPage(status: .internalServerError), code: "kamiwaza.server-failed", exit: .failed,
-            words: "something went wrong inside of"),
+            words: "had an internal error"),
         Case(
             fault: .json(bytes: Array("{\"username\": ".utf8)), code: "kamiwaza.bad-answer", exit: .failed, words: ""),
         Case(
             fault: .redirect(to: "https://elsewhere.invalid/"), code: "kamiwaza.redirected", exit: .failed,
-            words: "sends requests on to https://elsewhere.invalid"),
+            words: "redirects to https://elsewhere.invalid"),
     ]
 
-    @Test("is told in plain words with a code and an exit code")
+    @Test("Each fault has a clear message, a code and an exit code")
     func table() async throws {
         try await Lab.signedIn { server, desk in
             for one in Self.cases {
@@ -61,7 +61,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("that comes late is waited for")
+    @Test("A slow response is waited for")
     func slow() async throws {
         try await Lab.signedIn { server, desk in
             server.fail("/api/auth/users/me", with: .held)
@@ -73,7 +73,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("that never comes does not keep a command that is cancelled")
+    @Test("A missing response does not delay a cancelled command")
     func cancelled() async throws {
         try await Lab.signedIn { server, desk in
             server.fail("/api/auth/users/me", with: .held)
@@ -87,7 +87,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("to a sign-in keeps nothing", arguments: ["/api/auth/token", "/api/auth/pats"])
+    @Test("A faulty response to a sign-in stores nothing", arguments: ["/api/auth/token", "/api/auth/pats"])
     func signIn(path: String) async throws {
         try await Lab.run { server, desk in
             for one in Self.cases {

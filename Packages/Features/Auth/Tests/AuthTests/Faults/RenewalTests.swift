@@ -7,7 +7,7 @@ import Testing
 
 @testable import Auth
 
-@Suite("A token that is over", .timeLimit(.minutes(10)))
+@Suite("Expired token", .timeLimit(.minutes(10)))
 struct RenewalTests {
     /// Sends as many requests at once, each signed, and gives what came of each.
     private func send(_ count: Int, _ desk: OpenDesk, _ url: String) async throws -> [Result<Int, any Error>] {
@@ -28,7 +28,7 @@ struct RenewalTests {
         return results
     }
 
-    @Test("in the middle of ten requests is renewed exactly once, and all ten succeed", arguments: [true, false])
+    @Test("Ten concurrent requests renew it once, and all ten succeed", arguments: [true, false])
     func storm(isKnownHere: Bool) async throws {
         // The server's time goes on alone where nobody here can know that the token is over.
         let serverTime = MovableTime()
@@ -58,7 +58,7 @@ struct RenewalTests {
         }
     }
 
-    @Test("is renewed shortly before its end, so that no request is refused")
+    @Test("It is renewed shortly before its expiry, so that no request is refused")
     func margin() async throws {
         try await Lab.signedIn { server, desk in
             desk.time.advance(by: .seconds(269))
@@ -71,7 +71,7 @@ struct RenewalTests {
         }
     }
 
-    @Test("and cannot be renewed says so to all who wait, and is not tried again")
+    @Test("A session that cannot be renewed is reported to all waiting requests and not retried")
     func ended() async throws {
         try await Lab.signedIn { server, desk in
             desk.time.advance(by: .seconds(3600))
@@ -97,7 +97,7 @@ struct RenewalTests {
         }
     }
 
-    @Test("stays renewable when the server is only ill", arguments: [500, 503, 429])
+    @Test("It can still be renewed after a temporary server failure", arguments: [500, 503, 429])
     func ill(status: Int) async throws {
         try await Lab.signedIn { server, desk in
             desk.time.advance(by: .seconds(400))
@@ -111,7 +111,7 @@ struct RenewalTests {
         }
     }
 
-    @Test("of a personal kind is not renewed: its 401 means to sign in again")
+    @Test("A personal token is not renewed: its 401 requires a new sign-in")
     func personal() async throws {
         try await Lab.signedIn(remember: true) { server, desk in
             server.revokePersonalTokens()
@@ -126,7 +126,7 @@ struct RenewalTests {
         }
     }
 
-    @Test("is told from a server that refuses every token: one renewal, and no circle")
+    @Test("A server that refuses every token causes one renewal and no loop")
     func circle() async throws {
         try await Lab.signedIn { server, desk in
             server.fail("/api/auth/users/me", with: .status(.unauthorized))

@@ -6,13 +6,13 @@ import Testing
 @testable import Auth
 
 /// None of these looks like a secret, so that only who knows it can hide it.
-@Suite("A secret that was used", .timeLimit(.minutes(10)))
+@Suite("Redaction of used secrets", .timeLimit(.minutes(10)))
 struct KnownSecretTests {
     private func isHidden(_ secret: String, _ desk: OpenDesk) -> Bool {
         desk.host.redactor.redact("they said \(secret) to me") == "they said \(Redactor.mark) to me"
     }
 
-    @Test("for a server without accounts is known when it has been signed with")
+    @Test("The key of a server without accounts is redacted after it signed a request")
     func session() async throws {
         try await SmallServer.run(SmallServer.gateway) { gateway in
             try await Desk.run { desk in
@@ -28,7 +28,7 @@ struct KnownSecretTests {
         }
     }
 
-    @Test("of a vendor is known, wherever it was kept")
+    @Test("The key of a vendor is redacted, wherever it is stored")
     func vendor() async throws {
         try await Desk.run { desk in
             try await desk.run("auth.secret.set", ["name": "openai", "value": "kept plain words"])
@@ -42,7 +42,7 @@ struct KnownSecretTests {
         }
     }
 
-    @Test("to open the vault is known, from the environment and from a person")
+    @Test("The passphrase of the vault is redacted, from the environment and from the user")
     func passphrase() async throws {
         try await Desk.run { desk in
             desk.overrides = "{auth: {'keep-unlocked': '0s'}}"
@@ -60,7 +60,7 @@ struct KnownSecretTests {
         }
     }
 
-    @Test("to sign in is known, right or wrong, and so are those of an import")
+    @Test("Passwords and tokens of a sign-in, right or wrong, and imported secrets are redacted")
     func password() async throws {
         try await Lab.run { _, desk in
             try await desk.open { desk in

@@ -10,16 +10,16 @@ import Testing
 
 @testable import Auth
 
-@Suite("Secrets by command", .timeLimit(.minutes(10)))
+@Suite("Secret actions", .timeLimit(.minutes(10)))
 struct SecretActionTests {
-    @Test("are kept, shown, listed without themselves, and forgotten")
+    @Test("Secrets are stored, printed, listed by name and removed")
     func life() async throws {
         try await Desk.run { desk in
             #expect(try await desk.run("auth.secret.list").json == [])
             let first = try await desk.run("auth.secret.set", ["name": "openai", "value": "kept-secret-1"])
             #expect(first.said.contains("open with the key file"))
             let second = try await desk.run("auth.secret.set", ["name": "openai", "value": "kept-secret-2"])
-            #expect(second.notices == ["the secret openai is kept in the encrypted vault"])
+            #expect(second.notices == ["the secret openai is stored in the encrypted vault"])
             #expect(try await desk.run("auth.secret.get", ["name": "openai"]).json == "kept-secret-2")
             let list = try await desk.run("auth.secret.list")
             #expect(list.json[0]?["name"] == "openai" && list.json[0]?["source"] == "vault")
@@ -30,7 +30,7 @@ struct SecretActionTests {
             #expect(await desk.failure("auth.secret.remove", ["name": "opneai"])?.code == "auth.secret-unknown")
             #expect(person.asked.isEmpty)
             #expect(await desk.failure("auth.secret.remove", ["name": "openai"])?.code == "interaction.declined")
-            #expect(person.prompts == "Forget the secret openai. Go on?")
+            #expect(person.prompts == "Delete the secret openai. Continue?")
             desk.person = HeadlessInteraction()
             try await desk.run("auth.secret.remove", ["name": "openai"], isAgreed: true)
             for action in ["auth.secret.get", "auth.secret.remove"] {
@@ -42,7 +42,7 @@ struct SecretActionTests {
         }
     }
 
-    @Test("have names with rules, and values with limits")
+    @Test("Invalid names and oversized values are rejected")
     func rules() async throws {
         try await Desk.run { desk in
             for (name, value) in [("", "x"), ("A", "x"), ("../x", "x"), ("a b", "x"), ("x", "")] {
@@ -58,7 +58,7 @@ struct SecretActionTests {
         }
     }
 
-    @Test("of the environment come first, are never written, and are told from those that are kept")
+    @Test("Secrets in the environment come first, are never written, and are listed as such")
     func environment() async throws {
         try await Desk.run { desk in
             try await desk.run("auth.secret.set", ["name": "openai", "value": "kept-secret"])
@@ -82,7 +82,7 @@ struct SecretActionTests {
         }
     }
 
-    @Test("are imported all or none, and a problem names a line and no value")
+    @Test("An import stores all secrets or none, and a problem shows its line but no value")
     func importing() async throws {
         try await Desk.run { desk in
             _ = try desk.write("# mine\nOPENAI_API_KEY=sk-one\nexport lab.token='two words'\n", to: "good.env")
@@ -104,7 +104,7 @@ struct SecretActionTests {
         }
     }
 
-    @Test("are protected by a passphrase from then on, until there is none")
+    @Test("A passphrase protects the secrets until it is removed")
     func passphrase() async throws {
         try await Desk.run { desk in
             desk.overrides = "{auth: {'keep-unlocked': '0s'}}"
@@ -129,17 +129,17 @@ struct SecretActionTests {
                 "auth.new-passphrase-again": ["another battery"],
             ])
             try await desk.run("auth.secret.passphrase")
-            #expect(try await desk.run("auth.secret.lock").said.contains("its next use asks for the passphrase"))
+            #expect(try await desk.run("auth.secret.lock").said.contains("the next use asks for its passphrase"))
             desk.person = Person(["auth.passphrase": ["another battery"]])
             try await desk.run("auth.secret.passphrase", ["none": true])
             desk.person = HeadlessInteraction()
             #expect(try await desk.run("auth.secret.get", ["name": "openai"]).json == "kept-secret")
             let locked = try await desk.run("auth.secret.lock")
-            #expect(locked.exit == .done && locked.said.contains("opens as before"))
+            #expect(locked.exit == .done && locked.said.contains("cannot be locked"))
         }
     }
 
-    @Test("stay open in a session whose settings change, until somebody locks them")
+    @Test("The vault stays unlocked across settings changes until it is locked")
     func changedSettings() async throws {
         try await TemporaryDirectory.run { folder in
             let test = try TestHost([AuthFeature.self, SettingsFileFeature.self], settings: Self.alone, folder: folder)
@@ -161,7 +161,7 @@ struct SecretActionTests {
     /// Without the kernel's keyring, in which another process would find the key.
     private static let alone = "{auth: {'keep-unlocked': '0s'}}"
 
-    @Test("that the environment has need no passphrase")
+    @Test("Secrets in the environment need no passphrase")
     func noUnlock() async throws {
         try await Desk.run { desk in
             desk.overrides = "{auth: {'keep-unlocked': '0s'}}"

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Traces", .timeLimit(.minutes(10)))
 struct TraceTests {
-    @Test("tell which command asked which server, and hold no password and no token")
+    @Test("Traces show commands and servers, but no password or token")
     func secrets() async throws {
         try await Lab.signedIn { server, desk in
             var secrets: Set<String> = [Lab.password, "correct%20horse", "correct+horse"]

@@ -7,9 +7,9 @@ import JSON
 import KamiwazaTesting
 import Testing
 
-@Suite("Setting a server up", .timeLimit(.minutes(10)))
+@Suite("Adding a server", .timeLimit(.minutes(10)))
 struct AddTests {
-    @Test("finds a platform, whether its web page or its API was named", arguments: ["", "/", "/api", "/api/"])
+    @Test("A platform is found by its web address or its API address", arguments: ["", "/", "/api", "/api/"])
     func platform(path: String) async throws {
         try await KamiwazaServer.run { server in
             try await Desk.run { desk in
@@ -26,7 +26,7 @@ struct AddTests {
         }
     }
 
-    @Test("finds a gateway and a server of models, and takes another server only by its kind")
+    @Test("A gateway and a model server are detected; other servers need their kind")
     func kinds() async throws {
         try await SmallServer.run(SmallServer.gateway) { gateway in
             try await Desk.run { desk in
@@ -57,7 +57,7 @@ struct AddTests {
                 let address: JSONObject = ["name": "local", "address": .string("\(models.origin)/v1")]
                 let refused = await desk.failure("auth.server.add", address)
                 #expect(refused?.code == "auth.server-kind" && refused?.exit == .unreachable)
-                #expect(refused?.message.contains("check the address, or say '--kind openai'") == true)
+                #expect(refused?.message.contains("check the address, or use '--kind openai'") == true)
                 #expect(try desk.kept() == [:])
                 var named = address
                 named["kind"] = "openai"
@@ -67,21 +67,21 @@ struct AddTests {
         }
     }
 
-    @Test("keeps no address at which nobody answers, or something else does, and says what to check")
+    @Test("An address without a known server is not saved, and the error names what to check")
     func unusable() async throws {
         try await SmallServer.run(["/": .text("welcome"), "/health": .text("fine")]) { page in
             try await Desk.run { desk in
                 for (address, code, exit, words) in [
                     (page.origin, "auth.server-kind", ExitCode.unreachable, "check the address"),
-                    ("http://127.0.0.1:1", "kamiwaza.unreachable", .unreachable, "the server could not be reached"),
-                    ("http://nowhere.invalid", "kamiwaza.unreachable", .unreachable, "could not be reached"),
+                    ("http://127.0.0.1:1", "kamiwaza.unreachable", .unreachable, "cannot reach the server"),
+                    ("http://nowhere.invalid", "kamiwaza.unreachable", .unreachable, "cannot reach the server"),
                     // https is meant where no scheme is given, and never becomes http.
                     (
                         String(page.origin.dropFirst("http://".count)), "kamiwaza.unreachable", .unreachable,
-                        "if the server speaks http without TLS, name it as \(page.origin)"
+                        "if the server uses http without TLS, name it as \(page.origin)"
                     ),
-                    ("\(page.origin)/?x=1#f", "kamiwaza.invalid-address", .usage, "leave out what begins there"),
-                    ("", "usage.arguments", .usage, "needs a host, not an empty text"),
+                    ("\(page.origin)/?x=1#f", "kamiwaza.invalid-address", .usage, "remove that part"),
+                    ("", "usage.arguments", .usage, "needs a host, not empty text"),
                     ("ftp://lab.example", "kamiwaza.invalid-address", .usage, "ftp"),
                     ("http://", "kamiwaza.invalid-address", .usage, ""),
                     ("https://ada:secret-word@lab.example", "kamiwaza.invalid-address", .usage, ""),
@@ -98,7 +98,7 @@ struct AddTests {
     }
 
     @Test(
-        "takes only names that can be keys",
+        "A name must be valid as a settings key",
         arguments: ["", "Lab", "-lab", "a b", "a.b", "lab/../x", "ä", "'", "\u{1B}"])
     func names(name: String) async throws {
         try await KamiwazaServer.run { server in
@@ -114,7 +114,7 @@ struct AddTests {
         }
     }
 
-    @Test("asks about a certificate that nobody vouches for, and refuses it where nobody can be asked")
+    @Test("An unknown certificate is asked about, and rejected without a terminal")
     func certificate() async throws {
         var setup = KamiwazaSetup()
         setup.tls = try TLSServerContext(identity: TestCertificates.shared().selfSigned)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Auth
 
-@Suite("An authority that counts for one server", .timeLimit(.minutes(10)))
+@Suite("Certificate authority of one server", .timeLimit(.minutes(10)))
 struct AuthorityTests {
     private func withServer(_ body: (KamiwazaServer, inout Desk, _ file: String) async throws -> Void) async throws {
         var setup = KamiwazaSetup()
@@ -22,7 +22,7 @@ struct AuthorityTests {
         }
     }
 
-    @Test("is kept with a server that is added, and forgotten when that is wished")
+    @Test("The authority is saved with the server and removed on request")
     func add() async throws {
         try await withServer { server, desk, file in
             let add: JSONObject = ["name": "lab", "address": .string(server.origin)]
@@ -44,7 +44,7 @@ struct AuthorityTests {
         }
     }
 
-    @Test("is not taken over by another server that gets the name")
+    @Test("Another server that gets the name does not inherit the authority")
     func other() async throws {
         try await withServer { server, desk, file in
             desk.flags = "{auth: {cacert: '\(file)'}}"
@@ -61,7 +61,7 @@ struct AuthorityTests {
     }
 
     @Test(
-        "is refused when its file cannot be read or holds no certificate, before a server is asked",
+        "An unreadable file or one without a certificate is rejected before any request",
         arguments: [("gone.pem", "no such file"), ("empty.pem", "BEGIN CERTIFICATE"), ("key.pem", "BEGIN CERTIFICATE")])
     func badFile(name: String, words: String) async throws {
         try await withServer { server, desk, _ in
@@ -71,13 +71,13 @@ struct AuthorityTests {
             let failure = await desk.failure("auth.server.add", ["name": "lab", "address": .string(server.origin)])
             #expect(failure?.code == "auth.authority" && failure?.exit == .usage)
             #expect(failure?.message.contains(words) == true, "\(failure?.message ?? "")")
-            #expect(failure?.message.contains("\(desk.folder)/\(name) cannot vouch for a server") == true)
+            #expect(failure?.message.contains("cannot use \(desk.folder)/\(name) as a certificate authority") == true)
             #expect(server.requests.isEmpty)
             #expect(try desk.kept() == [:])
         }
     }
 
-    @Test("has to be named when it is to change")
+    @Test("Changing the authority requires exactly one option")
     func usage() async throws {
         try await withServer { server, desk, file in
             desk.flags = "{auth: {cacert: '\(file)'}}"
@@ -89,7 +89,7 @@ struct AuthorityTests {
         }
     }
 
-    @Test("is never chosen by a project that is not trusted", arguments: [false, true])
+    @Test("A project that is not trusted cannot choose an authority", arguments: [false, true])
     func project(isTrusted: Bool) throws {
         var catalogue = SettingsCatalogue(features: ["auth"])
         catalogue.add(AuthSettings.declarations, of: "auth")

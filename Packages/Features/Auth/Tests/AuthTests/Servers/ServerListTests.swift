@@ -5,9 +5,9 @@ import JSON
 import KamiwazaTesting
 import Testing
 
-@Suite("Servers that are set up", .timeLimit(.minutes(10)))
+@Suite("Server list", .timeLimit(.minutes(10)))
 struct ServerListTests {
-    @Test("are listed, chosen and forgotten")
+    @Test("Servers are listed, chosen and removed")
     func life() async throws {
         try await KamiwazaServer.run { first in
             try await KamiwazaServer.run { second in
@@ -40,7 +40,7 @@ struct ServerListTests {
         }
     }
 
-    @Test("that are not there are named with what is near", arguments: ["auth.server.use", "auth.server.remove"])
+    @Test("An unknown name gets a suggestion", arguments: ["auth.server.use", "auth.server.remove"])
     func unknown(action: String) async throws {
         try await Lab.run { _, desk in
             let failure = await desk.failure(action, ["name": "lba"], isAgreed: true)
@@ -49,7 +49,7 @@ struct ServerListTests {
         }
     }
 
-    @Test("are named in the question before they are removed; for an unknown one nothing is asked")
+    @Test("The question before a removal names the server; an unknown server gets no question")
     func named() async throws {
         try await Lab.run { _, desk in
             let person = Person()
@@ -58,11 +58,11 @@ struct ServerListTests {
             #expect(person.asked.isEmpty)
             let declined = await desk.failure("auth.server.remove", ["name": "lab"])
             #expect(declined?.code == "interaction.declined" && declined?.exit == .failed)
-            #expect(person.prompts.hasPrefix("Forget the server lab (http"), "\(person.prompts)")
+            #expect(person.prompts.hasPrefix("Remove the server lab (http"), "\(person.prompts)")
         }
     }
 
-    @Test("have to be named when there are several and none is in use, and set up when there are none")
+    @Test("A command needs a name with several servers and no default, and a server when none exists")
     func ambiguous() async throws {
         try await Desk.run { desk in
             let none = await desk.failure("auth.server.check")
@@ -78,20 +78,20 @@ struct ServerListTests {
         }
     }
 
-    @Test("with an address that is none are mended as it is said")
+    @Test("A profile with an invalid address is fixed by adding it again")
     func mended() async throws {
         try await KamiwazaServer.run { server in
             try await Desk.run { desk in
                 try desk.keep("{profiles: {lab: {server: 'ftp://lab.example'}}}")
                 let bad = await desk.failure("auth.whoami", ["server": "lab"])
-                #expect(bad?.message.contains("mend it with martlet auth server add") == true)
+                #expect(bad?.message.contains("correct it with martlet auth server add") == true)
                 try await desk.run("auth.server.add", ["name": "lab", "address": .string(server.origin)])
                 #expect(try await desk.run("auth.server.check")["state"] == "ok")
             }
         }
     }
 
-    @Test("lose their credentials when they become other servers, and only then")
+    @Test("Credentials are removed only when the name gets a different server")
     func changed() async throws {
         try await Lab.signedIn { server, desk in
             try await KamiwazaServer.run { other in
@@ -103,7 +103,7 @@ struct ServerListTests {
                 #expect(try await desk.session() != nil)
 
                 let moved = try await desk.run("auth.server.add", ["name": "lab", "address": .string(other.origin)])
-                #expect(moved.said.contains("was another server before, so its credentials were removed"))
+                #expect(moved.said.contains("was a different server before, so its credentials were removed"))
                 #expect(try await desk.session() == nil)
                 #expect(try await desk.run("auth.status", ["server": "lab"])["0"] == nil)
                 let status = try await desk.run("auth.status")
@@ -113,7 +113,7 @@ struct ServerListTests {
         }
     }
 
-    @Test("do not get the credentials of another when only the settings were changed")
+    @Test("Editing the settings does not pass credentials on to another server")
     func changedByHand() async throws {
         try await Lab.signedIn { server, desk in
             try await KamiwazaServer.run { other in
@@ -125,7 +125,7 @@ struct ServerListTests {
         }
     }
 
-    @Test("say how they are")
+    @Test("The health check shows the state of each kind of server")
     func check() async throws {
         try await Lab.run { server, desk in
             let well = try await desk.run("auth.server.check", ["name": "lab"])

@@ -39,14 +39,14 @@ struct BrowserTests {
         }
     }
 
-    @Test("goes by OpenID with a code where the server's configuration can be found")
+    @Test("OpenID with a code is used when the server's configuration is found")
     func openID() async throws {
         for place in [KamiwazaSetup.OpenIDPlace.realm, .api] {
             try await withBrowser({ $0.openID = place }) { server, desk, _ in
                 let done = try await desk.run("auth.login", ["server": "lab", "provider": "Google"])
                 #expect(done["user"] == "ada" && done["credential"] == "session")
-                #expect(done.said.contains("Sign in with your browser at this address"))
-                #expect(done.said.contains("It was opened in your browser"))
+                #expect(done.said.contains("Open this address in your browser to sign in"))
+                #expect(done.said.contains("Your browser should open it now"))
                 #expect(server.count(.post, Self.token) == 1)
                 let asked = try #require(server.requests.first { $0.path.hasSuffix("/openid-connect/auth") })
                 #expect(asked.queryNames.contains("code_challenge") && asked.queryNames.contains("kc_idp_hint"))
@@ -60,17 +60,17 @@ struct BrowserTests {
         }
     }
 
-    @Test("is asked for once more without offline tokens, where the realm refuses them after the sign-in")
+    @Test("The sign-in runs again without offline tokens when the realm refuses them after the sign-in")
     func withoutOfflineTokens() async throws {
         try await withBrowser({ $0.refusesOfflineTokens = true }) { server, desk, _ in
             let done = try await desk.run("auth.login", ["server": "lab", "browser": true])
-            #expect(done["user"] == "ada" && done.said.contains("the server gives no offline tokens"))
+            #expect(done["user"] == "ada" && done.said.contains("the server does not issue offline tokens"))
             #expect(server.count(.post, Self.token) == 2)
             #expect(try await desk.run("auth.whoami")["user"] == "ada")
         }
     }
 
-    @Test("goes by the platform's own page where the realm names addresses without TLS")
+    @Test("The platform's own page is used when the realm's addresses do not use TLS")
     func unprotected() async throws {
         try await withBrowser({ ($0.openID, $0.browserReturn) = (.api, .query) }) { server, desk, _ in
             let places = [
@@ -93,7 +93,7 @@ struct BrowserTests {
         }
     }
 
-    @Test("goes by the server's own page elsewhere, with the tokens in the query or behind the number sign")
+    @Test("The server's own page is used without OpenID, with tokens in the query or the fragment")
     func ownPage() async throws {
         for style in [KamiwazaSetup.BrowserReturn.query, .fragment] {
             try await withBrowser({ ($0.openID, $0.browserReturn) = (.nowhere, style) }) { server, desk, _ in
@@ -109,7 +109,7 @@ struct BrowserTests {
         }
     }
 
-    @Test("ends with the server's no, and keeps nothing")
+    @Test("A refusal from the server ends the sign-in and stores nothing")
     func declined() async throws {
         try await withBrowser({ $0.browserUser = nil }) { _, desk, _ in
             let failure = await desk.failure("auth.login", ["server": "lab", "browser": true])
@@ -119,7 +119,7 @@ struct BrowserTests {
         }
     }
 
-    @Test("is one of the ways that a person can choose, and can be remembered")
+    @Test("The user can choose a browser provider and stay signed in")
     func chosen() async throws {
         try await withBrowser({ _ in }) { server, desk, _ in
             desk.person = Person(["auth.login.method": ["Google"], "auth.login.remember": [true]])
@@ -132,7 +132,7 @@ struct BrowserTests {
 
     private static let token = "/realms/kamiwaza/protocol/openid-connect/token"
 
-    @Test("on another device shows a code and waits for it")
+    @Test("Signing in on another device shows a code and waits")
     func device() async throws {
         try await Lab.run({ $0.deviceInterval = .seconds(1) }) { server, desk in
             desk.person = Person()
@@ -149,7 +149,7 @@ struct BrowserTests {
         }
     }
 
-    @Test("on another device is refused by who says no, and where the server does not offer it")
+    @Test("Signing in on another device fails when the user declines or the server does not support it")
     func noDevice() async throws {
         try await Lab.run({ $0.deviceInterval = .seconds(1) }) { server, desk in
             desk.person = Person()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Auth
 
-@Suite("What is left at a server", .timeLimit(.minutes(10)))
+@Suite("Sessions left at a server", .timeLimit(.minutes(10)))
 struct LeftoverTests {
     /// A vault with a passphrase that nobody gives any more.
     private func lock(_ desk: inout Desk) async throws {
@@ -17,7 +17,7 @@ struct LeftoverTests {
         desk.environment["MARTLET_PASSPHRASE"] = nil
     }
 
-    @Test("is nothing when the vault is locked: it is opened before anything is sent")
+    @Test("A locked vault is opened before any request, so no session is left")
     func locked() async throws {
         try await Lab.run { server, desk in
             try await lock(&desk)
@@ -33,7 +33,7 @@ struct LeftoverTests {
         }
     }
 
-    @Test("is nothing when what came cannot be kept", arguments: [false, true])
+    @Test("A session that cannot be stored is ended", arguments: [false, true])
     func unkept(remember: Bool) async throws {
         try await Lab.run { server, desk in
             // Where the vault's lock should be is something else.
@@ -46,7 +46,7 @@ struct LeftoverTests {
         }
     }
 
-    @Test("after a remembered login is one token, and not the session that it was made with")
+    @Test("Staying signed in leaves one token and ends the session that created it")
     func remembered() async throws {
         try await Lab.signedIn(remember: true) { server, desk in
             #expect(server.personalTokens == ["martlet on \(Machine.name)"] && server.openSessions == 0)
@@ -55,7 +55,7 @@ struct LeftoverTests {
         }
     }
 
-    @Test("is no session either where the server makes no token")
+    @Test("The session is ended when the server creates no token")
     func noToken() async throws {
         try await Lab.run { server, desk in
             server.fail("/api/auth/pats", with: .status(HTTPStatus(403), ["detail": "PATs are switched off"]))
@@ -65,7 +65,7 @@ struct LeftoverTests {
         }
     }
 
-    @Test("after another login is only what came last", arguments: [false, true], [false, true])
+    @Test("A second sign-in leaves only the newest session", arguments: [false, true], [false, true])
     func replaced(first: Bool, second: Bool) async throws {
         try await Lab.signedIn(remember: first) { server, desk in
             if !first { desk.time.advance(by: .seconds(400)) }
@@ -76,18 +76,18 @@ struct LeftoverTests {
         }
     }
 
-    @Test("is told when the former token cannot be revoked")
+    @Test("A notice reports a former token that cannot be revoked")
     func notRevoked() async throws {
         try await Lab.signedIn(remember: true) { server, desk in
             let id = try #require(try await desk.session()?["id"]?.string)
             server.fail("/api/auth/pats/\(id)", with: .status(.internalServerError))
             let done = try await desk.signIn()
             #expect(
-                done.exit == .done && done.said.contains("an access token that is not used any more may stay valid"))
+                done.exit == .done && done.said.contains("an access token that is no longer used may stay valid"))
         }
     }
 
-    @Test("stays what somebody brought: it may be used elsewhere")
+    @Test("A token that the user supplied is left valid, because other programs may use it")
     func brought() async throws {
         try await Lab.signedIn { server, desk in
             let made = try await desk.run("auth.pat.create", ["name": "shared"])
@@ -97,18 +97,18 @@ struct LeftoverTests {
         }
     }
 
-    @Test("is told at logout where the token names no id to revoke it by")
+    @Test("Signing out reports a token without an id")
     func opaque() async throws {
         try await Lab.run { server, desk in
             server.fail("/api/auth/users/me", with: .status(.ok, ["username": "ada"]))
             try await desk.run("auth.login", ["token": "an-opaque-token-0815"])
             let done = try await desk.run("auth.logout")
-            #expect(done.said.contains("names no id, so it was not revoked") && done.exit == .done)
+            #expect(done.said.contains("has no id, so it was not revoked") && done.exit == .done)
             #expect(server.count(.delete, "/api/auth/pats/") == 0)
         }
     }
 
-    @Test("is told at logout where the revoke failed, and the logout is tried all the same")
+    @Test("Signing out reports a failed revocation and still ends the session")
     func revokeFails() async throws {
         try await Lab.signedIn(remember: true) { server, desk in
             let id = try #require(try await desk.session()?["id"]?.string)
@@ -119,7 +119,7 @@ struct LeftoverTests {
         }
     }
 
-    @Test("is nothing when the server is removed, or its name is given to another")
+    @Test("Removing or replacing a server leaves no session")
     func removed() async throws {
         try await Lab.signedIn(remember: true) { server, desk in
             try await desk.run("auth.server.remove", ["name": "lab"], isAgreed: true)

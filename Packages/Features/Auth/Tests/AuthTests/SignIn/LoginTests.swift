@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Signing in", .timeLimit(.minutes(10)))
 struct LoginTests {
-    @Test("with a password keeps a session, and says who signed in")
+    @Test("A password sign-in stores a session and shows the user")
     func password() async throws {
         try await Lab.run { server, desk in
             let done = try await desk.signIn()
@@ -26,7 +26,7 @@ struct LoginTests {
         }
     }
 
-    @Test("fails in words that say whose turn it is, and keeps nothing")
+    @Test("A failed sign-in names the cause and stores nothing")
     func refusals() async throws {
         var locked = KamiwazaSetup.Account("locked", password: Lab.password)
         locked.isLocked = true
@@ -34,8 +34,8 @@ struct LoginTests {
         disabled.isDisabled = true
         try await Lab.run({ $0.accounts += [locked, disabled] }) { _, desk in
             for (user, password, code, words) in [
-                ("ada", "wrong horse", "kamiwaza.wrong-password", "the user name or the password is wrong"),
-                ("nobody", Lab.password, "kamiwaza.wrong-password", "the user name or the password is wrong"),
+                ("ada", "wrong horse", "kamiwaza.wrong-password", "the user name or password is wrong"),
+                ("nobody", Lab.password, "kamiwaza.wrong-password", "the user name or password is wrong"),
                 ("disabled", Lab.password, "kamiwaza.wrong-password", "or this account may not sign in"),
                 ("locked", Lab.password, "kamiwaza.locked", "the account is locked"),
             ] {
@@ -51,7 +51,7 @@ struct LoginTests {
         }
     }
 
-    @Test("asks for what is missing, again after a mistake, and offers what it remembers")
+    @Test("Missing values are asked for, again after a mistake, and the last user name is offered")
     func asking() async throws {
         try await Lab.run({ $0.providers = [] }) { server, desk in
             let ada = Person([
@@ -81,7 +81,7 @@ struct LoginTests {
         }
     }
 
-    @Test("offers the providers by the names that people know")
+    @Test("Providers are offered by their display names")
     func providers() async throws {
         try await Lab.run { _, desk in
             let ada = Person([
@@ -95,13 +95,13 @@ struct LoginTests {
             for name in ["old", "Retired directory", "gogle"] {
                 let failure = await desk.failure("auth.login", ["server": "lab", "provider": .string(name)])
                 #expect(failure?.code == "auth.provider-unknown" && failure?.exit == .usage)
-                #expect(failure?.message.contains("it has Google") == true)
+                #expect(failure?.message.contains("known: Google") == true)
             }
         }
     }
 
     @Test(
-        "without a person names what was needed",
+        "Without a terminal, the error names the missing value",
         arguments: [[:], ["user": "ada"], ["browser": true], ["device": true]] as [JSONObject])
     func headless(arguments: JSONObject) async throws {
         try await Lab.run { server, desk in
@@ -110,20 +110,20 @@ struct LoginTests {
             #expect(failure?.code == "interaction.unanswered" && failure?.exit == .unanswered)
             if arguments["browser"] != nil || arguments["device"] != nil {
                 // There is no answer that could be given beforehand.
-                #expect(failure?.message.contains("beforehand") == false)
+                #expect(failure?.message.contains("provide an answer") == false)
                 #expect(failure?.message.contains("martlet auth login lab --token-stdin") == true)
             }
             #expect(server.count(.post, "/api/auth/token") == 0)
         }
     }
 
-    @Test("to an address sets the server up, once")
+    @Test("Signing in to an address adds the server once")
     func address() async throws {
         try await Desk.run { desk in
             try await KamiwazaServer.run { server in
                 let first = try await desk.signIn(to: server.origin)
                 let name = try #require(first["name"]?.string)
-                #expect(name.hasPrefix("127-0-0-1-") && first.said.contains("was set up as '\(name)'"))
+                #expect(name.hasPrefix("127-0-0-1-") && first.said.contains("was added as '\(name)'"))
                 let second = try await desk.signIn(to: server.origin)
                 #expect(second["name"]?.string == name && second.notices.isEmpty)
                 let servers = try await desk.run("auth.server.list")
@@ -134,7 +134,7 @@ struct LoginTests {
         }
     }
 
-    @Test("to an address takes no name away from another server")
+    @Test("Signing in to an address does not reuse the name of another server")
     func freeName() async throws {
         try await KamiwazaServer.run { server in
             try await Desk.run { desk in
@@ -148,7 +148,7 @@ struct LoginTests {
         }
     }
 
-    @Test("mends what was kept of a session and cannot be read")
+    @Test("Signing in replaces a session that cannot be read")
     func unreadable() async throws {
         try await Lab.signedIn { server, desk in
             for text in ["nonsense", "{}", #"{"version": 99}"#, #"{"version": 1, "origin": "x"}"#] {
@@ -165,7 +165,7 @@ struct LoginTests {
         }
     }
 
-    @Test("with a token keeps it only when the server takes it")
+    @Test("A token is stored only when the server accepts it")
     func token() async throws {
         try await Lab.signedIn(remember: false) { server, desk in
             let made = try await desk.run("auth.pat.create", ["name": "for a script"])
@@ -189,7 +189,7 @@ struct LoginTests {
         }
     }
 
-    @Test("to a server without accounts takes a key, tried before it is kept")
+    @Test("A server without accounts takes a key, which is checked before it is stored")
     func key() async throws {
         let refusing: [String: HTTPAnswer] = [
             "/v1/models": .json(["error": "no"] as JSON, status: .unauthorized), "/health": .json(["ok": true] as JSON),

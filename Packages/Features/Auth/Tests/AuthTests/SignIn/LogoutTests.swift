@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Signing out", .timeLimit(.minutes(10)))
 struct LogoutTests {
-    @Test("revokes this machine's token first, then ends the session, then forgets")
+    @Test("The token is revoked, then the session is ended, then the credentials are removed")
     func order() async throws {
         try await Lab.signedIn(remember: true) { server, desk in
             let kept = try #require(try await desk.session())
@@ -29,7 +29,7 @@ struct LogoutTests {
         }
     }
 
-    @Test("ends a session at the server, also when its access token is over")
+    @Test("A session is ended at the server although its access token has expired")
     func session() async throws {
         for isOver in [false, true] {
             try await Lab.signedIn { server, desk in
@@ -43,7 +43,7 @@ struct LogoutTests {
         }
     }
 
-    @Test("succeeds where the server cannot be reached or fails, and says what stays there")
+    @Test("Signing out succeeds when the server is unreachable or fails, and reports what stays valid")
     func unreachable() async throws {
         try await Lab.signedIn(remember: true) { server, desk in
             server.fail("/api/auth/logout", with: .status(.internalServerError))
@@ -57,13 +57,13 @@ struct LogoutTests {
                 try await desk.signIn(remember: true)
             }
             let done = try await desk.run("auth.logout")
-            #expect(done.exit == .done && done.said.contains("could not be reached"))
+            #expect(done.exit == .done && done.said.contains("cannot reach the server"))
             #expect(try await desk.session() == nil)
             #expect(try await desk.run("auth.status").json[0]?["state"] == "signed-out")
         }
     }
 
-    @Test("does nothing to a server where nobody is signed in, and leaves other servers alone")
+    @Test("Without a session the server gets no request, and other servers are left alone")
     func others() async throws {
         try await Lab.signedIn { server, desk in
             try await KamiwazaServer.run { other in
@@ -76,7 +76,7 @@ struct LogoutTests {
         }
     }
 
-    @Test("twice, and of a token that somebody has revoked, is no error")
+    @Test("Signing out twice, or with a revoked token, is not an error")
     func again() async throws {
         try await Lab.signedIn(remember: true) { server, desk in
             server.revokePersonalTokens()

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Auth
 
-@Suite("A device that is remembered", .timeLimit(.minutes(10)))
+@Suite("Staying signed in", .timeLimit(.minutes(10)))
 struct RememberTests {
-    @Test("has a token with the machine's name in the place of the session, for a hundred days")
+    @Test("An access token with the machine's name replaces the session for a hundred days")
     func named() async throws {
         try await Lab.run { server, desk in
             let done = try await desk.signIn(remember: true)
@@ -29,7 +29,7 @@ struct RememberTests {
         }
     }
 
-    @Test("is one after a yes to the question, and not after a no")
+    @Test("The answer to the question decides")
     func asked() async throws {
         for yes in [true, false] {
             try await Lab.run { server, desk in
@@ -42,7 +42,7 @@ struct RememberTests {
         }
     }
 
-    @Test("stays forgotten when the server gives no token")
+    @Test("The device is not remembered when the server creates no token")
     func refused() async throws {
         try await Lab.run { server, desk in
             server.fail("/api/auth/pats", with: .status(HTTPStatus(403), ["detail": "PATs are switched off"]))
@@ -54,7 +54,7 @@ struct RememberTests {
         }
     }
 
-    @Test("is told in good time that its token ends, and after it")
+    @Test("The user is warned before the token expires and after it has expired")
     func warning() async throws {
         try await Lab.signedIn(remember: true) { _, desk in
             #expect(try await desk.run("auth.whoami").notices.isEmpty)

@@ -5,13 +5,13 @@ import Testing
 
 @testable import Auth
 
-@Suite("A program that runs on", .timeLimit(.minutes(10)))
+@Suite("Changes by another process", .timeLimit(.minutes(10)))
 struct ChangedElsewhereTests {
     private func bearer(_ token: JSON?) -> [String: String] {
         ["Authorization": "Bearer \(token?.string ?? "")"]
     }
 
-    @Test("notices at its next request that another process signed out", arguments: [false, true])
+    @Test("A sign-out is noticed at the next request", arguments: [false, true])
     func logout(remember: Bool) async throws {
         try await Lab.signedIn(remember: remember) { server, desk in
             let token = try await desk.session()?["access_token"]
@@ -26,7 +26,7 @@ struct ChangedElsewhereTests {
         }
     }
 
-    @Test("notices at its next request that another process signed in as somebody else")
+    @Test("A sign-in as another user is noticed at the next request")
     func login() async throws {
         try await Lab.signedIn({ $0.accounts.append(.init("bob", password: "other horse")) }) { server, desk in
             let ada = try await desk.session()?["access_token"]
@@ -40,7 +40,7 @@ struct ChangedElsewhereTests {
         }
     }
 
-    @Test("notices at its next request that the server was removed", arguments: [false, true])
+    @Test("A removed server is noticed at the next request", arguments: [false, true])
     func removal(remember: Bool) async throws {
         try await Lab.signedIn(remember: remember) { server, desk in
             try await desk.open { gateway in
@@ -51,7 +51,7 @@ struct ChangedElsewhereTests {
         }
     }
 
-    @Test("goes on with its session when another secret is stored")
+    @Test("Storing another secret does not affect the session")
     func otherSecret() async throws {
         try await Lab.signedIn { server, desk in
             let token = try await desk.session()?["access_token"]

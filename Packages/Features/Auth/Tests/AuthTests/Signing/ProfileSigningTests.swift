@@ -8,9 +8,9 @@ import Testing
 
 @testable import Auth
 
-@Suite("The session of a profile", .timeLimit(.minutes(10)))
+@Suite("Signing with a profile's session", .timeLimit(.minutes(10)))
 struct ProfileSigningTests {
-    @Test("goes to its server, and to other ports of its host only behind TLS")
+    @Test("The session is sent to its server, and to other ports of its host only with TLS")
     func places() async throws {
         try await Lab.signedIn { server, desk in
             let token = "Bearer \(try #require(try await desk.session()?["access_token"]?.string))"
@@ -30,7 +30,7 @@ struct ProfileSigningTests {
                         Issue.record("\(url) got \(headers.keys)")
                     } catch let error as AuthError {
                         #expect(error.code == "auth.wrong-destination" && error.exit == .denied)
-                        #expect(error.message.contains("it was made for 127.0.0.1:\(port)"))
+                        #expect(error.message.contains("it is only for 127.0.0.1:\(port)"))
                     } catch {
                         #expect(error is HTTPError, "\(error)")
                     }
@@ -39,7 +39,7 @@ struct ProfileSigningTests {
         }
     }
 
-    @Test("stays here when the server sends the request on to another host")
+    @Test("The session is not sent after a redirect to another host")
     func redirect() async throws {
         try await SmallServer.run(["/stolen": .json(["username": "mallory"] as JSON)]) { thief in
             try await Lab.signedIn { server, desk in
@@ -47,7 +47,7 @@ struct ProfileSigningTests {
                 server.fail("/api/auth/users/me", with: .redirect(to: "\(thief.origin)/stolen"))
                 let failure = await desk.failure("auth.whoami")
                 #expect(failure?.code == "kamiwaza.redirected" && failure?.exit == .failed)
-                #expect(failure?.message.contains("sends requests on to \(thief.origin)") == true)
+                #expect(failure?.message.contains("redirects to \(thief.origin)") == true)
                 #expect(thief.requests.isEmpty)
                 try await desk.open { desk in
                     let client = HTTPClient(.standalone)
@@ -61,7 +61,7 @@ struct ProfileSigningTests {
         }
     }
 
-    @Test("gives way to KAMIWAZA_API_KEY, for exactly the address beside it")
+    @Test("KAMIWAZA_API_KEY is used instead, for exactly its own address")
     func environmentKey() async throws {
         try await Lab.signedIn { server, desk in
             let made = try await desk.run("auth.pat.create", ["name": "ci"])
@@ -72,7 +72,7 @@ struct ProfileSigningTests {
             // Without an address nobody knows where it may go, so it stays, and that is said.
             let whoami = try await desk.run("auth.whoami")
             #expect(
-                whoami.said.contains("KAMIWAZA_BASE_URL does not say for which server") && whoami.notices.count == 1)
+                whoami.said.contains("KAMIWAZA_BASE_URL does not name its server") && whoami.notices.count == 1)
             #expect(server.requests.last?.credential == .accessToken)
             desk.environment["KAMIWAZA_BASE_URL"] = "http://127.0.0.1:1/api"
             _ = try await desk.run("auth.whoami")
@@ -91,7 +91,7 @@ struct ProfileSigningTests {
                 await #expect(throws: AuthError.self) { _ = try await desk.signed("http://127.0.0.1:1/", for: "lab") }
             }
             let out = try await desk.run("auth.logout")
-            #expect(out.said.contains("KAMIWAZA_API_KEY is still in the environment"))
+            #expect(out.said.contains("KAMIWAZA_API_KEY is still set in the environment"))
             #expect(try await desk.run("auth.whoami")["user"] == "ada")
 
             server.revokePersonalTokens()
@@ -103,7 +103,7 @@ struct ProfileSigningTests {
         }
     }
 
-    @Test("is asked for where a platform has none, and no request is sent; to any other server it goes unsigned")
+    @Test("A platform request without a session fails unsent; other servers get an unsigned request")
     func unsigned() async throws {
         try await Lab.run { server, desk in
             server.forgetRequests()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Auth
 
-@Suite("The key of a vendor", .timeLimit(.minutes(10)))
+@Suite("Signing with a vendor's key", .timeLimit(.minutes(10)))
 struct VendorTests {
     private static let home: [(name: String, url: String, header: String, value: String)] = [
         ("openai", "https://api.openai.com/v1/models", "Authorization", "Bearer KEY"),
@@ -17,7 +17,7 @@ struct VendorTests {
         ("xai", "https://api.x.ai/v1/models", "Authorization", "Bearer KEY"),
     ]
 
-    @Test("goes to the vendor's own host in the vendor's own header, kept or from the environment")
+    @Test("The key is sent to the vendor's host in the vendor's header, from the vault or the environment")
     func ownHost() async throws {
         try await Desk.run { desk in
             for (name, url, header, value) in Self.home {
@@ -43,7 +43,7 @@ struct VendorTests {
         "https://api.anthropic.com/v1", "https://аpi.openai.com/v1", "http://api.openai.com:443/", "api.openai.com", "",
     ]
 
-    @Test("goes nowhere else, whatever the address looks like", arguments: strangers)
+    @Test("The key is not sent anywhere else, whatever the address looks like", arguments: strangers)
     func elsewhere(url: String) async throws {
         try await Desk.run { desk in
             for isGiven in [true, false] {
@@ -60,7 +60,7 @@ struct VendorTests {
                     #expect(!failure.report.text().contains("openai-key"))
                     if let error = error as? AuthError {
                         #expect(error.code == "auth.wrong-destination" && error.exit == .denied)
-                        #expect(error.message.contains("it was made for api.openai.com"))
+                        #expect(error.message.contains("it is only for api.openai.com"))
                     }
                 }
             }
@@ -68,7 +68,7 @@ struct VendorTests {
     }
 
     @Test(
-        "goes to its host however that is written",
+        "The key is sent to its host in any spelling of the host",
         arguments: ["https://API.OpenAI.com/v1", "https://api.openai.com:443/v1"])
     func sameHost(url: String) async throws {
         try await Desk.run { desk in
@@ -78,7 +78,7 @@ struct VendorTests {
         }
     }
 
-    @Test("goes to the address beside it in the environment only when it comes from there itself")
+    @Test("The address in the environment applies only to a key from the environment")
     func baseAddress() async throws {
         try await Desk.run { desk in
             let base = "http://127.0.0.1:4000/v1"
@@ -102,7 +102,7 @@ struct VendorTests {
                 Issue.record("a kept key went to a BASE_URL")
             } catch let error as AuthError {
                 #expect(error.code == "auth.wrong-destination" && !error.message.contains("127.0.0.1:4000, "))
-                #expect(error.message.hasSuffix("it was made for api.openai.com"))
+                #expect(error.message.hasSuffix("it is only for api.openai.com"))
             }
             desk.environment["OPENAI_API_KEY"] = ""
             await #expect(throws: AuthError.self) { _ = try await headers(base) }
@@ -111,7 +111,7 @@ struct VendorTests {
         }
     }
 
-    @Test("is not missed: a request without one stays as it is, and a 401 changes nothing")
+    @Test("A request without a key stays unsigned, and a 401 changes nothing")
     func none() async throws {
         try await Desk.run { desk in
             try await desk.open { desk in

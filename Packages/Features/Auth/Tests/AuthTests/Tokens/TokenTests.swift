@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Access tokens", .timeLimit(.minutes(10)))
 struct TokenTests {
-    @Test("are made, listed and revoked")
+    @Test("Tokens are created, listed and revoked")
     func life() async throws {
         try await Lab.signedIn { server, desk in
             let made = try await desk.run("auth.pat.create", ["name": "ci", "days": 30])
@@ -32,7 +32,7 @@ struct TokenTests {
         }
     }
 
-    @Test("need a name")
+    @Test("A token needs a name")
     func names() async throws {
         try await Lab.signedIn { server, desk in
             for name in ["", "  "] {
@@ -43,7 +43,7 @@ struct TokenTests {
         }
     }
 
-    @Test("are known to the redactor as soon as they are made")
+    @Test("A new token is redacted at once")
     func redacted() async throws {
         try await Lab.signedIn { _, desk in
             try await desk.open { open in
@@ -54,7 +54,7 @@ struct TokenTests {
         }
     }
 
-    @Test("have a state that follows from the time")
+    @Test("The state of a token follows from the time")
     func states() async throws {
         try await Lab.signedIn(remember: true) { _, desk in
             try await desk.run("auth.pat.create", ["name": "short", "days": 20])
@@ -70,7 +70,7 @@ struct TokenTests {
         }
     }
 
-    @Test("of this machine are rotated: the new one is kept before the old one is revoked")
+    @Test("Rotation stores the new token before it revokes the old one")
     func rotate() async throws {
         try await Lab.signedIn(remember: true) { server, desk in
             let old = try #require(try await desk.session())
@@ -88,7 +88,7 @@ struct TokenTests {
         }
     }
 
-    @Test("stay usable when a rotation stops half way, whichever half it is")
+    @Test("An interrupted rotation leaves a valid token at every step")
     func halfRotated() async throws {
         try await Lab.signedIn(remember: true) { server, desk in
             let old = try #require(try await desk.session())
@@ -104,7 +104,7 @@ struct TokenTests {
         }
     }
 
-    @Test("that were signed in with by hand are rotated and revoked by the id in them")
+    @Test("A token that the user supplied is rotated and revoked by the id in it")
     func byHand() async throws {
         try await Lab.signedIn { server, desk in
             let made = try await desk.run("auth.pat.create", ["name": "by hand"])
@@ -115,7 +115,7 @@ struct TokenTests {
         }
     }
 
-    @Test("cannot be rotated where a session is kept, nor used where nobody is signed in")
+    @Test("Rotation fails with a plain session, and without a sign-in")
     func notOffered() async throws {
         try await Lab.signedIn { server, desk in
             let failure = await desk.failure("auth.pat.rotate")
@@ -134,12 +134,12 @@ struct TokenTests {
         }
     }
 
-    @Test("that are revoked with themselves sign out")
+    @Test("Revoking this machine's own token signs it out")
     func own() async throws {
         try await Lab.signedIn(remember: true) { _, desk in
             let id = try #require(try await desk.session()?["id"])
             let done = try await desk.run("auth.pat.revoke", ["id": id], isAgreed: true)
-            #expect(done.said.contains("you are signed out of lab"))
+            #expect(done.said.contains("you are now signed out of lab"))
             #expect(try await desk.session() == nil)
         }
     }

@@ -3,10 +3,10 @@ import Capabilities
 import HTTPTesting
 import Testing
 
-@Suite("An authority below a profile", .timeLimit(.minutes(10)))
+@Suite("Authority in a profile", .timeLimit(.minutes(10)))
 struct ServerAuthorityTests {
     @Test(
-        "vouches for the server of the profile and for no other, also while the profile is in use",
+        "The authority applies only to the profile's server, even when the profile is the default",
         arguments: [false, true])
     func alone(isInUse: Bool) async throws {
         let good = try TestCertificates.shared().good

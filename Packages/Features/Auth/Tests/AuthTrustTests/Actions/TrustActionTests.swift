@@ -11,9 +11,9 @@ import Testing
 
 @testable import Auth
 
-@Suite("The commands about trust", .timeLimit(.minutes(5)))
+@Suite("Trust actions", .timeLimit(.minutes(5)))
 struct TrustActionTests {
-    @Test("the command in the error, typed as it stands, makes the next request work")
+    @Test("The command in the error makes the next request succeed")
     func exactCommand() async throws {
         let all = try TestCertificates.shared()
         try await Desk.run { desk in
@@ -33,7 +33,7 @@ struct TrustActionTests {
         }
     }
 
-    @Test("another fingerprint than is shown trusts nothing")
+    @Test("A different fingerprint trusts nothing")
     func otherFingerprint() async throws {
         let all = try TestCertificates.shared()
         let fingerprint = Fingerprint.text(all.otherSelfSigned.certificate.fingerprint)
@@ -53,7 +53,7 @@ struct TrustActionTests {
     }
 
     @Test(
-        "what cannot be meant is refused before anything is sent",
+        "Invalid arguments are rejected before any request",
         arguments: [
             ("127.0.0.1", "00:11", "auth.fingerprint-malformed", ExitCode.usage),
             ("http://127.0.0.1", nil, "auth.certificate-none", .failed),
@@ -68,7 +68,7 @@ struct TrustActionTests {
         }
     }
 
-    @Test("without a fingerprint and with nobody to ask, it ends with the command that has one")
+    @Test("Without a fingerprint and a terminal, the error contains the command with the fingerprint")
     func headless() async throws {
         let all = try TestCertificates.shared()
         try await Desk.run { desk in
@@ -84,7 +84,7 @@ struct TrustActionTests {
         }
     }
 
-    @Test("a server that the system trusts needs no pin")
+    @Test("A server that the system trusts gets no pin")
     func good() async throws {
         let all = try TestCertificates.shared()
         try await Desk.run { desk in
@@ -100,7 +100,7 @@ struct TrustActionTests {
         }
     }
 
-    @Test("verifying tells the state, and the server sees no request")
+    @Test("Verifying shows the state, and the server gets no request")
     func verify() async throws {
         let all = try TestCertificates.shared()
         let rows = [
@@ -133,7 +133,7 @@ struct TrustActionTests {
         }
     }
 
-    @Test("the exit of a verification says whether it is trusted")
+    @Test("The exit code of verifying shows whether the certificate is trusted")
     func verifyExit() throws {
         let all = try TestCertificates.shared()
         let shown = PresentedCertificate.of(all.good)
@@ -143,7 +143,7 @@ struct TrustActionTests {
         #expect(VerifiedServer(shown, .changed(from: .of(all.expired, port: 1))).exit == .denied)
     }
 
-    @Test("removing takes trust back at once, and knows only what there is")
+    @Test("Removing a pin withdraws trust at once, and an unknown server is an error")
     func remove() async throws {
         let all = try TestCertificates.shared()
         try await Desk.run { desk in
@@ -167,7 +167,7 @@ struct TrustActionTests {
         }
     }
 
-    @Test("a server that speaks no TLS shows no certificate")
+    @Test("A server without TLS has no certificate")
     func plain() async throws {
         try await Desk.run { desk in
             try await ScriptedServer.run { connection in
@@ -181,7 +181,7 @@ struct TrustActionTests {
         }
     }
 
-    @Test("authorities come from the setting, else from SSL_CERT_FILE, else from the system")
+    @Test("Authorities come from the setting, then SSL_CERT_FILE, then the system")
     func authorities() async throws {
         let all = try TestCertificates.shared()
         try await TemporaryDirectory.run { folder in
@@ -209,7 +209,7 @@ struct TrustActionTests {
         }
     }
 
-    @Test("a certificate that stands below a profile is shown to that server alone", arguments: ["lab", "other", ""])
+    @Test("A client certificate in a profile is sent only to that server", arguments: ["lab", "other", ""])
     func certificateOfProfile(inUse: String) async throws {
         let all = try TestCertificates.shared()
         let tls = try ScriptedTLS(all.good, clientAuthorities: [all.authority.certificate])
@@ -236,7 +236,7 @@ struct TrustActionTests {
         }
     }
 
-    @Test("a certificate of one's own from the settings is shown to a server that asks for it")
+    @Test("A client certificate in the settings is sent to a server that asks for it")
     func ownCertificate() async throws {
         let all = try TestCertificates.shared()
         let tls = try ScriptedTLS(all.good, clientAuthorities: [all.authority.certificate])

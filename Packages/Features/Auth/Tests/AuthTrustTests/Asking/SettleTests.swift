@@ -8,7 +8,7 @@ import JSON
 import Registry
 import Testing
 
-@Suite("Requests that meet one unknown server ask once", .timeLimit(.minutes(5)))
+@Suite("Concurrent questions about a certificate", .timeLimit(.minutes(5)))
 struct SettleTests {
     private static let count = 50
 
@@ -24,7 +24,7 @@ struct SettleTests {
         }
     }
 
-    @Test("fifty requests side by side are one question, and a yes lets all of them through")
+    @Test("Fifty concurrent requests ask once, and a yes lets all of them continue")
     func yes() async throws {
         let person = Person(says: true)
         let all = try TestCertificates.shared()
@@ -38,7 +38,7 @@ struct SettleTests {
         }
     }
 
-    @Test("a no is the answer for all of them")
+    @Test("A no answers all of them")
     func no() async throws {
         // The person answers when everybody has come to the door.
         let door = Door()
@@ -65,7 +65,7 @@ struct SettleTests {
         }
     }
 
-    @Test("with nobody to ask every one of them ends with the same command")
+    @Test("Without a terminal, all of them fail with the same command")
     func headless() async throws {
         let all = try TestCertificates.shared()
         try await Bench.run { bench in
@@ -81,7 +81,7 @@ struct SettleTests {
         }
     }
 
-    @Test("who asked and was cancelled takes nobody along: the next one asks anew")
+    @Test("A cancelled question does not answer the next request, which asks again")
     func cancelledAsker() async throws {
         let all = try TestCertificates.shared()
         let door = Door()
@@ -103,7 +103,7 @@ struct SettleTests {
         }
     }
 
-    @Test("who waits for another's answer and is cancelled ends at once, and asks nothing later")
+    @Test("A request that is cancelled while it waits ends at once and never asks")
     func cancelledWaiter() async throws {
         let all = try TestCertificates.shared()
         let door = Door()
@@ -132,7 +132,7 @@ struct SettleTests {
         }
     }
 
-    @Test("when who asked gives up, one that was cancelled meanwhile is passed over")
+    @Test("A request that was cancelled while it waited is skipped")
     func passedOver() async throws {
         let all = try TestCertificates.shared()
         let door = Door()
@@ -155,7 +155,7 @@ struct SettleTests {
         }
     }
 
-    @Test("two servers are two questions, at the same time")
+    @Test("Two servers cause two concurrent questions")
     func two() async throws {
         let all = try TestCertificates.shared()
         let door = Door()
@@ -178,7 +178,7 @@ struct SettleTests {
         }
     }
 
-    @Test("a certificate that was accepted meanwhile is not asked about")
+    @Test("A certificate that was accepted meanwhile is not asked about")
     func meanwhile() async throws {
         let all = try TestCertificates.shared()
         let person = Person(says: false)
@@ -189,7 +189,7 @@ struct SettleTests {
         }
     }
 
-    @Test("the command names the program as the person called it")
+    @Test("The command uses the program name that the user typed")
     func program() async throws {
         let all = try TestCertificates.shared()
         let error = TrustError.untrusted(.of(all.selfSigned, [.selfSigned]), .unknown, program: "mybench")

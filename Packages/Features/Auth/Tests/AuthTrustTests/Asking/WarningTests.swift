@@ -5,9 +5,9 @@ import HTTPClient
 import HTTPTesting
 import Testing
 
-@Suite("What is odd about a pinned certificate is told once", .timeLimit(.minutes(5)))
+@Suite("Warnings about a pinned certificate", .timeLimit(.minutes(5)))
 struct WarningTests {
-    @Test("however many requests and clients there are, and for each server")
+    @Test("Each server is reported once, for any number of requests and clients")
     func once() async throws {
         let all = try TestCertificates.shared()
         try await Bench.run { bench in
@@ -30,8 +30,8 @@ struct WarningTests {
                     #expect(
                         bench.notices.sorted()
                             == [
-                                "the certificate of 127.0.0.1:\(old.port) is trusted, although it has expired",
-                                "the certificate of 127.0.0.1:\(other.port) is trusted, although it was issued for "
+                                "the certificate of 127.0.0.1:\(old.port) is trusted although it has expired",
+                                "the certificate of 127.0.0.1:\(other.port) is trusted although it was issued for "
                                     + "another name",
                             ].sorted())
                 }
@@ -39,7 +39,7 @@ struct WarningTests {
         }
     }
 
-    @Test("what is noticed outside an action is told in the next one")
+    @Test("A warning from outside an action is shown in the next one")
     func later() async throws {
         let all = try TestCertificates.shared()
         try await Bench.run { bench in
@@ -53,7 +53,7 @@ struct WarningTests {
         }
     }
 
-    @Test("both oddities stand in one sentence, and what the pin stands for is none")
+    @Test("Two warnings share one sentence, and what the pin covers is not a warning")
     func both() async throws {
         let all = try TestCertificates.shared()
         var draft = CertificateDraft(

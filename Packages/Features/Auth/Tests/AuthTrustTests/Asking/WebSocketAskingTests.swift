@@ -6,7 +6,7 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("A WebSocket asks as a request does", .timeLimit(.minutes(5)))
+@Suite("Certificate questions of a WebSocket", .timeLimit(.minutes(5)))
 struct WebSocketAskingTests {
     private static let greeting: ScriptedServer.Script = { connection in
         let request = try connection.receiveHead()
@@ -26,7 +26,7 @@ struct WebSocketAskingTests {
         return text
     }
 
-    @Test("a yes opens it, a no and nobody there do not")
+    @Test("A yes opens it; a no or a missing terminal does not")
     func asked() async throws {
         let all = try TestCertificates.shared()
         try await Bench.run { bench in
@@ -38,7 +38,7 @@ struct WebSocketAskingTests {
                 let declined = await failure {
                     try await bench.asAction(by: Person(says: false)) { _ = try await greet(client, server.port) }
                 }
-                #expect(declined?.message.contains("was not trusted") == true)
+                #expect(declined?.message.contains("you did not trust the certificate") == true)
                 let sawNothing = try await server.sawNothing(in: 2)
                 #expect(sawNothing)
                 let person = Person(says: true)
@@ -49,7 +49,7 @@ struct WebSocketAskingTests {
         }
     }
 
-    @Test("after a withdrawal the next one is refused")
+    @Test("After a withdrawal the next WebSocket is refused")
     func withdrawn() async throws {
         let all = try TestCertificates.shared()
         try await Bench.run { bench in
@@ -65,7 +65,7 @@ struct WebSocketAskingTests {
         }
     }
 
-    @Test("what is odd about a pinned certificate is told")
+    @Test("Warnings about a pinned certificate are shown")
     func told() async throws {
         let all = try TestCertificates.shared()
         try await Bench.run { bench in
@@ -75,7 +75,7 @@ struct WebSocketAskingTests {
                 try await bench.asAction { for _ in 0..<2 { _ = try await greet(client, server.port) } }
                 #expect(
                     bench.notices == [
-                        "the certificate of 127.0.0.1:\(server.port) is trusted, although it has expired"
+                        "the certificate of 127.0.0.1:\(server.port) is trusted although it has expired"
                     ])
             }
         }

@@ -8,7 +8,7 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("What a server shows and what was accepted before lead to one outcome", .timeLimit(.minutes(5)))
+@Suite("Trust outcomes", .timeLimit(.minutes(5)))
 struct OutcomeTests {
     typealias Choice = @Sendable (TestCertificates) -> Identity
 
@@ -37,13 +37,13 @@ struct OutcomeTests {
             words: ["it was issued for another name", "names    localhost"]),
         Row(
             testDescription: "a missing intermediate", shown: { $0.missingIntermediate }, code: unknown,
-            words: ["it was issued by somebody this system does not know"]),
+            words: ["it was issued by an authority this system does not know"]),
         Row(
             testDescription: "an expired intermediate", shown: { $0.viaExpiredIntermediate }, code: unknown,
             words: ["it has expired"]),
         Row(
             testDescription: "an unknown issuer", shown: { $0.unknownIssuer }, code: unknown,
-            words: ["it was issued by somebody this system does not know", "Unknown Authority"]),
+            words: ["it was issued by an authority this system does not know", "Unknown Authority"]),
         Row(
             testDescription: "a self-signed one", shown: { $0.selfSigned }, code: unknown,
             words: ["it is self-signed"]),
@@ -52,13 +52,13 @@ struct OutcomeTests {
             testDescription: "another self-signed one than is pinned", shown: { $0.otherSelfSigned },
             pinned: { $0.selfSigned }, code: changed,
             words: [
-                "has CHANGED", "trusted since 2026-01-02", "shown now:", "what is wrong with the new one:",
+                "has CHANGED", "trusted since 2026-01-02", "presented now:", "problems of the new certificate:",
                 "    it is self-signed",
             ]),
         Row(testDescription: "an expired one", shown: { $0.expired }, code: unknown, words: ["it has expired"]),
         Row(
             testDescription: "an expired one that is pinned", shown: { $0.expired }, pinned: { $0.expired },
-            words: ["is trusted, although it has expired"]),
+            words: ["is trusted although it has expired"]),
         Row(
             testDescription: "an expired one where another is pinned", shown: { $0.expired },
             pinned: { $0.selfSigned }, code: changed, words: ["    it expired on "]),
@@ -67,22 +67,22 @@ struct OutcomeTests {
             words: ["it is not valid yet"]),
         Row(
             testDescription: "one that is not valid yet, pinned", shown: { $0.notYetValid },
-            pinned: { $0.notYetValid }, words: ["is trusted, although it is not valid yet"]),
+            pinned: { $0.notYetValid }, words: ["is trusted although it is not valid yet"]),
         Row(
             testDescription: "one for another host", shown: { $0.wrongName }, code: unknown,
             words: ["it was issued for another name", "names    elsewhere.example"]),
         Row(
             testDescription: "one for another host, pinned", shown: { $0.wrongName }, pinned: { $0.wrongName },
-            words: ["is trusted, although it was issued for another name"]),
+            words: ["is trusted although it was issued for another name"]),
         Row(
             testDescription: "two defects at once", shown: { $0.expiredSelfSigned }, code: unknown,
             words: ["it is self-signed", ", and ", "it has expired", "  it expired on "]),
         Row(
             testDescription: "two defects at once, pinned", shown: { $0.expiredSelfSigned },
-            pinned: { $0.expiredSelfSigned }, words: ["is trusted, although it has expired"]),
+            pinned: { $0.expiredSelfSigned }, words: ["is trusted although it has expired"]),
     ]
 
-    @Test("with nobody to ask it goes on, or ends with everything that a person and a program need", arguments: rows)
+    @Test("Without a terminal a request succeeds, or fails with all facts for users and programs", arguments: rows)
     func headless(_ row: Row) async throws {
         let all = try TestCertificates.shared()
         let identity = row.shown(all)
@@ -119,7 +119,7 @@ struct OutcomeTests {
         }
     }
 
-    @Test("a person is asked exactly where it is refused, with the facts before the question", arguments: rows)
+    @Test("The user is asked exactly when the certificate is refused, after seeing the facts", arguments: rows)
     func asked(_ row: Row) async throws {
         let all = try TestCertificates.shared()
         let identity = row.shown(all)
@@ -147,7 +147,7 @@ struct OutcomeTests {
         }
     }
 
-    @Test("after a no nothing is sent and nothing is kept")
+    @Test("After a no, nothing is sent or stored")
     func declined() async throws {
         let all = try TestCertificates.shared()
         for (pinned, code) in [(nil, Self.unknown), (all.otherSelfSigned, Self.changed)] {
@@ -158,7 +158,7 @@ struct OutcomeTests {
                         try await bench.asAction(by: Person(says: false)) { _ = try await bench.get(server.port) }
                     }
                     #expect(problem?.code == code && problem?.exit == .denied)
-                    #expect(problem?.message.contains("was not trusted, so nothing was sent there") == true)
+                    #expect(problem?.message.contains("you did not trust the certificate of ") == true)
                     let sawNothing = try await server.sawNothing()
                     #expect(sawNothing)
                     let kept = try await bench.pins.all()
@@ -168,7 +168,7 @@ struct OutcomeTests {
         }
     }
 
-    @Test("a name that is only the common name does not count")
+    @Test("A name only in the common name does not count")
     func commonName() async throws {
         let all = try TestCertificates.shared()
         var draft = CertificateDraft(
@@ -185,7 +185,7 @@ struct OutcomeTests {
         }
     }
 
-    @Test("a pin for another port or another name is none")
+    @Test("A pin for another port or host does not count")
     func otherServer() async throws {
         let all = try TestCertificates.shared()
         try await Bench.run { bench in
@@ -202,7 +202,7 @@ struct OutcomeTests {
         }
     }
 
-    @Test("an IPv6 server is named with brackets, and its pin is found again")
+    @Test("An IPv6 server is shown with brackets, and its pin is found again")
     func sixth() async throws {
         let all = try TestCertificates.shared()
         try await Bench.run { bench in
@@ -222,7 +222,7 @@ struct OutcomeTests {
         }
     }
 
-    @Test("a short RSA key is a defect, which a pin settles without a warning")
+    @Test("A short RSA key is a defect, which a pin covers without a warning")
     func weakKey() async throws {
         let all = try TestCertificates.shared()
         try await OpenSSLServer.run(all.weakKey, ["-cipher", "DEFAULT:@SECLEVEL=0"]) { port in

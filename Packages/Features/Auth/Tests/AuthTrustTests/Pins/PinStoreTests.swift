@@ -5,9 +5,9 @@ import HTTPTesting
 import StorageKit
 import Testing
 
-@Suite("Pins are kept for exactly one server each")
+@Suite("Pin store")
 struct PinStoreTests {
-    @Test("everything of a certificate comes back, from another opening too")
+    @Test("All facts of a certificate are stored, also across openings")
     func kept() async throws {
         let all = try TestCertificates.shared()
         try await Bench.run { bench in
@@ -24,7 +24,7 @@ struct PinStoreTests {
         }
     }
 
-    @Test("a second pin of a server replaces the first, and counts as a withdrawal")
+    @Test("A second pin of a server replaces the first and counts as a withdrawal")
     func replaced() async throws {
         let all = try TestCertificates.shared()
         try await Bench.run { bench in
@@ -39,7 +39,7 @@ struct PinStoreTests {
         }
     }
 
-    @Test("removing says whether there was one")
+    @Test("Removing reports whether there was a pin")
     func removed() async throws {
         let all = try TestCertificates.shared()
         let server = ServerAddress(host: "127.0.0.1", port: 443)
@@ -52,7 +52,7 @@ struct PinStoreTests {
         }
     }
 
-    @Test("a name is found in whatever case the server is asked for")
+    @Test("Host names match in any case")
     func lowerCase() throws {
         let all = try TestCertificates.shared()
         #expect(
@@ -60,7 +60,7 @@ struct PinStoreTests {
                 == ServerAddress(host: "lab.example", port: 443))
     }
 
-    @Test("names of a certificate may hold anything")
+    @Test("Certificate names may contain any text")
     func nastyNames() async throws {
         let all = try TestCertificates.shared()
         var shown = PresentedCertificate.of(all.good, host: "lab'; DROP TABLE pins; --", port: 443)

@@ -8,7 +8,7 @@ import ProcessKit
 import StorageKit
 import Testing
 
-@Suite("Trust that was taken back holds for connections that are open", .timeLimit(.minutes(5)))
+@Suite("Trust withdrawal", .timeLimit(.minutes(5)))
 struct WithdrawalTests {
     /// How somebody takes a pin back.
     enum Hand: String, CaseIterable {
@@ -33,7 +33,7 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("no request goes over the old connection, which is closed", arguments: Hand.allCases)
+    @Test("The old connection is closed and gets no request", arguments: Hand.allCases)
     func liveConnection(_ hand: Hand) async throws {
         let all = try TestCertificates.shared()
         try await Bench.run { bench in
@@ -52,7 +52,7 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("what runs is finished, and what comes after is refused")
+    @Test("A running request is finished, and later ones are refused")
     func running() async throws {
         let all = try TestCertificates.shared()
         try await Bench.run { bench in
@@ -76,7 +76,7 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("a new pin for another server keeps the connections")
+    @Test("A new pin for another server keeps the connections")
     func unrelated() async throws {
         let all = try TestCertificates.shared()
         try await Bench.run { bench in
@@ -92,7 +92,7 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("a pin that is given back after a withdrawal counts again, on a new connection")
+    @Test("A pin that is restored after a withdrawal counts again, on a new connection")
     func givenBack() async throws {
         let all = try TestCertificates.shared()
         try await Bench.run { bench in
@@ -107,7 +107,7 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("pins that cannot be read any more accept nothing, and the old connection is not used")
+    @Test("Unreadable pins accept nothing, and the old connection is not used")
     func unreadable() async throws {
         let all = try TestCertificates.shared()
         try await Bench.run { bench in
@@ -129,7 +129,7 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("servers that the system vouches for never make the database")
+    @Test("Servers that the system trusts do not create the database")
     func nothingOpened() async throws {
         let all = try TestCertificates.shared()
         try await Bench.run { bench in

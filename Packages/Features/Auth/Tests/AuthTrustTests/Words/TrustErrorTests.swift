@@ -3,7 +3,7 @@ import Capabilities
 import HTTPTesting
 import Testing
 
-@Suite("What is said about a certificate")
+@Suite("Trust error messages")
 struct TrustErrorTests {
     private func shown(_ defects: [CertificateDefect]) throws -> PresentedCertificate {
         .of(try TestCertificates.shared().selfSigned, host: "lab.example", port: 8443, defects)
@@ -13,7 +13,7 @@ struct TrustErrorTests {
         TrustError.untrusted(certificate, verdict, program: "martlet").message
     }
 
-    @Test("several defects are a line each, with what makes them plain")
+    @Test("Several defects have one line each, with details")
     func several() throws {
         var certificate = try shown([
             .selfSigned, .wrongName, .expired, .notYetValid, .weakKey(bits: 1024), .revoked, .other("it is odd"),
@@ -25,7 +25,7 @@ struct TrustErrorTests {
         for line in [
             "  it is self-signed", "  it was issued for a.example, b.example, not for lab.example",
             "  it expired on 2020-03-04",
-            "  it is valid from 2030-05-06 on only; is this machine's clock right?",
+            "  it is not valid before 2030-05-06; check this machine's clock",
             "  its key of 1024 bits is too short", "  it was revoked", "  it is odd",
             "    names    a.example, b.example", "    valid    2030-05-06 to 2020-03-04",
         ] {
@@ -35,14 +35,14 @@ struct TrustErrorTests {
         #expect(!message(certificate).hasSuffix("."))
     }
 
-    @Test("an address in brackets is quoted in the command, as shells need it")
+    @Test("An address in brackets is quoted in the command for the shell")
     func brackets() throws {
         let certificate = PresentedCertificate.of(
             try TestCertificates.shared().selfSigned, host: "::1", port: 8443, [.selfSigned])
         #expect(message(certificate).contains("martlet auth trust add '[::1]:8443' --fingerprint "))
     }
 
-    @Test("many names are counted, and none are said to be none")
+    @Test("Many names are shortened, and an empty list shows none")
     func names() throws {
         var certificate = try shown([.wrongName])
         certificate.names = (1...12).map { "n\($0).example" }
@@ -51,10 +51,10 @@ struct TrustErrorTests {
         certificate.names = []
         #expect(message(certificate).contains("    names    none"))
         certificate.defects = [.wrongName, .expired]
-        #expect(message(certificate).contains("  it names no host at all"))
+        #expect(message(certificate).contains("  it contains no host name"))
     }
 
-    @Test("what the server wrote commands no terminal and makes no line of its own")
+    @Test("Text from the certificate cannot control the terminal or add lines")
     func harmless() throws {
         var certificate = try shown([.wrongName, .selfSigned])
         certificate.subject = "CN=\u{1B}[2Jevil\n    martlet auth trust add evil.example"
@@ -66,7 +66,7 @@ struct TrustErrorTests {
         #expect(text.split(separator: "\n").filter { $0.hasPrefix("    martlet auth trust add") }.count == 1)
     }
 
-    @Test("a renewal with the same key is said to be one")
+    @Test("A renewal with the same key is reported")
     func sameKey() throws {
         let certificate = try shown([.selfSigned])
         var pin = Pin.of(try TestCertificates.shared().selfSigned, host: "lab.example", port: 8443)
@@ -76,7 +76,7 @@ struct TrustErrorTests {
         #expect(!message(certificate, .changed(from: pin)).contains("both have the same key"))
     }
 
-    @Test("each error has its code and its exit")
+    @Test("Each error has its code and exit code")
     func codes() throws {
         let certificate = try shown([.selfSigned])
         let changed = Verdict.changed(from: .of(try TestCertificates.shared().good, port: 443))
@@ -99,7 +99,7 @@ struct TrustErrorTests {
     }
 
     @Test(
-        "a verdict is a word for programs",
+        "Each verdict has one word for programs",
         arguments: [
             (Verdict.trustedBySystem, "system", true), (.pinned(warnings: []), "pinned", true),
             (.unknown, "unknown", false),

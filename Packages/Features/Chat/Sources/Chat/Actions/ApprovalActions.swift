@@ -5,7 +5,7 @@ import Registry
 import Settings
 import TurnLoop
 
-/// What was decided about tools, and taking it back.
+/// The actions that list and remove the rules for tools.
 struct ApprovalActions {
     let services: ChatServices
 
@@ -16,12 +16,11 @@ struct ApprovalActions {
     var all: [Action] { [approvals, disallow] }
 
     private static let conversation: Parameter<String?> = .option(
-        "conversation", "A conversation: its id, or how that begins or ends", as: String?.self, short: "c")
+        "conversation", "A conversation: its id, or the beginning or end of it", as: String?.self, short: "c")
 
     private var approvals: Action {
         Action(
-            "chat.approvals", "Show what was decided about tools, where that is kept, and for how long it holds",
-            .reads,
+            "chat.approvals", "List the rules for tools, with where each is stored and how long it applies", .reads,
             Self.conversation
         ) { context, prefix in
             let found: Conversation? = if let prefix { try await services.history.find(prefix) } else { nil }
@@ -32,19 +31,20 @@ struct ApprovalActions {
             return context.rows(
                 rules.map(ApprovalRow.init),
                 orSay: found == nil
-                    ? "nothing was decided about tools"
-                    : "nothing was decided about tools for this conversation or project")
+                    ? "there are no rules for tools"
+                    : "there are no rules for tools in this conversation or project")
         }
         .details(
-            "All rules that hold in this folder, whoever asked: those of the settings, of this folder, of the gateway's project "
-                + "here, of conversations and of the gateway's sessions. With --conversation, of conversations only that one."
+            "Lists all rules that apply in this folder: those of the settings, of this folder, of the gateway's project "
+                + "here, of conversations and of the gateway's sessions. --conversation leaves out other conversations."
         )
     }
 
     private var disallow: Action {
         Action(
-            "chat.disallow", "Take back what was decided about tools in this folder, in a conversation, or by one rule",
-            .writes, .argument("rule", "Only this rule: its id, as 'chat approvals' shows it", as: String?.self),
+            "chat.disallow", "Remove the rules for tools of this folder or of a conversation, or a single rule",
+            .writes,
+            .argument("rule", "Only this rule: its id, as shown by 'chat approvals'", as: String?.self),
             Self.conversation
         ) { context, rule, prefix in
             let remembered = RememberedRules(history: services.history, context: context)
@@ -55,10 +55,10 @@ struct ApprovalActions {
                     throw ArgumentsFailure(
                         action: "chat.disallow",
                         problems: [
-                            ValueError("names no rule, or several; 'chat approvals' shows the ids", at: ["rule"])
+                            ValueError("matches no rule, or several; 'chat approvals' shows the ids", at: ["rule"])
                         ])
                 }
-                context.notice("1 rule was taken back: it was in \(PlainText.escape(removed.place))")
+                context.notice("1 rule was removed from \(PlainText.escape(removed.place))")
                 return Nothing()
             }
             let count: Int
@@ -67,22 +67,22 @@ struct ApprovalActions {
             } else {
                 count = try await remembered.forget()
             }
-            context.notice("\(count) rule\(count == 1 ? " was" : "s were") taken back")
+            context.notice("\(count) rule\(count == 1 ? " was" : "s were") removed")
             return Nothing()
         }
         .details(
-            "Without a rule's id, all of this folder, with how far models may go in it. What holds always is in the settings: "
-                + "'config unset chat.approvals' takes all of that back."
+            "Without a rule id, removes all rules of this folder and its approved mode. Rules that always apply are in the "
+                + "settings: 'config unset chat.approvals' removes all of them."
         )
         .byName()
-        .example("martlet chat disallow 5f0c11aa", "One rule, wherever it is kept")
+        .example("martlet chat disallow 5f0c11aa", "One rule, wherever it is stored")
     }
 }
 
-/// A rule as a list shows it.
+/// A rule as a row of the list.
 private struct ApprovalRow: Record {
     let kept: KeptRule
-    /// Nil for what is no rule of a tool, or cannot be read any more.
+    /// Nil if this is not a rule for a tool, or cannot be read.
     let rule: ApprovalRule?
 
     init(_ kept: KeptRule) {
@@ -94,21 +94,21 @@ private struct ApprovalRow: Record {
     private var tool: String { PlainText.escape(rule?.tool ?? kept.rule["tool"]?.string ?? "*") }
     private var verdict: String { mode?.rawValue ?? (rule?.verdict ?? .deny).rawValue }
     private var note: String? {
-        if mode != nil { return "how far models go where no rule says anything else" }
-        guard let rule else { return "it cannot be read any more, and so it denies" }
+        if mode != nil { return "the mode, which applies where no rule does" }
+        guard let rule else { return "it cannot be read, so it denies" }
         return rule.emptiness.map(PlainText.escape)
     }
 
     static let fields: [Field<ApprovalRow>] = [
-        Field("id", "By which it is taken back", .name) { $0.kept.id },
+        Field("id", "Id of the rule", .name) { $0.kept.id },
         Field("tool", "Pattern for the tool's name") { $0.tool },
-        Field("verdict", "What happens to the calls", .state) { $0.verdict },
-        Field("source", "Pattern for who offers it") { $0.rule?.source.map(PlainText.escape) },
-        Field("scope", "For how long it holds") { $0.kept.scope },
-        Field("arguments", "Patterns for values of the input") { row -> JSON? in
+        Field("verdict", "What happens to matching calls", .state) { $0.verdict },
+        Field("source", "Pattern for the tool's source") { $0.rule?.source.map(PlainText.escape) },
+        Field("scope", "How long it applies") { $0.kept.scope },
+        Field("arguments", "Patterns for input values") { row -> JSON? in
             row.rule.flatMap { $0.arguments.isEmpty ? nil : $0.arguments.json }
         },
-        Field("kept", "Where it is kept") { PlainText.escape($0.kept.place) },
-        Field("note", "Why it has no effect, or another one") { $0.note },
+        Field("kept", "Where it is stored") { PlainText.escape($0.kept.place) },
+        Field("note", "Why it has no effect, or a different one") { $0.note },
     ]
 }

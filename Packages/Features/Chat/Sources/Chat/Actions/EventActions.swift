@@ -3,7 +3,7 @@ import JSON
 import Registry
 import TurnLoop
 
-/// What programs are told of turns.
+/// The action that prints the schema of the events of a turn.
 enum EventActions {
     static var all: [Action] { [events] }
 
@@ -11,11 +11,11 @@ enum EventActions {
         Action("chat.events", "Print the JSON Schema of the lines of 'chat send --format ndjson'", .reads) { _ in
             ChatEventSchema.json
         }
-        .example("martlet chat events --json > events.schema.json", "For a validator, or for making types")
+        .example("martlet chat events --json > events.schema.json", "For a validator, or to generate types")
     }
 }
 
-/// The lines that `chat send --format ndjson` writes: one event each, the last of which is the result.
+/// The lines that `chat send --format ndjson` writes: one event each, with the result last.
 enum ChatEventSchema {
     /// The members of one kind of line, without its `type`. A type may have several kinds.
     struct Line: Sendable {
@@ -38,44 +38,44 @@ enum ChatEventSchema {
 
     static let lines: [Line] = [
         Line(
-            "init", "A turn begins", .init("model", "Who is asked", .string),
-            .init("provider", "Where the model is", .string),
-            .init("tools", "The sources of tools that it may use", .array(.string)),
-            .init("session_id", "The conversation, where it is stored", .optional(.string))),
+            "init", "A turn starts", .init("model", "The model", .string),
+            .init("provider", "The provider of the model", .string),
+            .init("tools", "Sources of the tools that the model may use", .array(.string)),
+            .init("session_id", "Id of the conversation, if it is stored", .optional(.string))),
         Line(
-            "message", "More of the answer", .init("role", "Who says it", .choice(["assistant"])),
-            .init("delta", "What is added to the text", .string)),
+            "message", "A part of the answer", .init("role", "Role of the author", .choice(["assistant"])),
+            .init("delta", "Text to append", .string)),
         Line(
-            "message", "Why the model does not answer, in its own words",
-            .init("role", "Who says it", .choice(["assistant"])), .init("refusal", "More of these words", .string)),
-        Line("reasoning", "More of the model's thoughts", .init("delta", "What is added", .string)),
+            "message", "A part of the model's refusal",
+            .init("role", "Role of the author", .choice(["assistant"])), .init("refusal", "Text to append", .string)),
+        Line("reasoning", "A part of the model's reasoning", .init("delta", "Text to append", .string)),
         Line(
-            "tool_use", "A tool begins to work", .init("id", "The call", .string),
-            .init("name", "The tool, as the model calls it", .string), .init("input", "What goes in", .any),
-            .init("by_server", "Whether the server does it itself", .optional(.boolean))),
+            "tool_use", "A tool call starts", .init("id", "Id of the call", .string),
+            .init("name", "Name that the model uses for the tool", .string), .init("input", "Input of the call", .any),
+            .init("by_server", "Whether the server runs the tool itself", .optional(.boolean))),
         Line(
-            "tool_output", "What a tool prints while it works", .init("tool_id", "The call", .string),
-            .init("text", "What is added", .string)),
+            "tool_output", "Output of a tool while it runs", .init("tool_id", "Id of the call", .string),
+            .init("text", "Text to append", .string)),
         Line(
-            "tool_result", "What came of a call", .init("tool_id", "The call", .string),
-            .init("is_error", "Whether it failed", .boolean), .init("content", "What came out", .string),
-            .init("duration_ms", "How long it took", .optional(.integer(nil))),
-            .init("exit_code", "Of a command", .optional(.integer(nil))),
-            .init("state", "How it went", .optional(.choice(CallUpdate.State.allCases.map(\.rawValue))))),
+            "tool_result", "The result of a call", .init("tool_id", "Id of the call", .string),
+            .init("is_error", "Whether it failed", .boolean), .init("content", "Output of the call", .string),
+            .init("duration_ms", "Duration in milliseconds", .optional(.integer(nil))),
+            .init("exit_code", "Exit code of a command", .optional(.integer(nil))),
+            .init("state", "State of the call", .optional(.choice(CallUpdate.State.allCases.map(\.rawValue))))),
         Line(
-            "error", "The turn has failed", .init("code", "The stable reason", .string),
-            .init("message", "What happened, and what to do", .string)),
-        Line("turn", "A turn of a conversation on a terminal is over", TurnReport.fields.map(\.property)),
-        Line("clear", "The person wants what was said out of sight"),
+            "error", "The turn failed", .init("code", "Stable error code", .string),
+            .init("message", "What happened and what to do next", .string)),
+        Line("turn", "A turn of an interactive conversation has ended", TurnReport.fields.map(\.property)),
+        Line("clear", "The user cleared the screen"),
         Line(
-            "result", "What came of all: the last line",
+            "result", "The last line: the result",
             [.init("is_error", "False", .boolean)] + TurnReport.fields.map { optional($0.property) }),
         Line(
-            "result", "Why nothing came of it: the last line", .init("is_error", "True", .boolean),
-            .init("error", "The error, with its code, its message and its exit code", .map(.any))),
+            "result", "The last line: why there is no result", .init("is_error", "True", .boolean),
+            .init("error", "The error, with its code, message and exit code", .map(.any))),
     ]
 
-    /// A conversation in which nothing was said has a result without members.
+    /// The result of a conversation without messages has no members.
     private static func optional(_ property: Schema.Property) -> Schema.Property {
         Schema.Property(property.name, property.summary, .optional(property.schema.unwrapped), role: property.role)
     }
@@ -99,7 +99,7 @@ enum ChatEventSchema {
         ]
     }
 
-    /// Why a line is none of these, closely: members that nobody has declared are a problem too.
+    /// Why a line matches no kind. This check is strict: undeclared members are problems too.
     static func problems(in line: JSON) -> [String] {
         let type = line["type"]?.string ?? ""
         let kinds = lines.filter { $0.type == type && (type != "result" || line["is_error"]?.bool == $0.isError) }

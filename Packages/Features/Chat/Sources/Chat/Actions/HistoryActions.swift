@@ -6,7 +6,7 @@ import Registry
 import StorageKit
 import TurnLoop
 
-/// What was said.
+/// The actions on stored conversations.
 struct HistoryActions {
     let services: ChatServices
 
@@ -19,11 +19,11 @@ struct HistoryActions {
     var all: [Action] { [list, show, search, rename, fork, delete, restore, export, importing, inspect, rerun] }
 
     private static let conversation: Parameter<String> = .argument(
-        "conversation", "Its id, or how that begins or ends", as: String.self)
+        "conversation", "Its id, or the beginning or end of it", as: String.self)
     private static let newest: Parameter<String?> = .argument(
-        "conversation", "Its id, or how that begins or ends; the newest one if it is left out", as: String?.self)
+        "conversation", "Its id, or the beginning or end of it; the newest one if omitted", as: String?.self)
 
-    /// The conversation that is named, or the newest one.
+    /// The named conversation, or the newest one.
     private func find(_ prefix: String?) async throws -> Conversation {
         if let prefix { return try await history.find(prefix) }
         guard let newest = try await history.newest() else { throw NoConversation() }
@@ -32,7 +32,7 @@ struct HistoryActions {
 
     private var list: Action {
         Action(
-            "chat.list", "List conversations, the newest first", .reads, taking: ListArguments.self
+            "chat.list", "List conversations, newest first", .reads, taking: ListArguments.self
         ) { context, arguments in
             let filter = arguments.filter
             let isNarrowed =
@@ -40,18 +40,18 @@ struct HistoryActions {
             return context.rows(
                 try await history.list(filter, limit: arguments.limit).items,
                 orSay: isNarrowed
-                    ? "no conversation fits"
+                    ? "no conversation matches"
                     : filter.isDeleted
-                        ? "no conversation was deleted" : "no conversation yet; 'martlet chat' begins one")
+                        ? "no conversation was deleted" : "no conversation yet; 'martlet chat' starts one")
         }
         .forModels()
     }
 
     private var show: Action {
-        Action("chat.show", "Show what was said in a conversation", .reads, Self.newest) { context, prefix in
+        Action("chat.show", "Show the messages of a conversation", .reads, Self.newest) { context, prefix in
             let found = try await find(prefix)
             let entries = try await history.entries(of: found.id)
-            // Times are the person's own where one reads now, and told with their zone where a file or a program does.
+            // A terminal shows local times. A file or a program gets times with their zone.
             for entry in entries {
                 let time = context.isWatched ? LocalTime.words(entry.time, withSeconds: false) : entry.time.iso8601
                 try await context.emit(entry.event(at: time))
@@ -63,29 +63,29 @@ struct HistoryActions {
 
     private var search: Action {
         Action(
-            "chat.search", "Find words in everything that was said, the newest first", .reads,
+            "chat.search", "Search all messages, newest first", .reads,
             taking: SearchArguments.self
         ) { context, arguments in
             let text = try Self.text(
-                of: arguments.words, "words", "chat.search", "is missing: what shall be looked for?")
+                of: arguments.words, "words", "chat.search", "is missing: specify the words to search for")
             return context.rows(
                 try await history.search(text, arguments.filter, limit: arguments.limit),
-                orSay: "no message has these words")
+                orSay: "no message contains these words")
         }
         .forModels()
     }
 
     private var rename: Action {
         Action(
-            "chat.rename", "Give a conversation another title", .writes, Self.conversation,
-            .argument("title", "The title", as: [String].self)
+            "chat.rename", "Rename a conversation", .writes, Self.conversation,
+            .argument("title", "The new title", as: [String].self)
         ) { context, prefix, title in
-            let text = try Self.text(of: title, "title", "chat.rename", "is missing: what shall it be called?")
+            let text = try Self.text(of: title, "title", "chat.rename", "is missing: specify the new title")
             return try await history.rename(try await history.find(prefix).id, to: text)
         }
     }
 
-    /// The words of an argument as one text, in which something is said.
+    /// Joins the words of an argument to one text, which must not be blank.
     private static func text(
         of words: [String], _ name: String, _ action: String, _ problem: String
     ) throws(ArgumentsFailure) -> String {
@@ -98,8 +98,8 @@ struct HistoryActions {
 
     private var fork: Action {
         Action(
-            "chat.fork", "Begin another conversation with what was said in this one", .writes, Self.conversation,
-            .option("at", "Only up to this message", as: Int?.self)
+            "chat.fork", "Start a new conversation with the messages of this one", .writes, Self.conversation,
+            .option("at", "Only the messages up to this one", as: Int?.self)
         ) { context, prefix, message in
             try await history.fork(
                 try await history.find(prefix).id, at: message.map { MessageID(rawValue: Int64($0)) })
@@ -108,8 +108,8 @@ struct HistoryActions {
 
     private var delete: Action {
         Action(
-            "chat.delete", "Delete a conversation; 'chat restore' has it back for 30 days", .writes, Self.conversation,
-            .flag("now", "For good, with every trace of it in the files of this program")
+            "chat.delete", "Delete a conversation; 'chat restore' undoes this for 30 days", .writes, Self.conversation,
+            .flag("now", "Remove it permanently, with every trace in this program's files")
         ) { context, prefix, isForGood in
             if isForGood {
                 let found = try await findAny(prefix)
@@ -126,18 +126,18 @@ struct HistoryActions {
         .losing { arguments, context in
             let found = try await findAny(arguments["conversation"]?.string ?? "")
             let count = found.messages == 1 ? "1 message" : "\(found.messages) messages"
-            return "Remove the conversation \(PlainText.escape(found.title).quotedForMessage) (\(count)) for good"
+            return "Permanently remove the conversation \(PlainText.escape(found.title).quotedForMessage) (\(count))"
         }
         .details(
-            "With --now nothing of it is left in the files of this program, those of the embedded gateway included; it also "
-                + "takes one that was deleted before. No other program may have these files open then. What was exported, "
-                + "saved by 'data backup' or sent to a server stays there, and a disk may keep blocks that no file shows. "
-                + "A fork keeps the messages that it shares."
+            "--now removes every trace from this program's files, including those of the embedded gateway. It also works for "
+                + "conversations that were already deleted. No other program may have these files open. Copies that were "
+                + "exported, saved by 'data backup' or sent to a server remain, and a disk may keep blocks that no file "
+                + "shows. A fork keeps the messages that it shares."
         )
-        .example("martlet chat delete 7f3q --now", "For good, at once")
+        .example("martlet chat delete 7f3q --now", "Permanently, at once")
     }
 
-    /// A conversation that may have been deleted already.
+    /// A conversation that may already be deleted.
     private func findAny(_ prefix: String) async throws -> Conversation {
         do {
             return try await history.find(prefix)
@@ -150,34 +150,34 @@ struct HistoryActions {
         }
     }
 
-    /// Removes it for good wherever it is kept here.
+    /// Removes a conversation permanently, from the history and from the servers whose sessions are stored here.
     private func erase(_ conversation: Conversation, _ context: ActionContext) async throws {
         try await history.database.requireAlone()
         let elsewhere = try await services.forgetSessions(of: conversation.id, context.registry)
-        context.progress("writing the history without it")
+        context.progress("removing it from the history")
         try await history.purge(conversation.id)
         do {
             try await history.database.erase()
         } catch {
             context.notice(
-                "the conversation is removed, and traces of it may be left in the files; 'martlet data purge chat.history' "
-                    + "takes them out, and with them what was deleted before")
+                "the conversation is removed, but traces of it may remain in the files; 'martlet data purge chat.history' "
+                    + "removes them and all conversations deleted earlier")
             throw error
         }
         if !elsewhere.isEmpty {
-            context.notice("what \(elsewhere.joined(separator: " and ")) has of it stays there; remove it there, too")
+            context.notice("a copy remains at \(elsewhere.joined(separator: " and ")); remove it there too")
         }
         let setAside = try history.database.setAsides
         if !setAside.isEmpty {
             let files = setAside.map(PlainText.escape).joined(separator: ", ")
             context.notice(
-                "damaged files that were set aside may have it still: \(files); 'martlet data purge chat.history' removes "
-                    + "them, and with them what was deleted before")
+                "damaged files that were set aside may still contain it: \(files); 'martlet data purge chat.history' "
+                    + "removes them and all conversations deleted earlier")
         }
     }
 
     private var restore: Action {
-        Action("chat.restore", "Have a deleted conversation back", .writes, Self.conversation) { context, prefix in
+        Action("chat.restore", "Restore a deleted conversation", .writes, Self.conversation) { context, prefix in
             try await history.restore(try await history.find(prefix, isDeleted: true).id)
         }
     }
@@ -185,7 +185,7 @@ struct HistoryActions {
     private var export: Action {
         Action(
             "chat.export", "Print a conversation as a document", .reads, Self.newest,
-            .option("as", "In which form", default: TranscriptFormat.markdown)
+            .option("as", "Output format", default: TranscriptFormat.markdown)
         ) { context, prefix, format in
             try await history.transcript(of: try await find(prefix).id).text(as: format)
         }
@@ -194,9 +194,9 @@ struct HistoryActions {
 
     private var importing: Action {
         Action(
-            "chat.import", "Take a conversation in from a document", .writes,
-            .argument("file", "Markdown, our JSON, or messages of OpenAI or Anthropic", as: ReadPath.self),
-            .option("as", "In which form, when it should not be found out", as: TranscriptFormat?.self)
+            "chat.import", "Import a conversation from a document", .writes,
+            .argument("file", "Markdown, Martlet's own JSON, or messages of OpenAI or Anthropic", as: ReadPath.self),
+            .option("as", "Format of the document; detected if omitted", as: TranscriptFormat?.self)
         ) { context, file, format in
             let text = try context.path(file).read(limit: 256 << 20)
             return try await history.add(try Transcript(parsing: text, as: format))
@@ -205,7 +205,7 @@ struct HistoryActions {
 
     private var inspect: Action {
         Action(
-            "chat.inspect", "Show the tools that were used in a conversation, with what went in and came out", .reads,
+            "chat.inspect", "Show the tool calls of a conversation, with their input and output", .reads,
             Self.newest
         ) { context, prefix in
             let found = try await find(prefix)
@@ -215,7 +215,7 @@ struct HistoryActions {
         }
     }
 
-    /// What all of a conversation took, in one line.
+    /// The totals of a conversation on one line.
     private static func totals(of conversation: Conversation, _ calls: [CallEntry]) -> String {
         let failed = calls.count { $0.state == .failed }
         var words = ["\(calls.count) call\(calls.count == 1 ? "" : "s")"]
@@ -233,21 +233,21 @@ struct HistoryActions {
 
     private var rerun: Action {
         Action(
-            "chat.rerun", "Use a tool again as in a conversation, perhaps with another input", .writes,
+            "chat.rerun", "Repeat a tool call of a conversation, optionally with another input", .writes,
             Self.conversation,
-            .argument("call", "The number of the call, as 'chat inspect' shows it", as: Int.self),
+            .argument("call", "The number of the call, as shown by 'chat inspect'", as: Int.self),
             .option("input", "Another input, as JSON", as: JSON?.self)
         ) { context, prefix, number, input in
             let calls = try await history.timeline(of: try await history.find(prefix).id)
             guard let found = calls.first(where: { $0.id?.rawValue == Int64(number) }) else {
                 throw NoSuchCall(number: number, known: calls.compactMap(\.id?.rawValue))
             }
-            // A server does its own calls itself, with tools that are not here.
+            // The tools of a call that a server ran are not available here.
             guard !found.call.isDone else { throw NotOurCall(name: found.call.name) }
             var call = found.call
             if let input { call.input = input }
             let start = context.host.now()
-            // All tools are there, and whatever writes is asked about.
+            // All tools are offered, and the user is asked about those that write.
             let rules = await RememberedRules(history: history, context: context).rules(
                 of: try await history.find(prefix))
             let policy = services.policy(.readOnly, rules: rules, context)
@@ -259,29 +259,29 @@ struct HistoryActions {
                         call, result.isError ? .failed : .done, source: found.source, effect: found.effect,
                         result: result, started: start, ended: context.host.now())))
         }
-        .details("Nothing of the conversation changes. What a rule or nobody allows is not done here either.")
+        .details("The conversation does not change. Calls that a rule denies or that are not approved are not run.")
         .example("martlet chat rerun 7f3q 12 --input '{\"path\": \"README.md\"}'", "With another input")
     }
 }
 
-/// A conversation with all that was said.
+/// A conversation with all its messages.
 struct ShownConversation: Record {
     let conversation: Conversation
     let entries: [Entry]
 
     static let fields: [Field<ShownConversation>] = [
-        Field("id", "What it is called by", .name) { $0.conversation.id },
-        Field("title", "What it is about") { $0.conversation.title },
+        Field("id", "Id of the conversation", .name) { $0.conversation.id },
+        Field("title", "Title of the conversation") { $0.conversation.title },
         Field("model", "The model") { $0.conversation.setup.model },
-        Field("usage", "What all its answers took", .detail) { $0.conversation.usage },
-        Field("messages", "What was said") { shown in JSON.array(shown.entries.map { .object($0.fields) }) },
+        Field("usage", "Tokens and cost of all its answers", .detail) { $0.conversation.usage },
+        Field("messages", "The messages") { shown in JSON.array(shown.entries.map { .object($0.fields) }) },
     ]
 }
 
 extension Entry {
-    /// As a transcript shows it and a program reads it.
+    /// The message for a transcript and for programs.
     ///
-    /// - Parameter words: when that was, in words.
+    /// - Parameter words: the time in words.
     func event(at words: String) -> ActionEvent {
         ActionEvent("message", fields, text: transcript(at: words), format: .markdown)
     }
@@ -324,25 +324,25 @@ extension Entry.State {
     }
 }
 
-/// There is no newest conversation.
+/// There is no conversation at all.
 private struct NoConversation: Failure {
     var code: String { "history.not-found" }
     var exit: ExitCode { .usage }
-    var message: String { "there is no conversation yet; 'martlet chat' begins one" }
+    var message: String { "there is no conversation yet; 'martlet chat' starts one" }
 }
 
-/// A call that the server did itself.
+/// A call that the server ran itself.
 private struct NotOurCall: Failure {
     let name: String
 
     var code: String { "chat.call-of-server" }
     var exit: ExitCode { .usage }
     var message: String {
-        "\(PlainText.escape(name)) was used by the server itself, with tools that are not here; ask the server to use it again"
+        "\(PlainText.escape(name)) ran on the server, with tools that are not available here; ask the server to run it again"
     }
 }
 
-/// A call that was done again. One that failed is worth printing and still means that something is wrong.
+/// The result of a repeated call. A failed one is printed too, and sets the exit code.
 struct RepeatedCall: OutputValue {
     let row: CallRow
 
@@ -351,7 +351,7 @@ struct RepeatedCall: OutputValue {
     var exit: ExitCode { row.entry.result?.isError == true ? .toolFailed : .done }
 }
 
-/// A number that no call of a conversation has.
+/// A number that is not a call of the conversation.
 private struct NoSuchCall: Failure {
     let number: Int
     let known: [Int64]
@@ -360,11 +360,11 @@ private struct NoSuchCall: Failure {
     var exit: ExitCode { .usage }
     var message: String {
         "there is no call \(number) in this conversation; "
-            + (known.isEmpty ? "no tool was used in it" : "it has \(known.map(String.init).joined(separator: ", "))")
+            + (known.isEmpty ? "it has no calls" : "its calls are \(known.map(String.init).joined(separator: ", "))")
     }
 }
 
-/// A tool call with everything that is known of it.
+/// A tool call with everything that is known about it.
 struct CallRow: Record {
     let entry: CallEntry
 
@@ -373,50 +373,50 @@ struct CallRow: Record {
     }
 
     static let fields: [Field<CallRow>] = [
-        Field("call", "Its number", .name) { $0.entry.id.map { Int($0.rawValue) } },
-        Field("tool", "Which tool") { PlainText.escape($0.entry.call.name) },
-        Field("state", "How it went", .state) { $0.entry.state },
-        Field("source", "Who offers it") { $0.entry.source },
-        Field("started", "When it began") { $0.entry.started },
-        Field("duration_ms", "How long it took") { row -> Int? in
+        Field("call", "Number of the call", .name) { $0.entry.id.map { Int($0.rawValue) } },
+        Field("tool", "Name of the tool") { PlainText.escape($0.entry.call.name) },
+        Field("state", "State of the call", .state) { $0.entry.state },
+        Field("source", "Source of the tool") { $0.entry.source },
+        Field("started", "When it started") { $0.entry.started },
+        Field("duration_ms", "Duration in milliseconds") { row -> Int? in
             guard let start = row.entry.started, let end = row.entry.ended else { return nil }
             return Int((end - start) / .milliseconds(1))
         },
-        Field("exit_code", "Of a command") { $0.entry.result?.exitCode },
-        Field("input", "What went in") { $0.entry.call.input },
-        Field("output", "What came out", .detail) { $0.entry.result?.content },
+        Field("exit_code", "Exit code of a command") { $0.entry.result?.exitCode },
+        Field("input", "Input of the call") { $0.entry.call.input },
+        Field("output", "Output of the call", .detail) { $0.entry.result?.content },
     ]
 }
 
-/// What `chat.list` takes.
+/// The arguments of `chat.list`.
 struct ListArguments: ActionArguments {
     private(set) var limit = 0
     private(set) var filter = HistoryFilter()
 
     static let bindings = [
-        bind(\.limit, .option("limit", "At most so many", in: 1...100_000, default: 20)),
-        bind(\.filter.model, .option("model", "Only with this model")),
-        bind(\.filter.provider, .option("provider", "Only with this provider")),
-        bind(\.filter.since, .option("since", "Only those since then")),
-        bind(\.filter.until, .option("until", "Only those before then")),
-        bind(\.filter.isDeleted, .flag("deleted", "Those that were deleted and can be had back")),
+        bind(\.limit, .option("limit", "Maximum number of results", in: 1...100_000, default: 20)),
+        bind(\.filter.model, .option("model", "Only conversations with this model")),
+        bind(\.filter.provider, .option("provider", "Only conversations with this provider")),
+        bind(\.filter.since, .option("since", "Only conversations since this time")),
+        bind(\.filter.until, .option("until", "Only conversations before this time")),
+        bind(\.filter.isDeleted, .flag("deleted", "Deleted conversations that can be restored")),
     ]
 
     init() {}
 }
 
-/// What `chat.search` takes.
+/// The arguments of `chat.search`.
 struct SearchArguments: ActionArguments {
     private(set) var words: [String] = []
     private(set) var limit = 0
     private(set) var filter = HistoryFilter()
 
     static let bindings = [
-        bind(\.words, .argument("words", "Words, \"a phrase\", a beginning*, -without")),
-        bind(\.limit, .option("limit", "At most so many", in: 1...1000, default: 20)),
-        bind(\.filter.model, .option("model", "Only with this model")),
-        bind(\.filter.since, .option("since", "Only since then")),
-        bind(\.filter.until, .option("until", "Only before then")),
+        bind(\.words, .argument("words", "Words, \"a phrase\", prefix*, -excluded")),
+        bind(\.limit, .option("limit", "Maximum number of results", in: 1...1000, default: 20)),
+        bind(\.filter.model, .option("model", "Only messages of this model")),
+        bind(\.filter.since, .option("since", "Only messages since this time")),
+        bind(\.filter.until, .option("until", "Only messages before this time")),
     ]
 
     init() {}

@@ -3,7 +3,7 @@ import ChatProviders
 import JSON
 import Registry
 
-/// The models that can be asked.
+/// The action that lists the models.
 struct ModelActions {
     let services: ChatServices
 
@@ -15,8 +15,8 @@ struct ModelActions {
 
     private var models: Action {
         Action(
-            "chat.models", "List the models of every provider that can be asked now", .reads,
-            .argument("provider", "Only this provider's", as: String?.self)
+            "chat.models", "List the models of all available providers", .reads,
+            .argument("provider", "Only models of this provider", as: String?.self)
         ) { context, provider in
             let directory = try services.directory()
             if let provider {
@@ -28,7 +28,7 @@ struct ModelActions {
                 context.notice("\(PlainText.escape(provider)): \(failure.message)")
             }
             if catalogue.models.isEmpty, catalogue.failures.isEmpty {
-                // It says what to do when there is nobody to ask.
+                // Without any provider, the error says what to do.
                 _ = try await directory.choice()
             }
             return FoundModels(models: catalogue.models, exit: exit(of: catalogue, directory))
@@ -37,7 +37,7 @@ struct ModelActions {
         .sending()
     }
 
-    /// How it went: nobody whom the person has set up has given a list, and somebody has refused to.
+    /// The exit code. It is a failure if a provider failed and no configured provider returned a list.
     private func exit(of catalogue: ModelCatalogue, _ directory: ProviderDirectory) -> ExitCode {
         guard let first = catalogue.failures.first else { return .done }
         let silent = catalogue.failures.map(\.provider)
@@ -48,7 +48,7 @@ struct ModelActions {
     }
 }
 
-/// Models, and whether somebody who was to list them did.
+/// The models, and the exit code of listing them.
 struct FoundModels: OutputValue {
     let models: [ModelDescription]
     let exit: ExitCode

@@ -18,10 +18,10 @@ struct SendAction {
 
     private var send: Action {
         Action(
-            "chat.send", "Say something to a model", .writes, taking: SendArguments.self
+            "chat.send", "Send a message to a model", .writes, taking: SendArguments.self
         ) { context, arguments in
             if let console = Console.open, let line = arguments.message {
-                // Whoever is asked by what this line sets off begins a conversation of its own.
+                // An action that this line starts must not run in this console's conversation.
                 return try await Console.$open.withValue(nil) {
                     ChatResult(report: try await console.take(line, services, context))
                 }
@@ -37,35 +37,35 @@ struct SendAction {
                 }
                 return ChatResult(report: report)
             }
-            // A variable that is not set, or a command that printed nothing: no conversation is meant.
-            if !said.isEmpty { throw Self.nothing(because: "what was given is blank") }
+            // An unset variable, or a command that printed nothing, must not start a conversation.
+            if !said.isEmpty { throw Self.nothing(because: "the input is blank") }
             if !context.interaction.canAsk { try await Self.requireAnswer(context) }
             return try await Console(services: services, context: context, wish: asked).run()
         }
         .asDefault().alias("ask").streaming()
         .sending()
-        .question("chat.message", "What to say: a text, or a list of texts for a conversation")
-        .question("chat.approve", "Whether a tool may be used, in the words of the question, such as No")
-        .question("chat.approve.reason", "What the model shall do instead of a tool that was denied")
-        .question("chat.mode", "Whether the mode of the settings holds in this folder: true or false")
-        .question("chat.local-server", "Whether a server that was found on this machine is meant: true or false")
-        .question("chat.other-server", "Whether the conversation goes on at another address: true or false")
-        .question("chat.model", "Which model answers in place of one that is gone")
+        .question("chat.message", "The message: a text, or a list of texts for a conversation")
+        .question("chat.approve", "Whether a tool may be used: one of the choices of the question, such as No")
+        .question("chat.approve.reason", "What the model should do instead of using a denied tool")
+        .question("chat.mode", "Whether the mode of the settings applies in this folder: true or false")
+        .question("chat.local-server", "Whether to use a server that was found on this machine: true or false")
+        .question("chat.other-server", "Whether to continue the conversation at another address: true or false")
+        .question("chat.model", "Which model to use instead of one that is no longer available")
         .details(
-            "What is piped in goes along with the message. Ctrl-C stops the answer; what has come is kept. With --format "
-                + "ndjson each event is a line: init, message, reasoning, tool_use, tool_output, tool_result, error, and result "
-                + "at the end; 'chat events' has their schema."
+            "Piped input is sent with the message. Ctrl-C stops the answer and keeps what has arrived. With --format ndjson "
+                + "each event is a line: init, message, reasoning, tool_use, tool_output, tool_result, error, and result at "
+                + "the end; 'chat events' prints their schema."
         )
         .example("martlet ask \"What is a martlet?\"", "One question")
-        .example("git diff | martlet ask \"Review this\"", "With something piped in")
+        .example("git diff | martlet ask \"Review this\"", "With piped input")
         .example("martlet ask --mode workspace \"Fix the typos in README.md\"", "Let it edit files in this folder")
-        .example("martlet chat", "A conversation on the terminal; /help shows what it understands")
-        .example("martlet chat --continue \"And in French?\"", "Go on where you were")
+        .example("martlet chat", "A conversation on the terminal; /help lists its commands")
+        .example("martlet chat --continue \"And in French?\"", "Continue the newest conversation")
     }
 }
 
 extension SendAction {
-    /// Without a person there must be something to say beforehand.
+    /// Without a terminal, a message must have been prepared.
     private static func requireAnswer(_ context: ActionContext) async throws {
         do {
             _ = try await context.interaction.composition("chat.message", "›")
@@ -75,18 +75,18 @@ extension SendAction {
     }
 
     private static func nothing(because reason: String?) -> ArgumentsFailure {
-        let what = "there is nothing to say" + (reason.map { ", as \($0)" } ?? "")
-        let remedy = "write it as 'martlet ask \"…\"', pipe it in, or give the answer 'chat.message' with --answers"
+        let what = "there is no message to send" + (reason.map { ", because \($0)" } ?? "")
+        let remedy = "pass it as 'martlet ask \"…\"', pipe it in, or answer 'chat.message' with --answers"
         return ArgumentsFailure(action: "chat.send", problems: [ValueError("\(what): \(remedy)")])
     }
 }
 
 extension AnyFailure {
-    /// As an event of a turn.
+    /// The failure as an event of a turn.
     var event: ActionEvent { ActionEvent("error", ["code": .string(code), "message": .string(message)]) }
 }
 
-/// What `chat.send` takes.
+/// The arguments of `chat.send`.
 struct SendArguments: ActionArguments {
     var message: String?
     var input: String?
@@ -97,36 +97,35 @@ struct SendArguments: ActionArguments {
     private var (tools, noStream, noSave) = (false, false, false)
 
     static let bindings = [
-        bind(\.message, .words("message", "What to say; without it a conversation begins")),
-        bind(\.wish.model, .option("model", "The model, such as openai/gpt-5 or the name of a server", short: "m")),
+        bind(\.message, .words("message", "The message; without one, a conversation starts")),
+        bind(\.wish.model, .option("model", "The model, such as openai/gpt-5, or the name of a server", short: "m")),
         bind(
             \.wish.conversation,
-            .option("conversation", "Go on with this one: its id, or how that begins or ends", short: "c")),
-        bind(\.wish.goesOn, .flag("continue", "Go on with the newest conversation")),
-        bind(\.wish.project, .option("project", "The project of a gateway in which it happens")),
-        bind(\.wish.system, .option("system", "What the model is told first, in a new conversation", short: "s")),
-        bind(\.files, .option("file", "Also send this file: text, an image, a PDF", short: "f")),
-        bind(\.tools, .flag("tools", "Let the model look around with tools")),
+            .option("conversation", "Continue this conversation: its id, or the beginning or end of it", short: "c")),
+        bind(\.wish.goesOn, .flag("continue", "Continue the newest conversation")),
+        bind(\.wish.project, .option("project", "The gateway project to work in")),
+        bind(\.wish.system, .option("system", "System prompt of a new conversation", short: "s")),
+        bind(\.files, .option("file", "Attach this file: text, an image or a PDF", short: "f")),
+        bind(\.tools, .flag("tools", "Let the model use read-only tools")),
         bind(
             \.mode,
             .option(
-                "mode", "How far the model goes unasked: it looks around, edits here, runs commands in a sandbox too")),
-        bind(\.noStream, .flag("no-stream", "Show the answer when it is whole")),
-        bind(\.noSave, .flag("no-save", "Keep nothing of it")),
-        bind(\.schema, .option("schema", "A file with the JSON Schema of the answer")),
+                "mode", "What the model may do without asking: read, edit files here, run sandboxed commands too")),
+        bind(\.noStream, .flag("no-stream", "Show the answer only when it is complete")),
+        bind(\.noSave, .flag("no-save", "Do not save the conversation")),
+        bind(\.schema, .option("schema", "File with the JSON Schema of the answer")),
         bind(
             \.wish.temperature,
-            .option(
-                "temperature", "From 0 to 2: how freely the model chooses its words", in: ChatSettings.temperatures)),
-        bind(\.wish.maxTokens, .option("max-tokens", "How long the answer may be", in: ChatSettings.tokens)),
-        bind(\.wish.effort, .option("effort", "How much the model shall think")),
-        bind(\.wish.seed, .option("seed", "A number that makes answers repeatable, where a provider can")),
-        bind(\.input, .piped("input", "A text to send along; what is piped into the command")),
+            .option("temperature", "Sampling temperature, from 0 to 2", in: ChatSettings.temperatures)),
+        bind(\.wish.maxTokens, .option("max-tokens", "Maximum tokens of the answer", in: ChatSettings.tokens)),
+        bind(\.wish.effort, .option("effort", "Reasoning effort")),
+        bind(\.wish.seed, .option("seed", "Seed for repeatable answers, if the provider supports it")),
+        bind(\.input, .piped("input", "More text for the message, from standard input")),
     ]
 
     init() {}
 
-    /// With the files read that belong to it.
+    /// Reads the files that the arguments name.
     func wish(in context: ActionContext) throws -> ChatWish {
         var wish = wish
         (wish.streams, wish.isSaved) = (!noStream, !noSave)
@@ -137,15 +136,15 @@ struct SendArguments: ActionArguments {
     }
 }
 
-/// What a person wants of a turn, beyond what the settings and the conversation say.
+/// The options of the user for a turn, beyond those of the settings and the conversation.
 struct ChatWish: Sendable {
     var model: String?
     var conversation: String?
     var goesOn = false
-    /// Where a gateway shall work.
+    /// The gateway project to work in.
     var project: String?
     var system: String?
-    /// Nil leaves it to the conversation; nil in it takes the tools away.
+    /// Nil keeps the mode of the conversation. A nil value inside removes the tools.
     var mode: ToolMode??
     var streams = true
     var isSaved = true
@@ -157,10 +156,10 @@ struct ChatWish: Sendable {
     var attachments: [Message.Part] = []
 }
 
-/// The result of `chat.send`; a conversation in which nothing was said has none.
+/// The result of `chat.send`. A conversation without messages has no report.
 struct ChatResult: OutputValue {
     var report: TurnReport?
-    /// Why an earlier turn of the conversation was not all that it could be, where nobody was there to see it.
+    /// The exit code of an earlier turn with a missing or wrong answer, if nobody watched.
     var missed: ExitCode?
 
     static var schema: Schema { TurnReport.schema }
@@ -171,12 +170,12 @@ struct ChatResult: OutputValue {
     }
 }
 
-/// Files that go along with a message.
+/// Files that are sent with a message.
 enum Attachments {
-    /// Providers take no more than that in one request.
+    /// The size limit of providers for one request.
     private static let largest = 20 << 20
 
-    /// A text becomes part of the message, with its name; an image or a PDF is attached.
+    /// A text becomes part of the message, with its name. An image or a PDF becomes an attachment.
     static func file(_ given: ReadPath, _ context: ActionContext) throws -> Message.Part {
         let path = try context.path(given)
         let bytes = try path.read(limit: largest)
@@ -190,13 +189,13 @@ enum Attachments {
         return .text("\n\nFile \(name):\n\n\(text)\n")
     }
 
-    /// The files of the folder that a command runs in, for a person to choose from; hidden ones are left out.
+    /// The files of the current folder, offered as completions. Hidden files are left out.
     static func names(in host: Host) -> [String] {
         do {
             return try Files.list(host.locations.current).filter { !$0.name.hasPrefix(".") && $0.kind == .regular }.map(
                 \.name)
         } catch {
-            // Then a name has to be typed whole.
+            // The user then has to type the whole name.
             return []
         }
     }
@@ -210,7 +209,7 @@ enum Attachments {
                 title.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }.prefix(60))
             if let fault = SchemaCheck(schema).faults.first {
                 throw AttachmentError(
-                    path: path, why: "\(path) is no JSON Schema: \(PlainText.escape(fault))")
+                    path: path, why: "\(path) is not a valid JSON Schema: \(PlainText.escape(fault))")
             }
             return AnswerSchema(name: name, schema: schema)
         } catch let error as JSONError {
@@ -218,7 +217,7 @@ enum Attachments {
         }
     }
 
-    /// By how the file begins, since names lie.
+    /// The media type by the first bytes, because file names can be wrong.
     private static func mediaType(_ bytes: [UInt8]) -> String? {
         if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) { return "image/png" }
         if bytes.starts(with: [0xFF, 0xD8, 0xFF]) { return "image/jpeg" }
@@ -229,7 +228,7 @@ enum Attachments {
     }
 }
 
-/// A file that no model can be sent.
+/// A file that cannot be sent to a model.
 struct AttachmentError: Failure {
     let path: String
     var why: String?
@@ -237,7 +236,6 @@ struct AttachmentError: Failure {
     var code: String { "chat.attachment" }
     var exit: ExitCode { .usage }
     var message: String {
-        why
-            ?? "\(path) cannot be sent: it is neither text nor an image (PNG, JPEG, GIF, WebP) nor a PDF"
+        why ?? "\(path) cannot be sent: it is neither text, an image (PNG, JPEG, GIF, WebP) nor a PDF"
     }
 }

@@ -2,7 +2,7 @@ import Capabilities
 import ChatHistory
 import Registry
 
-/// What was used.
+/// The action that shows the usage.
 struct UsageActions {
     let services: ChatServices
 
@@ -14,28 +14,28 @@ struct UsageActions {
 
     private var usage: Action {
         Action(
-            "chat.usage", "Show what answers took: tokens, and what they cost", .reads, taking: UsageArguments.self
+            "chat.usage", "Show the tokens and the cost of answers", .reads, taking: UsageArguments.self
         ) { context, arguments in
             context.rows(
                 try await services.history.usage(by: arguments.grouping, arguments.filter),
-                orSay: "no answer is counted here yet")
+                orSay: "no answers were counted yet")
         }
-        .details("What a server does not report is left out and not counted as nothing. Days are those of UTC.")
+        .details("Values that a server does not report are left out, not counted as zero. Days are in UTC.")
         .example("martlet chat usage --by day --format csv", "For a spreadsheet")
     }
 }
 
-/// What `chat.usage` takes.
+/// The arguments of `chat.usage`.
 struct UsageArguments: ActionArguments {
     private(set) var grouping = UsageTotal.Grouping.model
     private(set) var filter = HistoryFilter()
 
     static let bindings = [
-        bind(\.grouping, .option("by", "What is counted together", default: .model)),
-        bind(\.filter.model, .option("model", "Only of this model")),
-        bind(\.filter.provider, .option("provider", "Only of this provider")),
-        bind(\.filter.since, .option("since", "Only since then")),
-        bind(\.filter.until, .option("until", "Only before then")),
+        bind(\.grouping, .option("by", "How to group the answers", default: .model)),
+        bind(\.filter.model, .option("model", "Only answers of this model")),
+        bind(\.filter.provider, .option("provider", "Only answers of this provider")),
+        bind(\.filter.since, .option("since", "Only answers since this time")),
+        bind(\.filter.until, .option("until", "Only answers before this time")),
     ]
 
     init() {}

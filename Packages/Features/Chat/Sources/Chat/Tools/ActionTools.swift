@@ -2,7 +2,7 @@ import Capabilities
 import JSON
 import Registry
 
-/// The few of Martlet's own actions that say they may be offered to models, as tools.
+/// The actions of Martlet that may be offered to models, as tools.
 final class ActionTools: ToolSource {
     private let context: ActionContext
 
@@ -32,7 +32,7 @@ final class ActionTools: ToolSource {
             return ToolResult(call: call.id, content: "there is no tool \(call.name)", isError: true)
         }
         do {
-            // Nobody is asked on behalf of a model that only looks.
+            // A model that only reads must not cause questions.
             let value = try await context.perform(
                 action, call.input.object ?? [:], narrowedBy: .model, asking: HeadlessInteraction(), output: Silence())
             return ToolResult(call: call.id, content: context.host.redactor.redact(value.json).text())
@@ -43,7 +43,7 @@ final class ActionTools: ToolSource {
     }
 }
 
-/// What a tool says besides its result is for nobody.
+/// Drops everything that an action outputs besides its result.
 private struct Silence: ActionOutput {
     func event(_ event: ActionEvent) async throws {}
     func progress(_ progress: Progress) {}

@@ -3,14 +3,14 @@ import JSON
 import Registry
 import TurnLoop
 
-/// Asks the person about a call that no rule decides.
+/// Asks the user about a call that no rule decides.
 struct Approver: Sendable {
     let context: ActionContext
-    /// Whether a server does the call: it keeps what is remembered, and has no settings of the person.
+    /// Whether a server runs the call. It then stores the rule itself, and does not have the user's settings.
     var isServer = false
 
     func approve(_ request: ApprovalRequest) async throws -> ApprovalAnswer {
-        // The person has agreed to the bundle that says so; a call of our own is looked at before it comes here.
+        // The user has approved the bundle that allows this call. Our own calls are checked earlier.
         if isServer, context.caller.grant.decide(.tool(request.use(in: nil, ruling: nil))).isAllowed {
             return ApprovalAnswer(isAllowed: true)
         }
@@ -20,14 +20,14 @@ struct Approver: Sendable {
             (.conversation, "in this conversation"), (.project, "in this project"),
         ]
         if !isServer { lasting.append((.always, "always")) }
-        // A server makes rules of its own of it.
+        // A server derives its own rules from the answer.
         let choices = ApprovalChoices(
             of: request.tool, remembering: isServer ? request.tool : request.remembers, lasting)
         let index = try await context.interaction.choice(
-            "chat.approve", "Allow \(name) (\(request.effect.rawValue)) of \(PlainText.escape(request.source))?",
+            "chat.approve", "Allow \(name) (\(request.effect.rawValue)) from \(PlainText.escape(request.source))?",
             among: choices.words)
         return try await choices.answer(index) {
-            try await context.interaction.text("chat.approve.reason", "What shall the model do instead?")
+            try await context.interaction.text("chat.approve.reason", "What should the model do instead?")
         }
     }
 }

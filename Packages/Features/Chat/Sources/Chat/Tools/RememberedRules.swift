@@ -7,13 +7,13 @@ import Settings
 import StorageKit
 import TurnLoop
 
-/// What the person has decided about tools for longer than once, and where it is kept: with the conversation, in the
-/// folder's record, or in the settings.
+/// The lasting rules of the user for tools. They are stored with the conversation, in the folder's record, or in the
+/// settings.
 struct RememberedRules: Sendable {
     let history: History
     let context: ActionContext
 
-    /// The folder that a project is known by: that of its settings, or else the one that the command runs in.
+    /// The folder that identifies the project: that of its settings, or else the current one.
     var project: String {
         let current = context.host.locations.current
         guard let file = context.host.locations.project else { return current }
@@ -21,18 +21,18 @@ struct RememberedRules: Sendable {
         return parts.count > 1 ? parts.joined(separator: "/") : current
     }
 
-    /// The folders whose records hold here: the project's, and the one that models work in, where that is another.
+    /// The folders whose records apply here: the project's, and the current one if it differs.
     var folders: [String] {
         let (project, own) = (project, ToolFolder(context))
         return own.isMeant(by: project) ? [project] : [project, own.path]
     }
 
-    /// What holds in a conversation besides the settings. What cannot be read any more denies, since it may have been a
-    /// denial.
+    /// The rules that apply in a conversation besides the settings. An unreadable rule denies, because it may have been
+    /// a denial.
     func rules(of conversation: Conversation?) async -> [ApprovalRule] {
         let own = (conversation?.setup.rules ?? []).map { json in
             ApprovalRule.remembered(json, .conversation) {
-                context.notice("\($0); 'martlet chat disallow --conversation ID' takes it back")
+                context.notice("\($0); 'martlet chat disallow --conversation ID' removes it")
             }
         }
         do {
@@ -41,12 +41,12 @@ struct RememberedRules: Sendable {
             return own + folders.flatMap { approvals.rules(in: $0, telling: context.notice) }
         } catch {
             context.notice(
-                "what was decided in this folder could not be read, so no tool is used: \(AnyFailure(error).message)")
+                "the rules of this folder could not be read, so no tool is used: \(AnyFailure(error).message)")
             return own + [ApprovalRule(.deny, scope: .project)]
         }
     }
 
-    /// Moves what was decided in the project from the history to the folder's record.
+    /// Moves the rules of the project from the history to the folder's record.
     private func adopt() async throws {
         let old = try await history.rules(ofProject: project)
         guard !old.isEmpty else { return }
@@ -63,14 +63,15 @@ struct RememberedRules: Sendable {
             try await FolderApprovals(context.registry.one((any FolderRules).self)).remember(rule, in: project)
         case .always:
             let key = ["chat", "approvals"]
-            // Added to what the person has there: a rule of a project is not theirs, and holds nowhere else.
+            // The rule is added to the user's own settings. The rules of a project are not copied, because they only
+            // apply there.
             try await context.registry.one((any SettingsWriter).self).edit { own in
                 [(key, .array((own["chat"]?["approvals"]?.array ?? []) + [rule.json]))]
             }
         }
     }
 
-    /// Takes back all that was decided in the project's folder, and tells how much that was.
+    /// Removes all rules of the project's folder and returns their number.
     func forget() async throws -> Int {
         try await adopt()
         let folders = try context.registry.one((any FolderRules).self)
@@ -80,7 +81,7 @@ struct RememberedRules: Sendable {
     }
 }
 
-/// The rules that Chat keeps: those of its settings and of conversations.
+/// The rules that Chat stores: in its settings and with conversations.
 final class ChatRules: RuleKeeper {
     private static let settings = "the settings (chat.approvals)"
     private let services: ChatServices
@@ -96,9 +97,9 @@ final class ChatRules: RuleKeeper {
         if let mode = services.settings[ChatSettings.mode] {
             rules.insert(KeptRule(["mode": mode.json], in: "the settings (chat.mode)", scope: "always"), at: 0)
         }
-        // Looking into a history makes its file, and where there is none, nothing was decided.
+        // Opening the history would create its file, and without a file there are no rules.
         guard Files.exists(services.history.database.path) else { return rules }
-        // They go to the folder's record when a model works there next.
+        // These rules move to the folder's record when a model next works there.
         rules += try await services.history.rules(ofProject: folder).map {
             KeptRule($0, in: "the history, for \(folder)", scope: "project", owner: folder)
         }

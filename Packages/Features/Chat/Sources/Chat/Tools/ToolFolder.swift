@@ -7,42 +7,42 @@ import Registry
 import Settings
 import TurnLoop
 
-/// The folder that a model works in: the one in which the command runs.
+/// The folder in which a model works: the current folder of the command.
 struct ToolFolder {
     let path: String
     private let home: String?
 
     init(_ context: ActionContext) {
         let current = context.host.locations.current
-        // One that cannot be looked at is told when it is opened.
+        // A folder that cannot be read is reported when it is opened.
         do throws(FileError) { path = try Files.canonical(current) } catch { path = current }
         home = Files.home(in: context.host.environment)
     }
 
-    /// Whether one of these folders is this one.
+    /// Whether this folder is in the list.
     func isAmong(_ folders: [PathValue]) -> Bool { folders.contains { isMeant(by: $0.text) } }
 
-    /// Whether a path leads here.
+    /// Whether a path leads to this folder.
     func isMeant(by path: String) -> Bool {
         do throws(FileError) { return try Files.canonical(path) == self.path } catch { return false }
     }
 
-    /// Refuses a home: what lies there decides what other programs run.
+    /// Refuses a home folder, because its files decide what other programs run.
     func check(_ mode: ToolMode?) throws(ChatError) {
         guard let mode, mode != .readOnly else { return }
         let holds = home.map { AbsolutePath($0).lies(beneath: AbsolutePath(path)) } ?? false
         guard holds || AbsolutePath(path).names.isEmpty else { return }
         throw ChatError(
-            .toolFolder, "models write nothing in \(PlainText.escape(path)): it is or holds your home",
-            remedy: "go to the folder of a project first")
+            .toolFolder, "models may not write in \(PlainText.escape(path)): it is or contains your home folder",
+            remedy: "change to the folder of a project first")
     }
 }
 
 extension ToolFolder {
-    /// A folder as a conversation remembers it: by its path, and by which folder was there then.
+    /// A folder as a conversation remembers it: its path, and the identity of the folder at that time.
     struct Known: Sendable, Hashable {
         let path: String
-        /// Nil in conversations from before it was kept.
+        /// Nil in conversations from before it was stored.
         let identity: String?
     }
 
@@ -52,7 +52,7 @@ extension ToolFolder {
             let info = try Files.info(path)
             return Known(path: path, identity: "\(info.device):\(info.inode)")
         } catch {
-            // One that cannot be looked at is told when it is opened.
+            // A folder that cannot be read is reported when it is opened.
             return Known(path: path, identity: nil)
         }
     }
@@ -69,14 +69,14 @@ extension ToolFolder.Known {
         object[ConversationSetup.folderIdentityOption] = identity.map { .string($0) }
     }
 
-    /// Whether the folder that is there now is the one that was meant.
+    /// Whether the current folder is the remembered one.
     func isSame(as now: ToolFolder.Known) -> Bool {
         path == now.path && (identity == nil || identity == now.identity)
     }
 }
 
 extension ToolMode {
-    /// Whether who has agreed to this one has agreed to the other one too.
+    /// Whether approval of this mode includes approval of the other one.
     func includes(_ other: ToolMode) -> Bool {
         let order: [ToolMode] = [.readOnly, .workspace, .full]
         return (order.firstIndex(of: other) ?? order.count) <= (order.firstIndex(of: self) ?? -1)
@@ -84,7 +84,7 @@ extension ToolMode {
 
     var explanation: String {
         switch self {
-        case .readOnly: "they look around"
+        case .readOnly: "they only read"
         case .workspace: "they edit files in it"
         case .full: "they edit files in it and run commands in a sandbox"
         }
@@ -92,62 +92,63 @@ extension ToolMode {
 }
 
 extension ToolMode? {
-    /// What holds from now on.
+    /// The mode in words.
     var words: String {
         switch self {
         case nil: "no tools"
-        case .readOnly?: "read-only: the model may look around; it asks for all else"
-        case .workspace?: "workspace: the model edits files in this folder; it asks for commands and all else"
-        case .full?: "full: the model edits files in this folder and runs commands in a sandbox; it asks for all else"
+        case .readOnly?: "read-only: the model may read; it asks before anything else"
+        case .workspace?: "workspace: the model edits files here; it asks before commands and anything else"
+        case .full?: "full: the model edits files here and runs commands in a sandbox; it asks before anything else"
         }
     }
 }
 
-/// How far the person lets models go in the folder of the command when the settings say so. It is asked about once, and
-/// kept in the folder's record; another folder at the same place is asked about again.
+/// The mode that the user approves for a folder when the settings ask for one. It is asked once and stored in the
+/// folder's record. Another folder at the same place is asked about again.
 struct AgreedMode {
     let services: ChatServices
     let context: ActionContext
 
     var folder: ToolFolder { ToolFolder(context) }
 
-    /// The mode of the settings where the person has agreed to it here, or does so now.
+    /// The mode of the settings, if the user has approved it here or approves it now.
     func mode(upTo mode: ToolMode) async throws -> ToolMode {
         if mode == .readOnly { return mode }
         let folders = try context.registry.one((any FolderRules).self)
         let record: FolderRecord
         do { record = try folders.record(of: folder.path) } catch {
             context.notice(
-                "what was agreed to for this folder could not be read, so models only look around: "
+                "the approved mode of this folder could not be read, so models may only read: "
                     + AnyFailure(error).message)
             return .readOnly
         }
         if record.mode?.includes(mode) == true { return mode }
-        // It was one list in the settings before, which says nothing of a folder that has come in its place since.
+        // Earlier versions stored one list in the settings. It does not apply to a folder that has replaced the old
+        // one.
         if record.mode == nil, !record.isReplaced, folder.isAmong(services.settings[ChatSettings.folders]) {
             return try await moved(mode, to: folders)
         }
         guard context.interaction.canAsk else {
             context.notice(
-                "nobody has said yet that models may do more than read here; --mode \(mode.rawValue) lets them")
+                "models may only read here, since more has not been approved yet; --mode \(mode.rawValue) allows more")
             return .readOnly
         }
         guard
             try await context.interaction.confirm(
                 "chat.mode",
-                "Let models work in \(PlainText.escape(folder.path)) as far as your settings say "
-                    + "(\(mode.rawValue): \(mode.explanation)), now and later?")
+                "Let models work in \(PlainText.escape(folder.path)) with the mode of your settings "
+                    + "(\(mode.rawValue): \(mode.explanation)), now and in the future?")
         else { return .readOnly }
         do {
             try await folders.change(folder.path) { $0.mode = mode }
         } catch {
-            context.notice("it will be asked about again: \(AnyFailure(error).message)")
+            context.notice("this could not be saved, so you will be asked again: \(AnyFailure(error).message)")
         }
         return mode
     }
 
-    /// Moves what the person agreed to from the settings to the folder's record. Written there first, so that a program
-    /// which ends in between has lost nothing.
+    /// Moves an approval from the settings to the folder's record. The record is written first, so that nothing is lost
+    /// if the program ends in between.
     private func moved(_ mode: ToolMode, to folders: any FolderRules) async throws -> ToolMode {
         do {
             try await folders.change(folder.path) { $0.mode = mode }
@@ -158,10 +159,9 @@ struct AgreedMode {
                 return [(["chat", "folders"], others.isEmpty ? nil : .array(others))]
             }
             context.notice(
-                "that models may work here (\(mode.rawValue)) is in this folder's record now, and not in chat.folders any more"
-            )
+                "the approved mode (\(mode.rawValue)) was moved from chat.folders to this folder's record")
         } catch {
-            context.notice("what chat.folders says of this folder could not be moved: \(AnyFailure(error).message)")
+            context.notice("this folder's entry in chat.folders could not be moved: \(AnyFailure(error).message)")
         }
         return mode
     }

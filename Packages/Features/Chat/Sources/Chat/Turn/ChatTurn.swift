@@ -6,7 +6,7 @@ import Registry
 import Settings
 import TurnLoop
 
-/// Runs one turn of a conversation: asks the model, does what it calls for, shows and stores what happens.
+/// Runs one turn of a conversation: asks the model, runs its tool calls, and shows and stores the events.
 struct ChatTurn: Sendable {
     let services: ChatServices
     let context: ActionContext
@@ -42,14 +42,14 @@ struct ChatTurn: Sendable {
             }
             try await recorder.begun()
         } catch {
-            // Nobody reads on; what has come is kept.
+            // The reader is gone. What arrived is stored.
             await recorder.end(TurnOutcome(end: .stopped))
             throw error
         }
         await recorder.end(outcome)
         outcome.usage = outcome.usage + (await recorder.summaries)
         if let failure = await recorder.failure {
-            context.notice("This was not stored: \(AnyFailure(failure).message)")
+            context.notice("This turn was not stored: \(AnyFailure(failure).message)")
         }
         let report = TurnReport(
             outcome, plan, in: await recorder.conversation, start: await recorder.start, rules: await recorder.rules,
@@ -58,7 +58,7 @@ struct ChatTurn: Sendable {
         return report
     }
 
-    /// Tells how the turn has ended, on lines of their own.
+    /// Reports how the turn ended, on separate lines.
     private func tell(_ report: TurnReport, _ recorder: TurnRecorder) async {
         let shortfall = report.shortfall
         if context.isWatched || shortfall != nil || report.failure != nil || report.mismatch != nil {
@@ -67,7 +67,7 @@ struct ChatTurn: Sendable {
         if let shortfall { context.notice(shortfall) }
         if let mismatch = report.mismatch {
             context.notice(mismatch.message)
-            // Who reads no more has no use for it.
+            // A reader that is gone does not need this.
             do { try await context.emit(AnyFailure(mismatch).event) } catch {}
         }
         if context.isWatched, report.failure == nil { context.notice(report.footer) }
@@ -86,14 +86,14 @@ struct ChatTurn: Sendable {
         return request
     }
 
-    /// The tools that the model is given; none where it has its own, which it could not tell from ours.
+    /// The tools for the model. A model with its own tools gets none, because it could not tell them apart.
     private func sources() throws -> [any ToolSource] {
         guard let mode = plan.options.mode else { return [] }
         guard plan.choice.provider.runsTools else { return try services.tools(mode, policy, context) }
         if plan.choice.provider.obeysMode { return [] }
-        let limits = mode == .readOnly ? "" : ", and its own rules say how far they go"
+        let limits = mode == .readOnly ? "" : ", and its own rules apply"
         context.notice(
-            "\(PlainText.escape(plan.choice.provider.name)) uses tools of its own, so it is given no others\(limits)")
+            "\(PlainText.escape(plan.choice.provider.name)) uses its own tools, so it gets no others\(limits)")
         return []
     }
 
@@ -121,27 +121,27 @@ struct ChatTurn: Sendable {
     }
 }
 
-/// Everything that one turn is run with.
+/// Everything that one turn needs.
 struct TurnPlan: Sendable {
     var choice: ModelChoice
     var options: ChatOptions
     var system: String
-    /// What was said before, as models are given it.
+    /// The earlier messages, as they are sent to models.
     var before: [Message] = []
     var message: Message
     var schema: AnswerSchema?
     var streams = true
-    /// What the person has decided about tools since the command began.
+    /// The rules of the user since the command started.
     var rules: [ApprovalRule] = []
-    /// What was left out when the model was asked last.
+    /// What was left out of the last request.
     var cut: ContextCut?
-    /// What only one kind of server understands.
+    /// Members that only one kind of server understands.
     var extras: [String: String] = [:]
-    /// Gives the place where it is written down; nil for a turn that nobody shall remember. It runs while the question is
-    /// on its way already.
+    /// Returns where the turn is stored; nil for a turn that is not saved. It runs while the question is already being
+    /// sent.
     var opening: (@Sendable () async -> Place?)?
 
-    /// Who is waited for, as a person reads it; a server that chooses the model itself is named instead.
+    /// The name to show while waiting: the model, or the provider if the server chooses the model.
     var answerer: String {
         PlainText.escape(choice.model.isEmpty ? choice.provider.name : choice.model)
     }
@@ -149,7 +149,7 @@ struct TurnPlan: Sendable {
     /// A place in the history.
     struct Place: Sendable {
         let conversation: Conversation
-        /// The message that the new one follows.
+        /// The message before the new one.
         let after: MessageID?
         var placement = Placement.next
     }

@@ -6,24 +6,24 @@ import Registry
 import Settings
 import TurnLoop
 
-/// One conversation that is being had: what was said so far, and how the next thing is said.
+/// A running conversation: the messages so far, and the options of the next message.
 actor Chatting {
     private var services: ChatServices
     private var context: ActionContext
     var wish: ChatWish
     private(set) var conversation: Conversation?
-    /// What was said when nothing is stored.
+    /// The messages of a conversation that is not saved.
     private var unsaved: [Message] = []
     private var choice: ModelChoice?
     private var options: ChatOptions?
     private var extras: [String: String] = [:]
     private var rules: [ApprovalRule]
-    /// Whether what was decided in earlier commands is among the rules.
+    /// Whether the rules of earlier commands were loaded.
     private var hasStoredRules = false
     private var cut: ContextCut?
     private var isFound = false
 
-    /// - Parameter rules: what was decided since the command began.
+    /// - Parameter rules: the rules since the command started.
     init(services: ChatServices, context: ActionContext, wish: ChatWish, rules: [ApprovalRule] = []) {
         self.rules = rules
         self.services = services
@@ -31,8 +31,8 @@ actor Chatting {
         self.wish = wish
     }
 
-    /// Goes on with these from now on: the settings may have changed since the last line. What was begun keeps its model,
-    /// its instruction and its options; what begins finds those of the settings.
+    /// Uses these services and this context from now on, because the settings may have changed since the last line. A
+    /// started conversation keeps its model, system prompt and options. A new one uses the settings.
     func use(_ services: ChatServices, _ context: ActionContext) {
         self.context = context
         guard self.services !== services else { return }
@@ -47,7 +47,7 @@ actor Chatting {
         choice = nil
     }
 
-    /// Says something and returns when the answer is there.
+    /// Sends a message and returns when the answer is complete.
     func say(_ text: String) async throws -> TurnReport {
         var parts: [Message.Part] = text.isEmpty ? [] : [.text(text)]
         parts += wish.attachments
@@ -55,7 +55,7 @@ actor Chatting {
         return try await turn(Message(.user, parts))
     }
 
-    /// Says the last thing again, in the place of what came of it, which stays as a branch; nil when nothing was said.
+    /// Sends the last message again. Its old answer stays as a branch. Returns nil if there is no message.
     func sayAgain() async throws -> TurnReport? {
         try await find()
         if wish.isSaved, let id = conversation?.id {
@@ -69,7 +69,7 @@ actor Chatting {
         return try await turn(message)
     }
 
-    /// - Parameter entries: where it goes, when that is not the end.
+    /// - Parameter entries: the messages to follow, unless it is the end of the conversation.
     private func turn(_ message: Message, after entries: [Entry]? = nil) async throws -> TurnReport {
         try await find()
         let choice = try await chosen()
@@ -85,7 +85,7 @@ actor Chatting {
             hasStoredRules = true
         }
         plan.rules = rules
-        // What a branch leads through need not be what was left out.
+        // A branch may contain messages that the cut left out.
         plan.cut = entries == nil ? cut : nil
         if wish.isSaved, let conversation {
             let place = TurnPlan.Place(
@@ -110,8 +110,8 @@ actor Chatting {
         await keep(report.outcome.cut, of: report.conversation)
         unsaved += [plan.message] + report.outcome.messages.map(\.message)
         if let id = conversation?.id {
-            // In a task of its own, since this one was cancelled when the answer was stopped, and the next message has to
-            // follow what is stored.
+            // This runs in a separate task: the current one is cancelled when the answer was stopped, and the next
+            // message must follow the stored ones.
             conversation = try await Task { [history = services.history] in try await history.conversation(id) }.value
             try await keepDeployment(of: choice)
         }
@@ -120,8 +120,8 @@ actor Chatting {
         return report
     }
 
-    /// Where a gateway goes on: in the project that was named, and in the session of the last answer, which may have been
-    /// given to an earlier command. Nobody else would know what to do with that.
+    /// Where a gateway continues: in the named project, and in the session of the last answer, which may be of an
+    /// earlier command. Only gateways understand these members.
     private func place(at choice: ModelChoice) async throws -> [String: String] {
         guard choice.provider.runsTools else { return [:] }
         if extras.isEmpty, let conversation {
@@ -139,31 +139,31 @@ actor Chatting {
         return extras
     }
 
-    /// What was decided for longer than this conversation.
+    /// The rules that outlast this conversation.
     var lastingRules: [ApprovalRule] { rules.filter { $0.scope == .always || $0.scope == .project } }
 
-    /// Keeps what was left out, so that the same is left out next time.
+    /// Stores what was left out, so that the next request leaves out the same.
     private func keep(_ new: ContextCut?, of id: ConversationID?) async {
         guard new != cut else { return }
         cut = new
         guard let id else { return }
         do {
-            // In a task of its own, as the turn may have been stopped.
+            // A separate task, because the turn may have been stopped.
             try await Task { [history = services.history] in
                 try await history.set(cut: new?.json, of: id)
             }.value
         } catch {
-            // It is found out again next time.
+            // The next request determines it again.
         }
     }
 
-    /// What was said before, as a model may be given it.
+    /// The earlier messages, as they may be sent to a model.
     private func storedBefore() async throws -> [Message] {
         guard let conversation else { return [] }
         return try await services.history.entries(of: conversation.id).compactMap(\.sent)
     }
 
-    /// The conversation that was asked for, where one was.
+    /// Finds the requested conversation, if there is one.
     func find() async throws {
         guard !isFound else { return }
         isFound = true
@@ -171,49 +171,49 @@ actor Chatting {
             conversation = try await services.history.find(prefix)
         } else if wish.goesOn {
             conversation = try await services.history.newest()
-            if conversation == nil { context.notice("there is no conversation to go on with, so a new one begins") }
+            if conversation == nil { context.notice("there is no conversation to continue, so a new one starts") }
         }
         if conversation != nil, wish.system != nil {
-            context.notice("a conversation keeps the instruction that it began with, so --system is not used")
+            context.notice("an existing conversation keeps its system prompt, so --system is ignored")
         }
         if let id = conversation?.id {
             cut = try await services.history.cut(of: id).flatMap(ContextCut.init(json:))
         }
     }
 
-    /// Who answers: what was named, else who answered before, else what the settings and this machine offer.
+    /// The model: the named one, else the earlier one, else what the settings and this machine offer.
     func chosen() async throws -> ModelChoice {
         if let choice { return choice }
         var name = wish.model
         let directory = try services.directory()
         if name == nil, let setup = conversation?.setup, let provider = setup.provider {
             guard directory.isKnown(provider) else { throw ChatError.gone(provider, setup.server) }
-            // Without a name the server has a choice of its own.
+            // Without a name the server chooses the model.
             name = setup.model.flatMap { $0.isEmpty ? nil : "\(provider)/\($0)" } ?? provider
         }
         let found = try await directory.choice(of: name, agreeing: { try await self.agree($0) })
         choice = found
         if let advice = found.advice {
             let name = PlainText.escape("\(found.model) (\(found.provider.name))")
-            context.notice("\(name) answers, as there is nobody else to ask; to have another, \(advice)")
+            context.notice("\(name) answers, because no other model is available; to use another one, \(advice)")
         }
         if wish.isSaved, let id = conversation?.id, wish.model != nil {
-            // It holds for what is said from now on; what was said keeps its model.
+            // This applies to the next messages. Earlier ones keep their model.
             conversation = try await services.history.switchModel(
                 id, provider: found.provider.id, model: found.model,
-                // One that had another address is asked about first.
+                // The user is asked first about a changed address.
                 server: conversation?.setup.provider == found.provider.id
                     ? conversation?.setup.server : directory.address(of: found.provider.id))
         }
         return found
     }
 
-    /// Asks whether a server is meant that was only found on this machine, and keeps a yes in the settings.
+    /// Asks whether to use a server that was only found on this machine. A yes is stored in the settings.
     private func agree(_ server: LocalServer) async throws -> Bool {
         guard context.interaction.canAsk else { throw ChatError.notAgreed(server) }
         let isAgreed = try await context.interaction.confirm(
             "chat.local-server",
-            "\(server.name) seems to answer on port \(server.port) of this machine. Send it what you say, now and later?"
+            "\(server.name) seems to run on port \(server.port) of this machine. Send it your messages, now and in the future?"
         )
         guard isAgreed else { return false }
         let agreed = services.settings[ChatSettings.localServers] + [server.id]
@@ -222,12 +222,12 @@ actor Chatting {
                 (["chat", "local-servers"], .array(agreed.map { .string($0) }))
             ])
         } catch {
-            context.notice("it will be asked about again: \(AnyFailure(error).message)")
+            context.notice("this could not be saved, so you will be asked again: \(AnyFailure(error).message)")
         }
         return true
     }
 
-    /// What was said at one address is sent to another only when the person wants that, whatever both are called.
+    /// A conversation is sent to another address only with the user's approval, whatever the names are.
     private func agreeOnServer(_ choice: ModelChoice) async throws {
         guard let conversation, let before = conversation.setup.server, before.contains("://"),
             conversation.setup.provider == choice.provider.id
@@ -238,7 +238,7 @@ actor Chatting {
         guard
             try await context.interaction.confirm(
                 "chat.other-server",
-                "This conversation was with \(PlainText.escape(before)), and \(name) is now \(PlainText.escape(address)). "
+                "This conversation used \(PlainText.escape(before)), but \(name) is now at \(PlainText.escape(address)). "
                     + "Send all of it there?")
         else { throw InteractionError.declined(id: "chat.other-server") }
         guard wish.isSaved else { return }
@@ -246,13 +246,13 @@ actor Chatting {
             conversation.id, provider: choice.provider.id, model: choice.model, server: address)
     }
 
-    /// Which of a platform's deployments has answered is known only now.
+    /// Only now it is known which deployment of a platform has answered.
     private func keepDeployment(of choice: ModelChoice) async throws {
         guard wish.isSaved, let conversation, let deployment = try services.directory().deployment(of: choice),
             deployment != conversation.setup.deployment
         else { return }
         let setup = conversation.setup
-        // In a task of its own, as the turn may have been stopped.
+        // A separate task, because the turn may have been stopped.
         self.conversation = try await Task { [history = services.history] in
             try await history.switchModel(
                 conversation.id, provider: setup.provider, model: setup.model, server: setup.server,
@@ -260,28 +260,28 @@ actor Chatting {
         }.value
     }
 
-    /// Another model for what is said from now on.
+    /// Switches to another model for the next messages.
     func use(_ model: String) async throws -> ModelChoice {
         let before = (wish.model, choice)
         wish.model = model
         choice = nil
         do { return try await chosen() } catch {
-            // Whoever answered so far goes on to.
+            // The earlier model stays in use.
             (wish.model, choice) = before
             throw error
         }
     }
 
-    /// How far the model goes with tools; nil where it has none.
+    /// The tool mode; nil without tools.
     func mode() async throws -> ToolMode? { try await chosenOptions(chosen()).mode }
 
-    /// Who answers, where that goes by tools and rules of its own, which no mode of ours changes.
+    /// The name of the provider, if it uses its own tools and rules, which our modes do not change.
     func ownRuler() async throws -> String? {
         let provider = try await chosen().provider
         return provider.runsTools && !provider.obeysMode ? PlainText.escape(provider.name) : nil
     }
 
-    /// Lets the model go so far from now on.
+    /// Sets the mode from now on.
     func use(mode: ToolMode?) async throws -> ToolMode? {
         try ToolFolder(context).check(mode)
         wish.mode = .some(mode)
@@ -290,7 +290,7 @@ actor Chatting {
         return mode
     }
 
-    /// Keeps the mode that was chosen with the conversation, so that going on with it another time finds the same.
+    /// Stores the chosen mode with the conversation, so that it applies when the conversation continues later.
     private func keepMode() async throws {
         guard wish.isSaved, let mode = wish.mode, let conversation else { return }
         let folder = ToolFolder.known(context)
@@ -301,8 +301,7 @@ actor Chatting {
         }
     }
 
-    /// The instruction. An agent has one of its own, in whose place the usual one would take away what it knows of its
-    /// tools.
+    /// The system prompt. An agent has its own, which our default would replace, with what it says about its tools.
     private func system(for choice: ModelChoice) -> String {
         let system =
             conversation.map { $0.setup.system ?? "" } ?? wish.system ?? services.settings[ChatSettings.system]
@@ -331,7 +330,7 @@ actor Chatting {
         return options
     }
 
-    /// What the conversation began with. Its tools would read the folder of this command, and were chosen for another one.
+    /// The stored options of the conversation. Its tools were chosen for another folder if the current one differs.
     private func stored(_ options: ChatOptions) async throws -> ChatOptions {
         guard let chosen = options.mode, options.toolFolder?.isSame(as: ToolFolder.known(context)) != true else {
             return options
@@ -342,13 +341,13 @@ actor Chatting {
         options.mode = try await usualMode(or: options.mode)
         if options.mode != chosen {
             context.notice(
-                "the tools of this conversation were chosen for another folder; --mode \(chosen.rawValue) uses them here"
+                "the tools of this conversation were chosen for another folder; --mode \(chosen.rawValue) allows them here"
             )
         }
         return options
     }
 
-    /// What the settings say for this folder. One in which nobody has worked yet is asked about, once.
+    /// The mode of the settings for this folder. A new folder is asked about once.
     private func usualMode(or other: ToolMode?) async throws -> ToolMode? {
         guard let mode = services.settings[ChatSettings.mode] else { return other }
         let agreed = AgreedMode(services: services, context: context)
@@ -356,7 +355,8 @@ actor Chatting {
         return try await agreed.mode(upTo: mode)
     }
 
-    /// A new one to write it down in; nil, after saying why, where that cannot be, which keeps nobody from an answer.
+    /// Creates a conversation to store the turn. Returns nil with a notice if that fails, because the answer is still
+    /// wanted.
     private func created(_ choice: ModelChoice, _ options: ChatOptions, _ system: String) async -> Conversation? {
         do {
             conversation = try await services.history.create(
@@ -365,19 +365,19 @@ actor Chatting {
                     server: try services.directory().address(of: choice.provider.id), system: system,
                     options: options.json))
         } catch {
-            context.notice("This is not stored: \(AnyFailure(error).message)")
+            context.notice("This conversation is not stored: \(AnyFailure(error).message)")
         }
         return conversation
     }
 }
 
 extension ChatError {
-    /// A conversation's server is not set up any more.
+    /// The server of a conversation is no longer set up.
     fileprivate static func gone(_ provider: String, _ address: String?) -> ChatError {
         let place = address.map { " (\(PlainText.escape($0)))" } ?? ""
         return ChatError(
             .unknownProvider,
-            "this conversation was with “\(PlainText.escape(provider))”\(place), which is not set up any more",
-            remedy: "name another model with --model, which is sent all of it", provider: provider)
+            "this conversation used “\(PlainText.escape(provider))”\(place), which is no longer set up",
+            remedy: "choose another model with --model, which will be sent the whole conversation", provider: provider)
     }
 }

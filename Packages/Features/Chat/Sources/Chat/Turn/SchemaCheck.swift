@@ -1,12 +1,12 @@
 import Capabilities
 import JSON
 
-/// Holds a value against a JSON Schema, as far as providers understand one: types, members, elements, choices, limits of
-/// numbers and lengths, `anyOf`, `oneOf`, `allOf` and references within the schema. Other words are passed over.
+/// Checks a value against a JSON Schema, as far as providers support it: types, members, elements, choices, limits of
+/// numbers and lengths, `anyOf`, `oneOf`, `allOf` and references within the schema. Other keywords are ignored.
 struct SchemaCheck {
     private let root: JSON
 
-    /// Deeper than this no reference is followed, as one may lead back to itself.
+    /// The limit for following references, because they may be circular.
     private static let deepest = 64
     private static let mostProblems = 5
     private static let types = ["object", "array", "string", "number", "integer", "boolean", "null"]
@@ -15,10 +15,10 @@ struct SchemaCheck {
         root = schema
     }
 
-    /// What makes it no schema; empty where it is one.
+    /// The problems of the schema; empty if it is valid.
     var faults: [String] { faults(in: root, at: "", depth: 0) }
 
-    /// In what a value differs from the schema; empty where it fits.
+    /// The problems of a value; empty if it matches the schema.
     func problems(in value: JSON) -> [String] {
         Array(problems(in: value, by: root, at: "", depth: 0).prefix(Self.mostProblems))
     }
@@ -34,11 +34,11 @@ struct SchemaCheck {
         if let type = members["type"] {
             let names = type.array ?? [type]
             for name in names where !Self.types.contains(name.string ?? "") {
-                faults.append("\(Self.place(path)) has the type \(name.text()), which JSON Schema does not have")
+                faults.append("\(Self.place(path)) has the unknown type \(name.text())")
             }
         }
         if let reference = members["$ref"]?.string, target(of: reference) == nil {
-            faults.append("\(Self.place(path)) refers to \(reference), which is not in it")
+            faults.append("\(Self.place(path)) refers to \(reference), which is not in the schema")
         }
         for name in ["properties", "$defs", "definitions"] {
             for (key, inner) in members[name]?.object ?? [:] {
@@ -56,7 +56,7 @@ struct SchemaCheck {
         return faults
     }
 
-    /// What `#/$defs/name` means.
+    /// The target of `#/$defs/name`.
     private func target(of reference: String) -> JSON? {
         guard reference.hasPrefix("#") else { return nil }
         return reference.dropFirst().split(separator: "/").reduce(root as JSON?) { place, name in
@@ -67,7 +67,7 @@ struct SchemaCheck {
     // MARK: A value
 
     private func problems(in value: JSON, by schema: JSON, at path: String, depth: Int) -> [String] {
-        if schema.bool == false { return ["\(Self.place(path)) is not wanted"] }
+        if schema.bool == false { return ["\(Self.place(path)) is not allowed"] }
         guard let rules = schema.object, depth <= Self.deepest else { return [] }
         if let type = rules["type"] {
             let names = (type.array ?? [type]).compactMap(\.string)
@@ -120,9 +120,9 @@ struct SchemaCheck {
             rules[name]?.array?.count { self.problems(in: value, by: $0, at: path, depth: depth + 1).isEmpty }
         }
         var problems: [String] = []
-        if count("anyOf") == 0 { problems.append("\(Self.place(path)) fits none of the forms that it may have") }
+        if count("anyOf") == 0 { problems.append("\(Self.place(path)) matches none of the alternatives") }
         if let fitting = count("oneOf"), fitting != 1 {
-            problems.append("\(Self.place(path)) needs to fit one of its forms, not \(fitting)")
+            problems.append("\(Self.place(path)) must match exactly one alternative, not \(fitting)")
         }
         for rule in rules["allOf"]?.array ?? [] {
             problems += self.problems(in: value, by: rule, at: path, depth: depth + 1)
@@ -156,7 +156,7 @@ struct SchemaCheck {
         }
     }
 
-    /// `1` and `1.0` are one number.
+    /// `1` and `1.0` are equal.
     private static func same(_ left: JSON, _ right: JSON) -> Bool {
         if let left = left.double, let right = right.double { return left == right }
         return left == right
@@ -165,21 +165,21 @@ struct SchemaCheck {
     private static func place(_ path: String) -> String { path.isEmpty ? "it" : PlainText.escape(path) }
 }
 
-/// An answer that is not what the schema asked for.
+/// An answer that does not match the requested schema.
 struct AnswerMismatch: Failure {
     let problems: [String]
 
     var code: String { "chat.schema-mismatch" }
     var message: String {
-        "the answer does not fit the schema: \(problems.joined(separator: "; ")); it is kept as it came"
+        "the answer does not match the schema: \(problems.joined(separator: "; ")); it is kept unchanged"
     }
 
-    /// Nil where the text is JSON that fits.
+    /// Nil if the text is matching JSON.
     init?(_ text: String, _ schema: AnswerSchema) {
         do {
             problems = SchemaCheck(schema.schema).problems(in: try JSON(parsing: Array(text.utf8), reading: .stream))
         } catch {
-            problems = ["it is no JSON"]
+            problems = ["it is not valid JSON"]
         }
         if problems.isEmpty { return nil }
     }

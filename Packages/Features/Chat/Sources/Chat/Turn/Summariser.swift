@@ -4,27 +4,27 @@ import JSON
 import Synchronization
 import TurnLoop
 
-/// Has the model itself say in short what no longer fits into its context.
+/// Lets the model summarise what no longer fits into its context.
 final class Summariser: Sendable {
     private let choice: ModelChoice
-    /// How many bytes of a transcript the model takes at once, by a careful guess.
+    /// A careful estimate of how many bytes of a transcript the model can read at once.
     private let room: Int
     private let state: Mutex<State>
 
     private struct State {
         var spent = Usage()
-        /// The last summary, and of how many messages it is.
+        /// The last summary, with the number of messages that it covers.
         var last: ContextCut?
     }
 
-    /// - Parameter cut: what was left out before; its summary is gone on with.
+    /// - Parameter cut: the earlier cut, whose summary is extended.
     init(_ choice: ModelChoice, room tokens: Int, after cut: ContextCut?) {
         self.choice = choice
         state = Mutex(State(last: cut))
         room = max(4096, tokens * 2)
     }
 
-    /// What the summaries took since this was asked last.
+    /// The usage of summaries since the last call.
     func takeUsage() -> Usage {
         state.withLock { exchange(&$0.spent, with: Usage()) }
     }
@@ -44,7 +44,7 @@ final class Summariser: Sendable {
         }
         var request = ChatRequest(
             model: choice.model, messages: [Message(.system, Self.instruction), Message(.user, text)])
-        // It belongs to the conversation that asks, and is no session of its own.
+        // This request belongs to the conversation and must not be stored as a separate session.
         request.isKept = false
         var answer = try await choice.provider.answer(request) { _ in }
         if answer.usage.cost == nil {
@@ -56,12 +56,12 @@ final class Summariser: Sendable {
             if !summary.isEmpty { state.last = ContextCut(messages: messages.count, summary: summary) }
         }
         guard summary.contains(where: { !$0.isWhitespace }) else {
-            throw ChatError(.empty, "the model had nothing to say", provider: choice.provider.id)
+            throw ChatError(.empty, "the model returned an empty summary", provider: choice.provider.id)
         }
         return summary
     }
 
-    /// What was said, the newest of it where not all fits.
+    /// The messages as text. Only the newest ones are included if not all fit.
     private func transcript(_ messages: some BidirectionalCollection<Message>) -> String {
         var (pieces, size): ([String], Int) = ([], 0)
         for message in messages.reversed() {
@@ -90,7 +90,7 @@ final class Summariser: Sendable {
     }
 }
 
-/// As it is kept with a conversation.
+/// The form that is stored with a conversation.
 extension ContextCut {
     var json: JSON {
         var object: JSONObject = ["messages": .int(messages)]

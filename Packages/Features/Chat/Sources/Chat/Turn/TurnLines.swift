@@ -1,19 +1,20 @@
 import Capabilities
 import TurnLoop
 
-/// Tells of tools as they end, a line each: `read README.md`, `make test → exit 0`, `edit a.py failed: no such file`.
+/// The line that reports a finished tool call: `read README.md`, `make test → exit 0`, `edit a.py failed: no such
+/// file`.
 struct ToolLines {
-    /// The calls that a server does itself and has told no result of yet.
+    /// The calls that a server runs and has not reported a result for.
     private var open: [ToolCall] = []
     private var told: Set<String> = []
 
-    /// The server has begun, or done, a call of its own.
+    /// The server has started or finished one of its own calls.
     mutating func begin(_ call: ToolCall) {
         guard !told.contains(call.id), !open.contains(where: { $0.id == call.id }) else { return }
         open.append(call)
     }
 
-    /// The line of a call that the server tells the result of; nil where it is told already, or was never heard of.
+    /// The line of a call that has a result; nil if it was reported already or is unknown.
     mutating func end(_ result: ToolResult) -> String? {
         guard let index = open.firstIndex(where: { $0.id == result.call }) else { return nil }
         let call = open.remove(at: index)
@@ -21,13 +22,12 @@ struct ToolLines {
         return Self.line(call, result)
     }
 
-    /// The lines of those of which nothing more will be heard: many servers tell no results. Of what was stopped nobody
-    /// knows whether it was done.
+    /// The lines of open calls, for servers that report no results. Whether a stopped call was finished is unknown.
     mutating func settle(isStopped: Bool = false) -> [String] {
         defer { open = [] }
         return open.map { call in
             told.insert(call.id)
-            return "\(call.headline) (\(isStopped ? "stopped, perhaps not done" : "by the server"))"
+            return "\(call.headline) (\(isStopped ? "stopped, possibly not finished" : "by the server"))"
         }
     }
 
@@ -46,7 +46,7 @@ struct ToolLines {
         return "\(line), \(Duration.milliseconds(time.milliseconds / 100 * 100).words)"
     }
 
-    /// The first line of what came out, not too long.
+    /// The first line of the output, shortened.
     private static func reason(_ result: ToolResult, without prefix: String = "") -> String? {
         guard let first = result.content.split(whereSeparator: \.isNewline).first else { return nil }
         let words = first.hasPrefix(prefix) ? first.dropFirst(prefix.count) : first
@@ -54,24 +54,24 @@ struct ToolLines {
     }
 }
 
-/// Keeps apart on the screen what a model says before and after it used a tool, or was asked again.
+/// Separates the texts of a model before and after a tool call, and between rounds.
 struct Paragraphs {
     private enum Gap { case none, block, round }
 
     private var gap = Gap.none
-    /// How the text ends that was shown last.
+    /// The end of the last shown text.
     private var tail = ""
 
-    /// Whether the text has not ended its line.
+    /// Whether the text is in the middle of a line.
     var isInLine: Bool { !tail.isEmpty && tail.last?.isNewline != true }
 
     /// The model is asked again.
     mutating func beginRound() { gap = .round }
 
-    /// The server has used a tool in the midst of the answer.
+    /// The server has used a tool in the middle of the answer.
     mutating func beginBlock() { if gap == .none { gap = .block } }
 
-    /// A piece of text with what sets it apart from what was said before.
+    /// A piece of text, with a separator before it if needed.
     mutating func take(_ text: String) -> String {
         guard !text.isEmpty else { return text }
         defer {
@@ -81,7 +81,7 @@ struct Paragraphs {
         guard !tail.isEmpty, let first = text.first else { return text }
         switch gap {
         case .none: return text
-        // A piece that begins with a space goes on with the sentence before.
+        // A piece that begins with a space continues the sentence.
         case .block where first.isWhitespace || tail.last?.isNewline == true: return text
         case .block, .round: return separator(before: text) + text
         }
@@ -94,7 +94,7 @@ struct Paragraphs {
 }
 
 extension Message {
-    /// All its text, with the blocks that tools stand between as paragraphs.
+    /// The whole text, with the parts between tool calls as paragraphs.
     var blocks: String {
         var (text, paragraphs) = ("", Paragraphs())
         for part in parts {

@@ -6,38 +6,38 @@ import Registry
 import Settings
 import TurnLoop
 
-/// Writes a turn down while it runs, and tells it to the person and to programs.
+/// Stores a turn while it runs, and reports it to the user and to programs.
 ///
-/// The question goes out without waiting for the disk, and only what comes back waits until it is stored. What cannot be
-/// stored never keeps an answer from the screen: it is told once, at the end.
+/// The question is sent without waiting for the disk. Only the answer waits until the question is stored. A storage
+/// failure does not stop the answer; it is reported once at the end.
 actor TurnRecorder {
     private let history: History
     private let plan: TurnPlan
     private let context: ActionContext
-    /// Stores the question and tells that the turn begins; awaited before any event is received, and at the end.
+    /// Stores the question and emits the first event. It is awaited before any event is received, and at the end.
     private var opening: Task<Void, any Error>?
-    /// Nil where nothing is stored, or could be.
+    /// Nil if nothing is stored.
     private var place: TurnPlan.Place?
     private(set) var conversation: ConversationID?
     private var head: MessageID?
     private var draft: Draft?
-    /// Whether the model was asked, and no draft of its answer was begun.
+    /// Whether the model was asked and the draft of its answer has not started.
     private var isAsked = false
     private var calls: [String: CallID] = [:]
-    /// What becomes of an answer that is not whole.
+    /// The state of an incomplete answer.
     private var ending = Entry.State.stopped
     private(set) var failure: (any Error)?
     private(set) var start = ChatStart()
     private(set) var rules: [ApprovalRule]
     private let summariser: Summariser?
-    /// What summaries took, which no answer of the turn has in its own counts.
+    /// The usage of summaries, which is not part of the usage of any answer.
     private(set) var summaries = Usage()
     private var paragraphs = Paragraphs()
     private var tools = ToolLines()
-    /// How many words of the model's thoughts have come since it said something.
+    /// The number of words of reasoning since the last text.
     private var thoughts = 0
     private var hasToldOfSecrets = false
-    /// Whether the person was told that this turn is no part of the newest way through the conversation.
+    /// Whether the user was told that this turn is not on the newest branch.
     private var isBranch = false
 
     init(history: History, plan: TurnPlan, context: ActionContext, summariser: Summariser? = nil) {
@@ -48,12 +48,12 @@ actor TurnRecorder {
         rules = plan.rules
     }
 
-    /// Begins to store what the person said.
+    /// Starts to store the question.
     func begin(_ sources: [any ToolSource]) {
         opening = Task { try await open(sources) }
     }
 
-    /// Returns when the question is stored. Throws when nobody listens.
+    /// Returns when the question is stored. Throws if the reader is gone.
     func begun() async throws {
         try await opening?.value
     }
@@ -68,7 +68,7 @@ actor TurnRecorder {
                 head = question.id
                 tellBranch(question)
             }
-            // An answer without its question would be of no use.
+            // An answer without its question would be useless.
             if failure != nil { place = nil }
         }
         var fields: JSONObject = [
@@ -85,7 +85,7 @@ actor TurnRecorder {
         for event in events { try await receive(event) }
     }
 
-    /// The draft of the answer that is being given, where it is stored.
+    /// The draft of the current answer, if it is stored.
     private var answer: Draft? {
         if isAsked, let place {
             isAsked = false
@@ -124,11 +124,11 @@ actor TurnRecorder {
         case .reasoning(let text):
             try await context.emit(ActionEvent("reasoning", ["delta": .string(text)]))
             thoughts += text.count(where: \.isWhitespace)
-            // Programs have the thoughts themselves.
+            // Programs get the reasoning itself.
             if context.isWatched {
-                context.progress("\(plan.answerer) thinks, \(TurnReport.count(thoughts)) words so far")
+                context.progress("\(plan.answerer) is thinking, \(TurnReport.count(thoughts)) words so far")
             }
-        case .calling(_, let name): context.progress("the model prepares a call of \(PlainText.escape(name))")
+        case .calling(_, let name): context.progress("the model is preparing a call of \(PlainText.escape(name))")
         case .call(let call) where call.isDone:
             try await context.emit(ActionEvent("tool_use", call.fields.adding("by_server", true)))
             paragraphs.beginBlock()
@@ -152,17 +152,17 @@ actor TurnRecorder {
                 format: .markdown))
     }
 
-    /// What is said next comes after these calls.
+    /// The following text comes after these calls.
     private func settleTools(isStopped: Bool = false) {
         for line in tools.settle(isStopped: isStopped) { context.notice(line) }
     }
 
-    /// Ends the line of a text to which something is going to be added on the terminal or by an error.
+    /// Ends the current line before something is added on the terminal or by an error.
     func endLine(isStopped: Bool = false) async {
         settleTools(isStopped: isStopped)
         guard paragraphs.isInLine else { return }
         _ = paragraphs.take("\n")
-        // Who reads no more needs no line end.
+        // A reader that is gone needs no line end.
         do { try await context.emit(ActionEvent("message", ["role": "assistant", "delta": ""], text: "\n")) } catch {}
     }
 
@@ -170,16 +170,16 @@ actor TurnRecorder {
         guard !hasToldOfSecrets, history.kept(message) != message else { return }
         hasToldOfSecrets = true
         context.notice(
-            "a secret in this conversation is not stored with it; later turns see ‹redacted› in its place "
-                + "(chat.keep-secrets keeps them)")
+            "a secret in this conversation is not stored; later turns see ‹redacted› in its place "
+                + "(chat.keep-secrets stores secrets)")
     }
 
     private func tellBranch(_ entry: Entry) {
         guard entry.isBranch, !isBranch else { return }
         isBranch = true
         context.notice(
-            "something else was said in this conversation meanwhile, so this begins a branch of it, which 'chat show' and "
-                + "--continue do not follow")
+            "another message was added to this conversation in the meantime, so this turn starts a branch, which "
+                + "'chat show' and --continue do not follow")
     }
 
     private func note(_ update: CallUpdate) async throws {
@@ -189,7 +189,7 @@ actor TurnRecorder {
             try await context.emit(ActionEvent("tool_use", call.fields))
             context.progress("running \(call.headline)")
         case .done where update.call.isDone, .failed where update.call.isDone:
-            // What the server told of its own calls was passed on when it came; a whole answer brings them only now.
+            // Results of server-side calls were passed on when they arrived. Whole answers deliver them only now.
             if !tools.hasTold(call) {
                 tools.begin(call)
                 if let line = update.result.flatMap({ tools.end($0) }) { context.notice(line) }
@@ -199,7 +199,7 @@ actor TurnRecorder {
             let result = update.result ?? ToolResult(call: update.call.id, content: "", isError: true)
             try await context.emit(ActionEvent("tool_result", result.fields.adding("state", update.state.json)))
             context.notice(ToolLines.line(call, result, isDenied: update.state == .denied))
-            // What was asked about was shown then, and programs read the result.
+            // A change that was asked about was already shown, and programs read the result.
             if context.isWatched, update.state == .done, update.decision?.by != .person, let diff = update.shownDiff {
                 context.notice(diff)
             }
@@ -216,7 +216,7 @@ actor TurnRecorder {
 
     // MARK: Storing
 
-    /// The model gave no whole answer; what has come of it is marked with this.
+    /// Marks the arrived part of an incomplete answer with this error.
     func broke(_ error: any Error) {
         guard !(error is CancellationError) else { return }
         let failure = AnyFailure(error)
@@ -251,7 +251,7 @@ actor TurnRecorder {
 
     /// Ends what is still open, with the reason.
     func end(_ outcome: TurnOutcome) async {
-        // Whoever listens is told of that in another place.
+        // The reader gets this error elsewhere.
         do { try await begun() } catch {}
         guard let draft = answer else { return }
         self.draft = nil
@@ -272,7 +272,7 @@ actor TurnRecorder {
     private func remember(_ rule: ApprovalRule) async {
         rules.append(rule)
         await keeping {
-            // In a task of its own, as the turn may be stopped.
+            // A separate task, because the turn may be stopped.
             try await Task { [history, context, place] in
                 try await RememberedRules(history: history, context: context).remember(
                     rule, of: place?.conversation.id)
@@ -282,7 +282,7 @@ actor TurnRecorder {
 }
 
 extension TurnEvent {
-    /// Whether it may come before the question is stored.
+    /// Whether the event may arrive before the question is stored.
     fileprivate var isAhead: Bool {
         switch self {
         case .round, .context, .notice: true
@@ -292,12 +292,12 @@ extension TurnEvent {
 }
 
 extension ToolCall {
-    /// As an event says it.
+    /// The call as members of an event.
     var fields: JSONObject { ["id": .string(id), "name": .string(name), "input": input] }
 }
 
 extension ToolResult {
-    /// As an event says it.
+    /// The result as members of an event.
     var fields: JSONObject {
         var fields: JSONObject = ["tool_id": .string(call), "is_error": .bool(isError), "content": .string(content)]
         if let duration { fields["duration_ms"] = .int(Int(duration / .milliseconds(1))) }

@@ -4,7 +4,7 @@ import ChatProviders
 import JSON
 import TurnLoop
 
-/// What came of a turn: the last line of its events, and what a command prints in machine formats.
+/// The result of a turn: the last line of its events, and the output in machine formats.
 struct TurnReport: Record {
     let outcome: TurnOutcome
     let conversation: ConversationID?
@@ -13,9 +13,9 @@ struct TurnReport: Record {
     let text: String
     let duration: Duration
     let start: ChatStart
-    /// What the person has decided about tools so far.
+    /// The rules of the user so far.
     let rules: [ApprovalRule]
-    /// Why the answer is not what its schema asks for.
+    /// Why the answer does not match its schema.
     let mismatch: AnswerMismatch?
 
     init(
@@ -31,13 +31,13 @@ struct TurnReport: Record {
         text = (outcome.answer?.message ?? outcome.messages.last?.message)?.blocks ?? ""
         mismatch =
             if case .answered = outcome.end { plan.schema.flatMap { [text] in AnswerMismatch(text, $0) } } else { nil }
-        // A turn has no use for less than a millisecond.
+        // Less than a millisecond does not matter for a turn.
         self.duration = .milliseconds((duration / .milliseconds(1)).rounded())
     }
 
     var exit: ExitCode { mismatch != nil && outcome.exit == .done ? .failed : outcome.exit }
 
-    /// What ended the turn, when that was a failure.
+    /// The failure that ended the turn.
     var failure: AnyFailure? {
         switch outcome.end {
         case .failed(let failure): failure
@@ -48,15 +48,15 @@ struct TurnReport: Record {
 
     static let fields: [Field<TurnReport>] = [
         Field("result", "The answer's text", .name) { $0.text },
-        Field("session_id", "The conversation, where it is stored") { $0.conversation },
-        Field("model", "Who answered") { $0.model },
-        Field("provider", "Where the model is") { $0.provider },
+        Field("session_id", "Id of the conversation, if it is stored") { $0.conversation },
+        Field("model", "The model that answered") { $0.model },
+        Field("provider", "The provider of the model") { $0.provider },
         Field("finish", "Why the model stopped") { $0.outcome.answer?.finish.word },
-        Field("num_turns", "How often the model was asked") { $0.outcome.rounds },
-        Field("duration_ms", "How long it took") { Int($0.duration / .milliseconds(1)) },
-        Field("usage", "What it took", .detail) { $0.outcome.usage },
-        Field("total_cost_usd", "What it cost in US dollars, where that is known") { $0.outcome.usage.cost },
-        Field("failed_tools", "How many tools failed") { $0.outcome.failedCalls },
+        Field("num_turns", "Number of requests to the model") { $0.outcome.rounds },
+        Field("duration_ms", "Duration in milliseconds") { Int($0.duration / .milliseconds(1)) },
+        Field("usage", "Tokens and cost", .detail) { $0.outcome.usage },
+        Field("total_cost_usd", "Cost in US dollars, if known") { $0.outcome.usage.cost },
+        Field("failed_tools", "Number of failed tool calls") { $0.outcome.failedCalls },
     ]
 }
 
@@ -65,13 +65,13 @@ private struct RoundLimitReached: Failure {
     let rounds: Int
     var code: String { "chat.round-limit" }
     var message: String {
-        "the model wanted more tools after \(rounds) rounds, so the turn was ended; raise chat.max-rounds to let it go on"
+        "the model requested more tools after \(rounds) rounds, so the turn was ended; raise chat.max-rounds to allow more"
     }
 }
 
-/// What a person is told when a turn has ended.
+/// The texts for the user at the end of a turn.
 extension TurnReport {
-    /// Why the answer is not all that the model might have said; nil where it is.
+    /// Why the answer is incomplete; nil if it is complete.
     var shortfall: String? {
         switch outcome.end {
         case .stopped: return "the answer was stopped"
@@ -79,8 +79,8 @@ extension TurnReport {
         case .answered: break
         }
         switch outcome.answer?.finish {
-        case .length: return "the answer was cut at its limit of tokens; ask for the rest, or raise --max-tokens"
-        case .refused: return "the answer was held back by the model or its provider; ask in another way"
+        case .length: return "the answer was cut off at its token limit; ask for the rest, or raise --max-tokens"
+        case .refused: return "the answer was withheld by the model or its provider; rephrase the question"
         case .other(let word): return "the answer ended early: \(PlainText.escape(word))"
         case .stop, .calls, nil: return nil
         }
@@ -90,13 +90,13 @@ extension TurnReport {
 
     /// Time, tokens and cost, as far as they are known: `3.2s · 1.2k in · 340 out · $0.0041`.
     var footer: String {
-        // Tenths of a second are enough for a person.
+        // Tenths of a second are precise enough.
         let time = duration.milliseconds
         let usage = outcome.usage
         var words = [time < 1000 ? "\(time)ms" : Duration.milliseconds(time / 100 * 100).words]
         if let tokens = usage.inputTokens { words.append("\(Self.count(tokens)) in") }
         if let tokens = usage.outputTokens { words.append("\(Self.count(tokens)) out") }
-        if let tokens = usage.reasoningTokens, tokens > 0 { words.append("\(Self.count(tokens)) of them thoughts") }
+        if let tokens = usage.reasoningTokens, tokens > 0 { words.append("\(Self.count(tokens)) of them reasoning") }
         if let cost = usage.cost, cost.nanodollars > 0 { words.append(cost.words) }
         return words.joined(separator: " · ")
     }

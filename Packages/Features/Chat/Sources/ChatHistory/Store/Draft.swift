@@ -5,25 +5,25 @@ import ProcessKit
 import StorageKit
 import Synchronization
 
-/// An answer that is being written down while it streams.
+/// An answer that is stored while it streams.
 ///
-/// What arrives is stored by a task of the draft's own, 150 milliseconds after what came before it was. With the time
-/// that writing takes, a process that is killed loses no more than its last 250 milliseconds. Nobody who streams ever
-/// waits for the disk. Every draft has to be ended, by `finish`, `stop`, `fail` or `end`.
+/// A task of the draft stores what arrives, 150 milliseconds after the previous write. With the time for writing, a
+/// killed process loses no more than its last 250 milliseconds. The reader of the stream never waits for the disk.
+/// Every draft must be ended, with `finish`, `stop`, `fail` or `end`.
 public final class Draft: Sendable {
     private struct State {
-        /// All that came, and what of it is not stored yet.
+        /// Everything that arrived, and the part that is not stored yet.
         var all = PartCollector()
         var unsaved = PartCollector()
         var row: Row?
         var pieces = 0
-        /// Stores what comes; ends by itself when nothing has come for a while.
+        /// Stores what arrives. It ends by itself when nothing has arrived for a while.
         var saver: Task<Void, Never>?
         var isEnded = false
         var result: Entry?
     }
 
-    /// The message, which others leave alone until its hold is given back.
+    /// The stored message. Other processes leave it alone while it is held.
     private struct Row {
         let id: MessageID
         let isBranch: Bool
@@ -51,7 +51,7 @@ public final class Draft: Sendable {
         began = history.now()
     }
 
-    /// Takes what happened. It never waits and never fails.
+    /// Adds events. It never waits and never fails.
     public func append(_ events: [ChatEvent]) {
         state.withLock { state in
             guard !state.isEnded else { return }
@@ -59,7 +59,7 @@ public final class Draft: Sendable {
                 state.all.add(event)
                 state.unsaved.add(event)
             }
-            // The draft keeps this task and awaits it when it ends.
+            // The draft keeps this task and awaits it at the end.
             if state.saver == nil { state.saver = Task { await self.save() } }
         }
     }
@@ -68,7 +68,7 @@ public final class Draft: Sendable {
 // MARK: While it streams
 
 extension Draft {
-    /// Stores what there is, again and again with a pause between, until nothing new has come.
+    /// Stores new events repeatedly, with pauses, until nothing new has arrived.
     private func save() async {
         while let (parts, source, number, row) = nextPiece() {
             do {
@@ -78,17 +78,17 @@ extension Draft {
                     state.pieces += 1
                 }
             } catch {
-                // It may work next time, when somebody has made space. If not, the end tells why.
+                // It may work next time, if space becomes free. If not, the end reports the reason.
                 putBack(source)
             }
             do { try await history.clock.sleep(for: Self.interval) } catch { return }
         }
     }
 
-    /// What is to be stored, and what it was taken from.
+    /// The next parts to store, and the collector from which they were taken.
     private func nextPiece() -> (parts: [Message.Part], source: PartCollector, number: Int, row: Row?)? {
         state.withLock { state in
-            // What may be the beginning of a secret is stored once more of it has come.
+            // A possible beginning of a secret is stored only once more of it has arrived.
             let (parts, source, rest) = state.unsaved.kept(by: history.redactor)
             guard !state.isEnded, state.row == nil || !parts.isEmpty else {
                 state.saver = nil
@@ -132,7 +132,7 @@ extension Draft {
 // MARK: The end
 
 extension Draft {
-    /// The whole answer takes the place of what was stored of it.
+    /// Replaces the stored pieces by the whole answer.
     @discardableResult
     public func finish(_ answer: ChatAnswer) async throws -> Entry {
         try await end(
@@ -140,22 +140,22 @@ extension Draft {
             finish: answer.finish, usage: answer.usage)
     }
 
-    /// The person has had enough; what arrived is kept, unless `message` is given instead.
+    /// The user stopped the answer. What arrived is stored, unless `message` is given.
     @discardableResult
     public func stop(_ message: Message? = nil) async throws -> Entry {
         try await end(message, .stopped)
     }
 
-    /// There is no whole answer; what arrived is kept with the reason, unless `message` is given instead.
+    /// The answer is incomplete. What arrived is stored with the reason, unless `message` is given.
     @discardableResult
     public func fail(_ error: any Error, _ message: Message? = nil) async throws -> Entry {
         let failure = AnyFailure(error)
         return try await end(message, .failed(code: failure.code, message: history.kept(failure.message)))
     }
 
-    /// Ends it in any way. It works in a task that was cancelled, too, and a second end changes nothing.
+    /// Ends the draft in any state. It also works in a cancelled task, and a second end changes nothing.
     ///
-    /// Throws `HistoryError.notSaved` when the answer could not be stored, after which ending it can be tried again.
+    /// Throws `HistoryError.notSaved` if the answer could not be stored. The end can then be tried again.
     @discardableResult
     public func end(
         _ message: Message?, _ ending: Entry.State, start: ChatStart? = nil, finish: ChatAnswer.Finish? = nil,
@@ -175,7 +175,7 @@ extension Draft {
         new.finish = finish
         new.usage = usage ?? all.usage
         do {
-            // A task of its own, which is awaited here, because the one that streamed may have been cancelled.
+            // A separate task, awaited here, because the streaming task may have been cancelled.
             let entry = try await Task { [new] in try await store(new) }.value
             state.withLock { $0.result = entry }
             return entry
@@ -187,7 +187,7 @@ extension Draft {
 
     private func store(_ new: NewEntry) async throws -> Entry {
         let row = state.withLock { $0.row }
-        // Also where its end cannot be stored: nobody writes it any more.
+        // The hold also ends if storing failed, because nobody writes the message any more.
         defer { row?.hold.giveBack() }
         let time = history.now()
         return try await history.database.write { [self] connection in
@@ -200,15 +200,15 @@ extension Draft {
     }
 }
 
-/// Makes parts of what comes piece by piece.
+/// Collects events into message parts.
 struct PartCollector: Sendable {
     private enum Kind { case text, reasoning, refusal }
 
     private var done: [Message.Part] = []
-    /// The text that still grows, apart from the rest, so that appending never copies it.
+    /// The growing text, kept separately so that appending never copies it.
     private var growing = ""
     private var kind: Kind?
-    /// The beginning, as it came, of the thought that grows, where it was taken out to be stored.
+    /// The beginning of a growing thought that was already taken out to be stored.
     private var taken = ""
 
     private(set) var start: ChatStart?
@@ -216,7 +216,7 @@ struct PartCollector: Sendable {
 
     init() {}
 
-    /// Pieces that were stored one after the other, as one.
+    /// Joins pieces that were stored one after the other.
     init(joining parts: [Message.Part]) {
         for part in parts { add(part) }
     }
@@ -228,7 +228,7 @@ struct PartCollector: Sendable {
         return done + [Self.part(kind, growing)]
     }
 
-    /// What can be stored now, what it was taken from, and what waits for more.
+    /// The parts that can be stored now, the collector they came from, and the rest that waits for more.
     func kept(by redactor: Redactor?) -> (parts: [Message.Part], source: PartCollector, rest: PartCollector) {
         var stored = redactor?.kept(Message(.assistant, done)).parts ?? done
         var (source, rest) = (self, PartCollector())
@@ -247,7 +247,7 @@ struct PartCollector: Sendable {
         return (stored, source, rest)
     }
 
-    /// What came since, behind what could not be stored.
+    /// Adds later events after those that could not be stored.
     mutating func add(_ more: PartCollector) {
         for part in more.parts { add(part) }
     }
@@ -258,8 +258,8 @@ struct PartCollector: Sendable {
         case .text(let text): grow(.text, text)
         case .reasoning(let text): grow(.reasoning, text)
         case .thought(let end):
-            // Its text grew until here, and what proves it goes with all of that: also with what is stored already, since
-            // a thought that is not as the provider said it is refused.
+            // The thought ends here. Its signature covers the whole text, including the part already stored, because a
+            // changed thought is refused.
             var thought = end
             if isThinking {
                 thought.text = end.isProven ? taken + growing : growing
@@ -285,17 +285,17 @@ struct PartCollector: Sendable {
         }
     }
 
-    /// A thought whose beginning was stored before it ended stands there whole once more. What does not begin like that is
-    /// only the rest of one, as versions before this one stored it; it proves nothing then.
+    /// A signed thought is stored whole, even if its beginning was stored before. Any other text is only the rest of a
+    /// thought, as older versions stored it, and is kept unsigned.
     private mutating func finish(with thought: Reasoning) {
-        // One without any text is sealed as a whole.
+        // A thought without text is sealed as a whole.
         if thought.signature == nil, thought.text.isEmpty { return finish(.reasoning(thought)) }
         guard thought.text.utf8.starts(with: (taken + growing).utf8) else { return grow(.reasoning, thought.text) }
         (kind, growing) = (nil, "")
         finish(.reasoning(thought))
     }
 
-    /// Whether a thought grows, or all that came of it was taken out.
+    /// Whether a thought grows, or all of it was taken out to be stored.
     private var isThinking: Bool { kind == .reasoning || kind == nil && !taken.isEmpty }
 
     private mutating func grow(_ kind: Kind, _ text: String) {
@@ -331,18 +331,18 @@ struct PartCollector: Sendable {
 }
 
 extension Reasoning {
-    /// Whether it has ended with what the provider wants back, together with every word of it.
+    /// Whether it ended with the signature that the provider wants back with the whole text.
     fileprivate var isProven: Bool { signature != nil || sealed != nil }
 }
 
 extension Connection {
-    /// Adds what came since the last time.
+    /// Adds the events since the last piece.
     func addPiece(_ number: Int, _ parts: [Message.Part], to id: MessageID) throws {
         let text = try blobs(of: id).json(parts).text()
         try run("INSERT INTO pieces (message, number, parts) VALUES (?, ?, ?)", id, number, text)
     }
 
-    /// Makes a message that streamed whole; the pieces have served.
+    /// Completes a streamed message and removes its pieces.
     func complete(_ id: MessageID, with new: NewEntry, at time: Timestamp) throws {
         let found: (conversation: Int64, usage: String)? = try first(
             """
@@ -361,7 +361,7 @@ extension Connection {
         for conversation in heads { try setHead(id, of: conversation) }
     }
 
-    /// Gives messages that nobody writes any more their last form, so that their words are found too.
+    /// Completes messages that are no longer being written, so that searches find them too.
     func settle(_ drafts: Holdings) throws {
         let streaming = try all("SELECT id, lease FROM messages WHERE state = 'streaming'") { row in
             (id: try row[0] as MessageID, lease: try row[1] as String?)
@@ -369,7 +369,7 @@ extension Connection {
         for (id, lease) in streaming where !drafts.isHeld(id.draftName, by: lease) {
             let entry = try entry(id, drafts)
             guard entry.state == .interrupted else {
-                // What cannot be read is left as it is.
+                // An unreadable message is not changed.
                 try run("UPDATE messages SET state = ? WHERE id = ?", StateWord.interrupted, id)
                 continue
             }
@@ -381,6 +381,6 @@ extension Connection {
 }
 
 extension MessageID {
-    /// By what a message is known among those that are being written.
+    /// The name of a message among the current drafts.
     var draftName: String { String(rawValue) }
 }

@@ -1,15 +1,15 @@
 public import JSON
 import StorageKit
 
-/// What people have decided about tools in a conversation, in the words of who uses it. What was decided in a folder was
-/// kept here too before folders had records of their own, to which it is moved.
+/// The tool rules of a conversation, in the format of the caller. Rules of folders were also stored here before folders
+/// had records; they are moved there.
 extension History {
-    /// What was decided in a conversation.
+    /// The rules of a conversation.
     public func rules(of id: ConversationID) async throws -> [JSON] {
         try await conversation(id).setup.rules
     }
 
-    /// Adds a decision to a conversation; one that it has already changes nothing.
+    /// Adds a rule to a conversation. A rule that already exists changes nothing.
     public func add(_ rule: JSON, to id: ConversationID) async throws {
         _ = try await change(id) { connection, row in
             let rules = try connection.rules(of: row)
@@ -18,7 +18,7 @@ extension History {
         }
     }
 
-    /// Forgets what was decided in a conversation, and tells how much that was.
+    /// Removes the rules of a conversation and returns their number.
     @discardableResult
     public func removeRules(of id: ConversationID) async throws -> Int {
         try await database.write { connection in
@@ -29,7 +29,7 @@ extension History {
         }
     }
 
-    /// What was decided in each conversation that is not deleted.
+    /// The rules of each conversation that is not deleted.
     public func allRules() async throws -> [(conversation: ConversationID, rules: [JSON])] {
         try await database.read { connection in
             try connection.all(
@@ -40,14 +40,14 @@ extension History {
         }
     }
 
-    /// Forgets one decision.
+    /// Removes one rule.
     public func remove(_ rule: JSON, of id: ConversationID) async throws {
         _ = try await change(id) { connection, row in
             try connection.set(rules: try connection.rules(of: row).filter { $0 != rule }, of: row)
         }
     }
 
-    /// What was decided in a project, which is named by its folder, and is not in its record yet.
+    /// The rules of a project, named by its folder, that are not in its record yet.
     public func rules(ofProject folder: String) async throws -> [JSON] {
         try await database.read { connection in
             try connection.all("SELECT rule FROM approvals WHERE project = ? ORDER BY rule", folder) { row in
@@ -56,7 +56,7 @@ extension History {
         }
     }
 
-    /// Forgets what is in the folder's record by now. All of it, or nothing.
+    /// Removes the rules that are now in the folder's record, all or none.
     public func removeRules(_ rules: [JSON], ofProject folder: String) async throws {
         try await database.write { connection in
             for rule in rules {
@@ -67,7 +67,7 @@ extension History {
 }
 
 extension ConversationSetup {
-    /// What was decided about tools in the conversation.
+    /// The tool rules of the conversation.
     public var rules: [JSON] { tools["rules"]?.array ?? [] }
 }
 

@@ -4,7 +4,7 @@ import ModelKit
 public import StorageKit
 
 extension History {
-    /// Stores how a call stands: as a new row, or over the one that it has already.
+    /// Stores the state of a call, in a new row or in its existing row.
     @discardableResult
     public func note(_ call: CallEntry, in id: ConversationID) async throws -> CallEntry {
         let (time, call) = (now(), kept(call))
@@ -23,7 +23,7 @@ extension History {
         return entry
     }
 
-    /// All calls of a conversation, with those of the conversations it was forked from up to there, in their order.
+    /// All calls of a conversation in order, including earlier ones of the conversations that it was forked from.
     public func timeline(of id: ConversationID) async throws -> [CallEntry] {
         try await database.read { try $0.timeline(of: $0.row(of: id)) }
     }
@@ -78,18 +78,18 @@ extension Connection {
     }
 }
 
-/// One call of a tool, with what went in and what came out, whole.
+/// A tool call with its whole input and output.
 public struct CallEntry: Sendable, Hashable {
-    /// What the history calls it; nil until it is stored. Models use their own ids several times over.
+    /// Its id in the history; nil until it is stored. The ids of models are not unique.
     public var id: CallID?
     public var call: ToolCall
-    /// Who offers the tool.
+    /// The source of the tool.
     public var source: String?
     public var effect: Effect?
     public var state: State
-    /// Who allowed or denied it, in a word.
+    /// Whether it was allowed or denied, in a word.
     public var decision: String?
-    /// What came of it, whole; a model may have been given less.
+    /// The whole result; the model may have received less.
     public var result: ToolResult?
     public var started: Timestamp?
     public var ended: Timestamp?
@@ -111,7 +111,7 @@ public struct CallEntry: Sendable, Hashable {
     }
 }
 
-/// What one call is called, in the whole history.
+/// The id of a call, unique in the history.
 public struct CallID: RawRepresentable, Sendable, Hashable, Storable {
     public let rawValue: Int64
 

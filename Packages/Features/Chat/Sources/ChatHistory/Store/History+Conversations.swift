@@ -3,7 +3,7 @@ public import JSON
 import StorageKit
 
 extension History {
-    /// Begins a conversation. Without a title it gets one from the first message of the person.
+    /// Creates a conversation. Without a title, the first message of the user provides it.
     @discardableResult
     public func create(_ setup: ConversationSetup, title: String? = nil) async throws -> Conversation {
         let (time, setup, title) = (now(), kept(setup), kept(title ?? ""))
@@ -23,13 +23,14 @@ extension History {
         try await database.read { try $0.conversation(id).conversation }
     }
 
-    /// The one conversation whose id begins like that, or whose letters at the end of the id do.
+    /// The one conversation whose id, or the letters at the end of it, begin with this text.
     ///
-    /// Deleted ones are found only when these are wanted. Throws `HistoryError.notFound`, or `.ambiguous` with those that are meant perhaps.
+    /// Deleted conversations are found only with `isDeleted`. Throws `HistoryError.notFound`, or `.ambiguous` with the
+    /// candidates.
     public func find(_ typed: String, isDeleted: Bool = false) async throws -> Conversation {
         let typed = typed.lowercased()
         guard let first = typed.first else {
-            throw HistoryError(.notFound, "an empty word names no conversation; give the beginning of an id")
+            throw HistoryError(.notFound, "the conversation id is empty; specify the beginning of an id")
         }
         let column: SQL = first.isNumber ? "c.name" : "c.tag"
         let state: SQL = isDeleted ? "WHERE c.deleted IS NOT NULL AND " : "WHERE c.deleted IS NULL AND "
@@ -40,30 +41,30 @@ extension History {
                     + " < ? ORDER BY c.updated DESC LIMIT 6", typed, end
             ) { row in try Connection.conversation(row).conversation }
         }
-        // A whole id or tag is meant even where a longer one begins like it.
+        // An exact id or tag matches even if a longer one begins like it.
         if let exact = found.first(where: { $0.id.rawValue == typed || $0.id.tag == typed }) { return exact }
         let word = PlainText.escape(typed).quotedForMessage
         guard let conversation = found.first else {
-            throw HistoryError(.notFound, "no conversation begins with \(word); martlet chat list shows all")
+            throw HistoryError(.notFound, "no conversation id begins with \(word); 'martlet chat list' shows all")
         }
         guard found.count == 1 else {
             let names = found.prefix(5).map { "\($0.id.rawValue) (\(PlainText.escape($0.title)))" }
             let more = found.count > 5 ? " and more" : ""
             throw HistoryError(
-                .ambiguous, "several conversations begin with \(word): \(names.joined(separator: ", "))\(more)")
+                .ambiguous, "several conversation ids begin with \(word): \(names.joined(separator: ", "))\(more)")
         }
         return conversation
     }
 
-    /// Gives it another title, on one line and at most 200 characters long.
+    /// Renames it. The title becomes one line of at most 200 characters.
     @discardableResult
     public func rename(_ id: ConversationID, to title: String) async throws -> Conversation {
         let title = Line.cut(kept(title), 200)
-        guard !title.isEmpty else { throw HistoryError(.invalid, "a title needs at least one letter") }
+        guard !title.isEmpty else { throw HistoryError(.invalid, "the title is empty; specify at least one letter") }
         return try await change(id) { try $0.run("UPDATE conversations SET title = ? WHERE id = ?", title, $1) }
     }
 
-    /// Lets another model give the next answers, perhaps at another server; those that are there keep theirs.
+    /// Switches the model of the next answers, optionally with another server. Earlier answers keep theirs.
     @discardableResult
     public func switchModel(
         _ id: ConversationID, provider: String?, model: String?, server: String? = nil, deployment: String? = nil
@@ -75,9 +76,9 @@ extension History {
         }
     }
 
-    /// Changes what a conversation asks its models with, from its next answer on.
+    /// Changes the options of a conversation for its next answers.
     ///
-    /// - Parameter change: is given what is stored, in one step in which nobody else changes it.
+    /// - Parameter change: gets the stored options, in one transaction.
     @discardableResult
     public func changeOptions(
         of id: ConversationID, _ change: @escaping @Sendable (_ options: JSON) -> JSON
@@ -91,11 +92,11 @@ extension History {
         }
     }
 
-    /// The one that was written to last; nil where there is none.
+    /// The most recently changed conversation; nil if there is none.
     public func newest() async throws -> Conversation? {
         guard let newest = try await list(limit: 1).items.first else { return nil }
         guard newest.updated > now() else { return newest }
-        // The clock was ahead then, so that its times say nothing; the order in which things were stored still does.
+        // The clock was ahead, so the times cannot be trusted. The order of storing can.
         return try await database.read { connection in
             try connection.first(
                 Connection.conversationColumns
@@ -104,7 +105,7 @@ extension History {
         }
     }
 
-    /// A conversation of its own that shares everything up to a message, or to the newest one, with this one.
+    /// Creates a conversation that shares all messages of this one up to a message, or up to the newest.
     @discardableResult
     public func fork(_ id: ConversationID, at message: MessageID? = nil) async throws -> Conversation {
         let time = now()
@@ -119,7 +120,7 @@ extension History {
         }
     }
 
-    /// Does something to the row of a conversation and gives what became of it.
+    /// Changes the row of a conversation and returns the result.
     func change(
         _ id: ConversationID, _ body: @escaping @Sendable (Connection, Int64) throws -> Void
     ) async throws -> Conversation {
@@ -130,14 +131,14 @@ extension History {
     }
 }
 
-/// A conversation with the number of its row.
+/// A conversation with its row number.
 struct StoredConversation: Sendable {
     let row: Int64
     let conversation: Conversation
 }
 
 extension Connection {
-    /// How conversations are read: `c` is the conversation, `h` its newest message, `p` the one it was forked from.
+    /// The columns of a conversation: `c` is the conversation, `h` its newest message, `p` the one it was forked from.
     static let conversationColumns: SQL = """
         SELECT c.id, c.name, c.title, c.provider, c.model, c.server, c.system, c.options, c.tools, c.created, c.updated,
             c.head, h.position, c.preview, c.usage, p.name, c.deleted, c.deployment
@@ -158,7 +159,7 @@ extension Connection {
                 usage: try EntryCoding.usage(json(row[14])), parent: try row[15], deleted: try row[16]))
     }
 
-    /// What this program wrote itself, which may nest as deep as the tools of a server let it.
+    /// Stored JSON, which may nest as deeply as the tools of a server allow.
     static func json(_ text: String) throws -> JSON {
         try JSON(parsing: text, reading: .deep)
     }
@@ -199,14 +200,14 @@ extension Connection {
         return (row, id)
     }
 
-    /// Makes a message the newest one of its conversation, and its text the preview.
+    /// Makes a message the newest of its conversation, and its text the preview.
     func setHead(_ head: MessageID, of conversation: Int64) throws {
         let text = try lastText(upTo: head)
         try run(
             "UPDATE conversations SET head = ?, preview = ? WHERE id = ?", head, Line.preview(text), conversation)
     }
 
-    /// The newest text that somebody said on the way to a message.
+    /// The newest text on the path to a message.
     private func lastText(upTo tip: MessageID) throws -> String {
         try first(
             """
@@ -220,7 +221,7 @@ extension Connection {
 }
 
 extension History {
-    /// Puts a conversation aside, which `restore` undoes until it is purged. Forks of it stay whole.
+    /// Deletes a conversation. `restore` undoes this until it is purged. Forks of it stay whole.
     public func delete(_ id: ConversationID) async throws {
         let time = now()
         _ = try await change(id) { connection, row in
@@ -228,13 +229,13 @@ extension History {
         }
     }
 
-    /// Takes a conversation back that was deleted.
+    /// Restores a deleted conversation.
     @discardableResult
     public func restore(_ id: ConversationID) async throws -> Conversation {
         try await change(id) { try $0.run("UPDATE conversations SET deleted = NULL WHERE id = ?", $1) }
     }
 
-    /// Removes for good what was deleted before a moment, and tells how many conversations these were.
+    /// Permanently removes the conversations deleted before a time, and returns their number.
     @discardableResult
     public func purge(deletedBefore time: Timestamp) async throws -> Int {
         try await database.write { connection in
@@ -247,7 +248,7 @@ extension History {
         }
     }
 
-    /// Removes one conversation for good, deleted before or not. `database.erase` takes its traces out of the files.
+    /// Permanently removes one conversation, deleted or not. `database.erase` removes its traces from the files.
     public func purge(_ id: ConversationID) async throws {
         try await database.write { connection in
             try connection.remove(connection.row(of: id))
@@ -255,10 +256,9 @@ extension History {
         }
     }
 
-    /// The sessions of servers in which answers were given, by the providers that were asked, and in which no conversation
-    /// goes on that stays.
+    /// The server sessions of conversations, by provider, that no remaining conversation uses.
     ///
-    /// - Parameter id: of which conversation; nil for all that were deleted.
+    /// - Parameter id: the conversation; nil for all deleted ones.
     public func sessions(of id: ConversationID?) async throws -> [String: [String]] {
         try await database.read { connection in
             let row: Int64? = try id.map(connection.row)
@@ -278,9 +278,9 @@ extension History {
 }
 
 extension Connection {
-    /// Gives the messages that others lead through to them, those first that are not deleted.
+    /// Assigns messages that other conversations use to those conversations, preferably ones that are not deleted.
     ///
-    /// So they stay when this one goes.
+    /// These messages stay when this conversation is removed.
     func handOver(_ conversation: Int64) throws {
         let ways = try all(
             """
@@ -303,7 +303,7 @@ extension Connection {
         }
     }
 
-    /// Removes a conversation with all that nobody else needs.
+    /// Removes a conversation with everything that only it uses.
     func remove(_ conversation: Int64) throws {
         try handOver(conversation)
         try run("UPDATE conversations SET head = NULL WHERE id = ?", conversation)
@@ -317,8 +317,8 @@ extension Connection {
     }
 }
 
-/// What was left out of a conversation because it did not fit, so that the next command leaves out the same and no
-/// summary is made twice.
+/// What was left out of a conversation because it did not fit. The next command leaves out the same, and no summary is
+/// made twice.
 extension History {
     public func cut(of id: ConversationID) async throws -> JSON? {
         try await database.read { connection in

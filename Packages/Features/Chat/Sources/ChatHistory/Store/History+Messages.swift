@@ -6,9 +6,9 @@ import ProcessKit
 import StorageKit
 
 extension History {
-    /// Stores a whole message after the one that the caller saw last; nil is the beginning.
+    /// Stores a whole message after the last one that the caller saw; nil is the beginning.
     ///
-    /// What follows an older message is a branch. `entry.isBranch` tells that somebody else was faster.
+    /// A message after an older one is a branch. `entry.isBranch` reports that another message was added first.
     @discardableResult
     public func append(
         _ message: Message, to id: ConversationID, after parent: MessageID?, as placement: Placement = .next,
@@ -22,14 +22,14 @@ extension History {
         }
     }
 
-    /// An answer that is going to stream. It is stored from its first event on; what goes wrong is told at its end.
+    /// Begins an answer that will stream. It is stored from its first event on. Failures are reported at its end.
     public func begin(
         in id: ConversationID, after parent: MessageID?, provider: String? = nil, model: String? = nil
     ) -> Draft {
         Draft(self, id, after: parent, provider: provider, model: model)
     }
 
-    /// The messages on the way to the newest one, or to another, the oldest first; with a limit only the last of them.
+    /// The messages on the path to the newest one, or to `tip`, oldest first. With a limit, only the last ones.
     public func entries(
         of id: ConversationID, upTo tip: MessageID? = nil, limit: Int? = nil
     ) async throws -> [Entry] {
@@ -41,7 +41,7 @@ extension History {
         }
     }
 
-    /// All ways through a conversation, the newest first.
+    /// All branches of a conversation, newest first.
     public func branches(of id: ConversationID) async throws -> [Branch] {
         try await database.read { connection in
             let stored = try connection.conversation(id)
@@ -82,7 +82,7 @@ extension Connection {
     }
 }
 
-/// A message on its way into the history.
+/// A message to be stored.
 struct NewEntry: Sendable {
     var message: Message
     var state: Entry.State = .complete
@@ -92,12 +92,12 @@ struct NewEntry: Sendable {
     var start: ChatStart?
     var finish: ChatAnswer.Finish?
     var usage: Usage?
-    /// Who is writing it, while it streams.
+    /// The writer, while it streams.
     var lease: String?
 }
 
 extension Connection {
-    /// Adds a message after another, and says whether it had to become a branch.
+    /// Adds a message after another. Returns whether it became a branch.
     func insert(
         _ new: NewEntry, into conversation: Int64, after parent: MessageID?, _ placement: Placement
     ) throws -> (id: MessageID, isBranch: Bool) {
@@ -117,7 +117,7 @@ extension Connection {
         return (id, !isNewest)
     }
 
-    /// Adds a message and leaves its conversation as it is.
+    /// Adds a message without changing its conversation.
     func insert(
         _ new: NewEntry, into conversation: Int64, tree: Int64, after parent: MessageID?, position: Int
     ) throws -> MessageID {
@@ -133,10 +133,10 @@ extension Connection {
         return id
     }
 
-    /// Writes all that is known of a message over what was known before.
+    /// Writes all members of a message over the old ones.
     func fill(_ id: MessageID, with new: NewEntry, isNew: Bool = false) throws {
         let isStreaming = new.state == .streaming
-        // What still grows is found once it is whole.
+        // A growing message can be found once it is complete.
         let text = isStreaming || new.message.role == .tool ? "" : new.message.searchableText
         if !isNew { try forget(id) }
         let (code, words): (String?, String?) =
@@ -149,11 +149,11 @@ extension Connection {
             text, try stored(new.message.parts, text: text, of: id), StateWord(new.state), code, words, new.model,
             new.start.map { EntryCoding.json($0).text() }, new.finish?.word,
             new.usage.map { EntryCoding.json($0).text() }, new.lease, id)
-        // Also a text without words, for the index has to know every row of its table.
+        // Texts without words too, because the index needs every row of its table.
         try run("INSERT INTO messages_text (rowid, text) VALUES (?, ?)", id, text)
     }
 
-    /// Takes a message out of the index of words, which has to be told the text that it holds, and lets go of its blobs.
+    /// Removes a message from the search index, which needs the indexed text, and releases its blobs.
     private func forget(_ id: MessageID) throws {
         try run(
             """
@@ -163,13 +163,13 @@ extension Connection {
         try run("DELETE FROM message_blobs WHERE message = ?", id)
     }
 
-    /// The parts as they are stored: nothing, where they are one text that is stored anyway.
+    /// The stored parts; nil if they are only the text, which is stored anyway.
     private func stored(_ parts: [Message.Part], text: String, of id: MessageID) throws -> String? {
         if parts == [.text(text)], !text.isEmpty { return nil }
         return try blobs(of: id).json(parts).text()
     }
 
-    /// The place of a message in its path; throws unless it is in the tree of the conversation.
+    /// The position of a message in its path. Throws unless it is in the tree of the conversation.
     func position(of id: MessageID, in conversation: Int64) throws -> Int {
         let found: Int? = try first(
             """
@@ -182,7 +182,7 @@ extension Connection {
 }
 
 extension Message {
-    /// What people look for: what was said, not what tools gave.
+    /// The text that searches cover: messages, not tool results.
     var searchableText: String {
         let texts = parts.compactMap { part -> String? in
             switch part {
@@ -195,7 +195,7 @@ extension Message {
 }
 
 extension Line {
-    /// What a conversation is called by its first message.
+    /// The title of a conversation from its first message.
     static func title(of message: Message) -> String {
         let title = title(message.text)
         guard title.isEmpty else { return title }
@@ -204,7 +204,7 @@ extension Line {
     }
 }
 
-/// A message as its row has it.
+/// A message as its row stores it.
 private struct StoredEntry {
     let id: MessageID
     let parent: MessageID?
@@ -230,16 +230,16 @@ extension Connection {
 
         """
 
-    /// The messages that a query over `messages m` gives.
+    /// The messages that a query over `messages m` returns.
     ///
-    /// - Parameter drafts: says which of them still stream.
+    /// - Parameter drafts: knows which of them still stream.
     func entries<each Value: Storable>(
         _ drafts: Holdings, _ sql: SQL, _ values: repeat each Value
     ) throws -> [Entry] {
         try entries(drafts, before: "", sql, repeat each values)
     }
 
-    /// The same with common tables before it.
+    /// The same with common table expressions before it.
     func entries<each Value: Storable>(
         _ drafts: Holdings, before: SQL, _ sql: SQL, _ values: repeat each Value
     ) throws -> [Entry] {
@@ -262,12 +262,12 @@ extension Connection {
             isBranch: true)
     }
 
-    /// A message that cannot be read does not hide the others: it is shown as failed.
+    /// An unreadable message is shown as failed and does not hide the others.
     private func entry(_ row: StoredEntry, _ drafts: Holdings) throws -> Entry {
         do {
             return try readable(row, drafts)
         } catch let error where error is ValueError || error is JSONError {
-            let message = "what is stored of this message cannot be read: \(PlainText.escape("\(error)"))"
+            let message = "this stored message cannot be read: \(PlainText.escape("\(error)"))"
             return Entry(
                 id: row.id, parent: row.parent, message: Message(row.role, []),
                 state: .failed(code: HistoryError.Kind.damaged.description, message: message), provider: row.provider,
@@ -290,7 +290,7 @@ extension Connection {
             usage: try row.usage.map { try EntryCoding.usage(Self.json($0)) } ?? Usage(), isBranch: false)
     }
 
-    /// What has been stored of a message as it came.
+    /// The stored pieces of a message.
     func pieces(of id: MessageID) throws -> [Message.Part] {
         let texts = try all("SELECT parts FROM pieces WHERE message = ? ORDER BY number", id) { row in
             try row[0] as String
@@ -300,21 +300,21 @@ extension Connection {
 }
 
 extension Connection {
-    /// The parts of a message, whose large contents are stored once each, whoever has them.
+    /// The coding of message parts. Equal large contents are stored only once.
     func blobs(of message: MessageID) -> MessageCoding {
         blobs { blob in
             try self.run("INSERT OR IGNORE INTO message_blobs (message, blob) VALUES (?, ?)", message, blob)
         }
     }
 
-    /// The result of a call in the same way.
+    /// The coding of the result of a call, in the same way.
     func blobs(of call: CallID) -> MessageCoding {
         blobs { blob in
             try self.run("INSERT OR IGNORE INTO call_blobs (call, blob) VALUES (?, ?)", call, blob)
         }
     }
 
-    /// `use` is told the row of each.
+    /// `use` receives the row of each blob.
     private func blobs(use: @escaping (Int64) throws -> Void) -> MessageCoding {
         MessageCoding { bytes in
             let digest = Hexadecimal.encode(Digest.sha256(bytes))
@@ -325,7 +325,7 @@ extension Connection {
         }
     }
 
-    /// Parts to be read.
+    /// The coding for reading parts.
     var blobs: MessageCoding { blobs(use: { _ in }) }
 
     private func row(ofBlob digest: String) throws -> Int64? {
@@ -339,11 +339,11 @@ extension Connection {
 
     private func blob(_ digest: String) throws -> [UInt8] {
         let bytes: [UInt8]? = try first("SELECT bytes FROM blobs WHERE digest = ?", digest) { row in try row[0] }
-        guard let bytes else { throw ValueError("refers to contents that are not there") }
+        guard let bytes else { throw ValueError("refers to contents that are missing") }
         return bytes
     }
 
-    /// Removes contents that nothing refers to any more.
+    /// Removes unused blobs.
     func sweepBlobs() throws {
         try run(
             """

@@ -3,13 +3,13 @@ public import JSON
 import StorageKit
 
 extension History {
-    /// Messages in which the words occur, those that were stored last first.
+    /// Messages that contain the words, most recently stored first.
     ///
-    /// All words have to occur; `"several words"` in this order, `-word` not at all, `wor*` as the beginning of one. The
-    /// filter's text is not looked at. `before` is the last message of the page before.
+    /// All words must occur; `"several words"` in this order, `-word` not at all, `wor*` as a prefix. The text of the
+    /// filter is not used. `before` is the last message of the previous page.
     ///
-    /// A message that forks share is found once: in the conversation that wrote it, or while that one is deleted, in the
-    /// newest fork.
+    /// A message that forks share is found once: in the conversation that wrote it, or in the newest fork while that
+    /// one is deleted.
     public func search(
         _ typed: String, _ filter: HistoryFilter = HistoryFilter(), before: MessageID? = nil, limit: Int = 20
     ) async throws -> [SearchHit] {
@@ -28,7 +28,7 @@ extension History {
         }
     }
 
-    /// The index is walked from its newest row on, until there are enough that fit; hence the order of the joins.
+    /// The order of the joins makes SQLite walk the index from its newest row until there are enough matches.
     private static let head: SQL = """
         SELECT c.name, c.title, m.id, m.role, m.time, coalesce(m.model, c.model),
             snippet(messages_text, 0, ?8, ?9, ?10, 16)
@@ -38,7 +38,7 @@ extension History {
 
     private static let deletedPlace: SQL = "c.id = m.conversation AND c.deleted IS NOT NULL"
 
-    /// The ways to the messages of all forks are only walked where the writer is deleted.
+    /// The paths of forks are only walked if the writer is deleted.
     private static let livingPlace: SQL = """
         c.id = coalesce(
             (SELECT id FROM conversations WHERE id = m.conversation AND deleted IS NULL),
@@ -58,7 +58,7 @@ extension History {
         """
 }
 
-/// A message in which the words were found.
+/// A message that contains the words.
 public struct SearchHit: Record, Hashable {
     public let conversation: ConversationID
     public let title: String
@@ -69,17 +69,17 @@ public struct SearchHit: Record, Hashable {
     public let snippet: Snippet
 
     public static let fields: [Field<SearchHit>] = [
-        Field("conversation", "Where it was said", .name) { $0.conversation },
-        Field("title", "What the conversation is about") { $0.title },
-        Field("time", "When it was said") { $0.time },
-        Field("role", "Who said it") { $0.role },
-        Field("text", "The words with what stands around them") { $0.snippet },
-        Field("message", "The message", .detail) { $0.message },
+        Field("conversation", "Id of the conversation", .name) { $0.conversation },
+        Field("title", "Title of the conversation") { $0.title },
+        Field("time", "When the message was sent") { $0.time },
+        Field("role", "Role of the author") { $0.role },
+        Field("text", "The words with their context") { $0.snippet },
+        Field("message", "Id of the message", .detail) { $0.message },
         Field("model", "The model", .detail) { $0.model },
     ]
 }
 
-/// A piece of text in which the words that were looked for are known.
+/// A piece of text with marked matches.
 public struct Snippet: Sendable, Hashable, OutputValue {
     public struct Run: Sendable, Hashable {
         public let text: String
@@ -99,7 +99,7 @@ public struct Snippet: Sendable, Hashable, OutputValue {
     public var json: JSON { .string(plain) }
     public static var schema: Schema { .string }
 
-    /// Two code points for private use, which people's texts have no use for.
+    /// Two private-use code points, which do not occur in ordinary texts.
     static let marks = (open: "\u{10F8E0}", close: "\u{10F8E1}")
 
     init(marked text: String) {
@@ -124,7 +124,7 @@ public struct Snippet: Sendable, Hashable, OutputValue {
 }
 
 extension History {
-    /// Conversations, the one that was written to last first; `after` is the `next` of the page before.
+    /// Conversations, most recently changed first; `after` is the `next` of the previous page.
     public func list(
         _ filter: HistoryFilter = HistoryFilter(), after cursor: ListCursor? = nil, limit: Int = 50
     ) async throws -> Page {
@@ -146,7 +146,7 @@ extension History {
         let state: SQL = filter.isDeleted ? "WHERE c.deleted IS NOT NULL" : "WHERE c.deleted IS NULL"
         let text: SQL =
             switch (filter.text != nil, hasWords) {
-            // The numbers of all values stand in the text, wanted or not.
+            // Every numbered parameter must occur in the text, used or not.
             case (false, _): " AND ?9 IS NULL AND ?10 IS NULL"
             case (true, false): " AND c.title LIKE ?9 ESCAPE '\\' AND ?10 IS NULL"
             case (true, true):
@@ -163,7 +163,7 @@ extension History {
             """ + text + " ORDER BY c.updated DESC, c.id DESC LIMIT ?8"
     }
 
-    /// A pattern for LIKE that finds the text as it is.
+    /// A LIKE pattern that matches the text literally.
     private static func pattern(_ text: String) -> String {
         var pattern = "%"
         for character in text.unicodeScalars {
@@ -174,17 +174,17 @@ extension History {
     }
 }
 
-/// Which conversations, or messages of which, are wanted. What is nil does not matter.
+/// Selects conversations or messages. Nil members do not filter.
 public struct HistoryFilter: Sendable, Hashable {
     public var provider: String?
     public var model: String?
     public var server: String?
-    /// From this moment on, and before that one.
+    /// From this time on, and before that time.
     public var since: Timestamp?
     public var until: Timestamp?
     /// Words of the title or of a message, as in a search.
     public var text: String?
-    /// Those that were deleted instead of the others.
+    /// Deleted ones instead of the others.
     public var isDeleted = false
 
     public init(
@@ -201,14 +201,14 @@ public struct HistoryFilter: Sendable, Hashable {
     }
 }
 
-/// Some of a list, and where it goes on.
+/// A part of a list, with the position where it continues.
 public struct Page: Sendable, Hashable {
     public let items: [Conversation]
-    /// Nil where nothing follows.
+    /// Nil at the end.
     public let next: ListCursor?
 }
 
-/// A place in the list of conversations, which stays right while others are written.
+/// A position in the list of conversations that stays valid while others are written.
 public struct ListCursor: Sendable, Hashable {
     let updated: Timestamp
     let row: Int64

@@ -2,8 +2,8 @@ public import Capabilities
 import StorageKit
 
 extension History {
-    /// What answers took, those of the newest group first. Deleted conversations count as long as they can be had back,
-    /// since what they took was taken. Days are those of UTC.
+    /// The usage of answers, newest group first. Deleted conversations count while they can be restored, because their
+    /// usage is real. Days are in UTC.
     public func usage(
         by grouping: UsageTotal.Grouping, _ filter: HistoryFilter = HistoryFilter()
     ) async throws -> [UsageTotal] {
@@ -23,7 +23,7 @@ extension History {
         }
     }
 
-    /// Numbers that servers made up are cut, so that no sum of them overflows.
+    /// Invented numbers of servers are capped, so that no sum overflows.
     private static let sums: SQL = """
         , count(*), sum(min(m.usage ->> 'input_tokens', 1000000000000)),
             sum(min(m.usage ->> 'output_tokens', 1000000000000)),
@@ -48,7 +48,7 @@ extension UsageTotal.Grouping {
     }
 }
 
-/// What all answers of a kind took together.
+/// The total usage of a group of answers.
 public struct UsageTotal: Record, Hashable {
     /// A conversation's id, a provider, a model, or a day.
     public let key: String
@@ -57,18 +57,18 @@ public struct UsageTotal: Record, Hashable {
     public let answers: Int
     public let usage: Usage
 
-    /// By what answers are counted together.
+    /// How answers are grouped.
     public enum Grouping: String, Choice, Hashable { case conversation, provider, model, day }
 
     public static let fields: [Field<UsageTotal>] = [
-        Field("group", "Which answers", .name) { $0.key },
-        Field("title", "What the conversation is about") { $0.title },
-        Field("answers", "How many there were") { $0.answers },
+        Field("group", "Model, provider, conversation or day", .name) { $0.key },
+        Field("title", "Title of the conversation") { $0.title },
+        Field("answers", "Number of answers") { $0.answers },
         Field("input_tokens", "Tokens read by the model") { $0.usage.inputTokens },
         Field("output_tokens", "Tokens written by the model") { $0.usage.outputTokens },
-        Field("cached_tokens", "Tokens read that came from the provider's cache") { $0.usage.cachedTokens },
-        Field("cache_write_tokens", "Tokens read that went into the cache") { $0.usage.cacheWriteTokens },
-        Field("reasoning_tokens", "Tokens written that were thoughts") { $0.usage.reasoningTokens },
-        Field("cost_usd", "What it cost in US dollars, as far as that is known") { $0.usage.cost },
+        Field("cached_tokens", "Tokens read from the provider's cache") { $0.usage.cachedTokens },
+        Field("cache_write_tokens", "Tokens written to the cache") { $0.usage.cacheWriteTokens },
+        Field("reasoning_tokens", "Tokens written as reasoning") { $0.usage.reasoningTokens },
+        Field("cost_usd", "Cost in US dollars, as far as it is known") { $0.usage.cost },
     ]
 }

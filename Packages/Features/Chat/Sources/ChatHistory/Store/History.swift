@@ -2,7 +2,7 @@ public import Capabilities
 public import ProcessKit
 public import StorageKit
 
-/// All conversations of one person on this machine.
+/// All conversations of one user on this machine.
 ///
 ///     let history = History("\(folder)/chat.db", now: now)
 ///     let chat = try await history.create(ConversationSetup(provider: "openai", model: "gpt-5"))
@@ -11,23 +11,23 @@ public import StorageKit
 ///     let answer = try await provider.answer(request) { events in draft.append(events) }
 ///     try await draft.finish(answer)
 ///
-/// Nothing is opened before the first use. Several processes may use one file, and write to one conversation: each new
-/// message names the one that it follows, and where somebody else was faster it becomes a branch.
+/// Nothing is opened before the first use. Several processes may use one file and write to one conversation: each new
+/// message names the one before it, and becomes a branch if another message was added first.
 public final class History: Sendable {
-    /// Where it is kept, to be checked, saved and restored as other stores are.
+    /// The database, which can be checked, backed up and restored like other stores.
     public let database: Database
     let clock: any Clock<Duration>
     let now: @Sendable () -> Timestamp
-    /// What takes secrets out of all that is stored; nil where they are kept.
+    /// Removes secrets from everything that is stored; nil if they are stored.
     let redactor: Redactor?
-    /// The messages that are being written now. One whose end could not be stored counts as interrupted at once.
+    /// The messages that are being written now. A message whose end could not be stored counts as interrupted at once.
     let drafts: Holdings
 
-    /// Names the file; `notice` is told when a damaged one was set aside; standard error, where nothing is said.
+    /// Names the file. `notice` is called when a damaged file was set aside; by default it writes to standard error.
     ///
     /// - Parameters:
-    ///   - redactor: what takes secrets out of all that is stored.
-    ///   - drafts: those of another history of this program that has the same file.
+    ///   - redactor: removes secrets from everything that is stored.
+    ///   - drafts: those of another history of this program with the same file.
     public init(
         _ path: String, without redactor: Redactor? = nil, drafts: Holdings = Holdings(),
         clock: any Clock<Duration> = ContinuousClock(),
@@ -47,14 +47,14 @@ public final class History: Sendable {
     /// A message as it is stored.
     public func kept(_ message: Message) -> Message { redactor?.kept(message) ?? message }
 
-    /// Waits for what is being stored, and closes the file.
+    /// Waits until everything is stored, and closes the file.
     public func close() async {
         await database.close()
     }
 }
 
 extension History {
-    /// The steps that make the tables. What was released is never changed, only followed.
+    /// The migrations. A released one is never changed; new ones are appended.
     static let migrations = [
         Migration(
             "conversations",

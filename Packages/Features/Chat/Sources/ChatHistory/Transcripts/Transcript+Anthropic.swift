@@ -2,9 +2,9 @@ import Capabilities
 import Cryptography
 import JSON
 
-/// The messages of Anthropic: `{"model", "system", "messages": […]}`.
+/// The message format of Anthropic: `{"model", "system", "messages": […]}`.
 ///
-/// Results stand in messages of the user there, and neighbours of one role are one message.
+/// Results are in user messages, and neighbouring messages of one role are merged.
 extension Transcript {
     var anthropic: JSON {
         var system = setup.system.map { [$0] } ?? []
@@ -63,7 +63,7 @@ enum AnthropicMessages {
             let input = call.input.object == nil ? ["input": call.input] : call.input
             return ["type": "tool_use", "id": .string(call.id), "name": .string(call.name), "input": input]
         case .malformedCall(let call):
-            // Only an object may stand here; what the model wrote is kept in one.
+            // Only an object is allowed here, so the model's text is wrapped in one.
             let input: JSON = ["malformed": .string(call.text)]
             return ["type": "tool_use", "id": .string(call.id), "name": .string(call.name), "input": input]
         case .result(let result):
@@ -75,7 +75,7 @@ enum AnthropicMessages {
         }
     }
 
-    /// Thoughts of others, which have no signature, are not taken there.
+    /// Unsigned thoughts of other providers are not accepted there.
     private static func json(_ thought: Reasoning) -> JSON? {
         if let sealed = thought.sealed { return ["type": "redacted_thinking", "data": .string(sealed)] }
         guard let signature = thought.signature else { return nil }
@@ -84,11 +84,11 @@ enum AnthropicMessages {
 }
 
 extension AnthropicMessages {
-    /// A message, and before it the answers to calls that it holds.
+    /// A message, preceded by the results of calls that it contains.
     static func messages(_ json: JSON) throws(ValueError) -> [Message] {
         let word: String = try json.member("role")
         guard let role = Message.Role(rawValue: word), role == .user || role == .assistant else {
-            throw ValueError("needs to be user or assistant, not \(word.quotedForMessage)", at: ["role"])
+            throw ValueError("must be user or assistant, not \(word.quotedForMessage)", at: ["role"])
         }
         if case .string(let text)? = json["content"] { return [Message(role, text)] }
         let parts = try json.list("content", part)
@@ -114,7 +114,7 @@ extension AnthropicMessages {
                 ToolResult(
                     call: try json.member("tool_use_id"), content: try resultText(json),
                     isError: try json.optional("is_error") ?? false))
-        default: throw ValueError("is no kind of block that is known: \(type.quotedForMessage)", at: ["type"])
+        default: throw ValueError("is an unknown kind of block: \(type.quotedForMessage)", at: ["type"])
         }
     }
 
@@ -129,7 +129,7 @@ extension AnthropicMessages {
                 return .text(text ?? "[\(type): \(url ?? "elsewhere")]")
             }
             let text: String = try source.member("data")
-            guard let bytes = Base64.decode(text) else { throw ValueError("is no base64", at: ["data"]) }
+            guard let bytes = Base64.decode(text) else { throw ValueError("is not valid base64", at: ["data"]) }
             let mediaType: String = try source.member("media_type")
             return .attachment(Attachment(name: title ?? type, mediaType: mediaType, bytes: bytes))
         } catch {

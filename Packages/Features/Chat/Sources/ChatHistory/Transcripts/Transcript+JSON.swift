@@ -2,7 +2,7 @@ import Capabilities
 import JSON
 import ModelKit
 
-/// Martlet's own format, version 1: everything that the history has of a conversation.
+/// Martlet's own format, version 1: everything that the history stores of a conversation.
 extension Transcript {
     private static let version = 1
 
@@ -32,7 +32,7 @@ extension Transcript {
             throw ValueError("needs 'conversation'", at: ["martlet"])
         }
         guard try json.member("version", as: Int.self) == Self.version else {
-            throw ValueError("is not known here; use a newer version of this program", at: ["version"])
+            throw ValueError("is not supported; use a newer version of this program", at: ["version"])
         }
         let setup = ConversationSetup(
             provider: try json.optional("provider"), model: try json.optional("model"),
@@ -43,13 +43,13 @@ extension Transcript {
         let items: [Item] = try json.list("messages") { element throws(ValueError) in
             let item = try Item(json: element)
             if let parent = item.parent, !(0..<count).contains(parent) {
-                throw ValueError("needs the place of an earlier message", at: ["parent"])
+                throw ValueError("must be the index of an earlier message", at: ["parent"])
             }
             count += 1
             return item
         }
         let head: Int? = try json.optional("head")
-        if let head, !items.indices.contains(head) { throw ValueError("needs the place of a message", at: ["head"]) }
+        if let head, !items.indices.contains(head) { throw ValueError("must be the index of a message", at: ["head"]) }
         let calls: [CallEntry] = json["calls"] == nil ? [] : try json.list("calls", CallEntry.init(json:))
         self.init(
             title: try json.optional("title"), setup: setup, created: try json.optional("created"),
@@ -117,7 +117,7 @@ extension CallEntry {
 }
 
 extension [Message.Part] {
-    /// All contents written out, which cannot fail: nothing is kept elsewhere.
+    /// All contents written inline, which cannot fail because nothing is stored elsewhere.
     var inlineJSON: JSON {
         do { return try MessageCoding.inline.json(self) } catch { return .array([]) }
     }

@@ -2,7 +2,7 @@ import Capabilities
 import JSON
 import ModelKit
 
-/// Markdown to be read: a heading for the title, one for each message, and its text as it is.
+/// Readable Markdown: a heading for the title, one for each message, and the text unchanged.
 ///
 ///     # The weather
 ///
@@ -10,8 +10,8 @@ import ModelKit
 ///
 ///     Will it rain?
 ///
-/// What is no text stands in fenced blocks named `martlet-…`. A line of a text that looks like one of these begins with
-/// a backslash, which Markdown does not show before `#` and a backquote.
+/// Parts that are not text are in fenced blocks named `martlet-…`. A line of text that looks like one of these begins
+/// with a backslash, which Markdown does not show before `#` and a backquote.
 extension Transcript {
     var markdown: String {
         var text = title.map { $0.isEmpty ? "" : "# \($0)\n\n" } ?? ""
@@ -27,7 +27,7 @@ extension Transcript {
 
     init(markdown text: String) throws(HistoryError) {
         var reader = MarkdownReader()
-        // Not by characters: "\r\n" is one of them.
+        // Not split by characters: "\r\n" is one character.
         let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
         var number = 0
         do throws(ValueError) {
@@ -38,18 +38,18 @@ extension Transcript {
             try reader.finish()
         } catch {
             throw HistoryError(
-                .invalid, "line \(number) is not as it should be: \(PlainText.escape(error.description))")
+                .invalid, "line \(number) is not valid: \(PlainText.escape(error.description))")
         }
         guard !reader.items.isEmpty || reader.setup.system != nil else {
             throw HistoryError(
                 .invalid,
-                "there is no message in this Markdown; each needs a heading such as '## User' or '## Assistant'")
+                "the Markdown contains no messages; each needs a heading such as '## User' or '## Assistant'")
         }
         self.init(title: reader.title, setup: reader.setup, items: reader.items, head: reader.items.indices.last)
     }
 }
 
-/// The lines that mean something in a transcript.
+/// The lines with a meaning in a transcript.
 enum MarkdownLines {
     static let roles: [(word: String, role: Message.Role)] = [
         ("User", .user), ("Assistant", .assistant), ("System", .system), ("Tool", .tool),
@@ -92,7 +92,7 @@ enum MarkdownLines {
         }
     }
 
-    /// Whether a line, without the backslashes before it, would be taken for one of ours.
+    /// Whether a line, without leading backslashes, would be read as one of these.
     static func isSpecial(_ line: String) -> Bool {
         let bare = line.drop { $0 == "\\" }
         return bare.hasPrefix(fence) || role(of: String(bare)) != nil || isSystemPrompt(String(bare))
@@ -100,7 +100,7 @@ enum MarkdownLines {
 
     static func isSystemPrompt(_ line: String) -> Bool { line == systemPrompt || line == systemPrompt + "\r" }
 
-    /// The role that a heading names, and what else it says.
+    /// The role in a heading, and the rest of it.
     static func role(of line: String) -> (role: Message.Role, facts: [String])? {
         guard line.hasPrefix("## ") else { return nil }
         var text = String(line.dropFirst(3))
@@ -129,7 +129,7 @@ enum MarkdownLines {
     }
 }
 
-/// Reads the lines of a transcript in Markdown, one after the other.
+/// Reads the lines of a Markdown transcript, one after the other.
 struct MarkdownReader {
     private enum Section {
         case title
@@ -144,7 +144,7 @@ struct MarkdownReader {
     private var section = Section.title
     private var parts: [Message.Part] = []
     private var lines: [String] = []
-    /// Within one of our blocks: its contents so far.
+    /// The contents of the current block so far.
     private var block: String?
 
     mutating func read(_ line: String) throws(ValueError) {
@@ -171,7 +171,7 @@ struct MarkdownReader {
 
     mutating func finish() throws(ValueError) {
         if block != nil { throw ValueError("the last block does not end with ```") }
-        // Each section ends with a blank line and the end of that; a hand-written last one may not.
+        // Each section ends with a blank line and a line end; a hand-written last one may not.
         if case .title = section {} else if lines.last == "" { lines.removeLast() }
         begin(.title)
     }
@@ -181,7 +181,7 @@ struct MarkdownReader {
         do {
             json = try JSON(parsing: text, reading: .deep)
         } catch {
-            throw ValueError("the block before it is no JSON: \(error.message)")
+            throw ValueError("the block before it is not valid JSON: \(error.message)")
         }
         return try MessageCoding.inline.part(json)
     }
@@ -197,7 +197,7 @@ struct MarkdownReader {
         if let server = value("Server") { setup.server = server }
     }
 
-    /// The text between two blocks or headings, without the blank line on either side.
+    /// The text between two blocks or headings, without the blank lines around it.
     private mutating func endText() {
         if lines.first == "" || lines.first == "\r" { lines.removeFirst() }
         if lines.last == "" || lines.last == "\r" { lines.removeLast() }

@@ -2,10 +2,10 @@ import Capabilities
 import Cryptography
 import JSON
 
-/// The messages of OpenAI's chat completions: `{"model", "messages": […]}`, or the list alone.
+/// The message format of OpenAI's Chat Completions: `{"model", "messages": […]}`, or the list alone.
 ///
-/// It has no place for thoughts, states and times. Calls that a server has done itself are left out with their results,
-/// for every other call wants an answer.
+/// It has no place for reasoning, states and times. Calls that a server ran are left out with their results, because
+/// every call in this format needs an answer.
 extension Transcript {
     var openAI: JSON {
         var messages: [JSON] = []
@@ -23,7 +23,7 @@ extension Transcript {
         var messages: [Message] = []
         let add = { (element: JSON) throws(ValueError) -> Message in try OpenAIMessages.message(element) }
         for message in try json.array == nil ? json.list("messages", add) : json.list(add) {
-            // Answers to the calls of one message are one message here.
+            // The results of the calls of one message are one message here.
             if message.role == .tool, messages.last?.role == .tool {
                 messages[messages.count - 1].parts += message.parts
             } else {
@@ -37,7 +37,7 @@ extension Transcript {
 }
 
 extension [Message] {
-    /// Takes the instructions at the beginning out of the messages.
+    /// Moves the system messages at the beginning out of the messages.
     mutating func takeSystem() -> String? {
         let system = prefix { $0.role == .system && $0.calls.isEmpty }
         removeFirst(system.count)
@@ -46,7 +46,7 @@ extension [Message] {
 }
 
 extension Message {
-    /// What other programs can be given: without the calls that a server has done, and nil where nothing is left.
+    /// The message for other programs, without the calls that a server ran; nil if nothing remains.
     var sendable: Message? {
         let done = Set(calls.filter(\.isDone).map(\.id))
         let parts = parts.filter { part in
@@ -115,7 +115,7 @@ extension OpenAIMessages {
             "system": .system, "developer": .system, "user": .user, "assistant": .assistant, "tool": .tool,
         ]
         guard let role = roles[word] else {
-            throw ValueError("is no role that is known: \(word.quotedForMessage)", at: ["role"])
+            throw ValueError("is an unknown role: \(word.quotedForMessage)", at: ["role"])
         }
         var parts = try contents(json)
         if role == .tool {
@@ -125,7 +125,7 @@ extension OpenAIMessages {
         if let refusal: String = try json.optional("refusal"), !refusal.isEmpty { parts.append(.refusal(refusal)) }
         if let calls: [JSON] = try json.optional("tool_calls"), !calls.isEmpty {
             guard role == .assistant else {
-                throw ValueError("belong to messages of the assistant only", at: ["tool_calls"])
+                throw ValueError("are only allowed in messages of the assistant", at: ["tool_calls"])
             }
             parts += try json.list("tool_calls", call)
         }
@@ -156,10 +156,10 @@ extension OpenAIMessages {
                 return .text("[file: \(try file.optional("file_id") ?? name)]")
             }
             guard let attachment = dataURL(data, name: name) else {
-                throw ValueError("is no data URL in base64", at: ["file", "file_data"])
+                throw ValueError("is not a data URL in base64", at: ["file", "file_data"])
             }
             return .attachment(attachment)
-        default: throw ValueError("is no kind of content that is known: \(type.quotedForMessage)", at: ["type"])
+        default: throw ValueError("is an unknown kind of content: \(type.quotedForMessage)", at: ["type"])
         }
     }
 
@@ -177,7 +177,7 @@ extension OpenAIMessages {
 
     private static func call(_ id: String, _ name: String, _ text: String) -> Message.Part {
         do {
-            // Some servers send nothing where there is no argument.
+            // Some servers send nothing for a call without arguments.
             return .call(
                 ToolCall(id: id, name: name, input: text.isEmpty ? [:] : try JSON(parsing: text, reading: .deep)))
         } catch {
@@ -185,7 +185,7 @@ extension OpenAIMessages {
         }
     }
 
-    /// The contents of `data:image/png;base64,…`; nil for any other address.
+    /// The contents of `data:image/png;base64,…`; nil for any other URL.
     private static func dataURL(_ url: String, name: String) -> Attachment? {
         guard url.hasPrefix("data:"), let comma = url.firstIndex(of: ",") else { return nil }
         let head = url[..<comma].dropFirst("data:".count)

@@ -3,21 +3,21 @@ import JSON
 import ModelKit
 import StorageKit
 
-/// A conversation outside the history, on its way to or from a file.
+/// A conversation outside of the history, to be exported or imported.
 public struct Transcript: Sendable, Hashable {
     public var title: String?
     public var setup: ConversationSetup
     public var created: Timestamp?
     public var updated: Timestamp?
-    /// All messages, each after the one that it follows.
+    /// All messages, each after its predecessor.
     public internal(set) var items: [Item]
-    /// The place of the newest message among the items.
+    /// The index of the newest message.
     public private(set) var head: Int?
     public var calls: [CallEntry]
 
     /// A message of a transcript.
     public struct Item: Sendable, Hashable {
-        /// The place of the message before it among the items; nil at the beginning.
+        /// The index of the message before it; nil for the first one.
         public let parent: Int?
         public var message: Message
         public let state: Entry.State
@@ -45,7 +45,7 @@ public struct Transcript: Sendable, Hashable {
         }
     }
 
-    /// Messages that follow each other.
+    /// A sequence of messages.
     public init(title: String? = nil, setup: ConversationSetup = ConversationSetup(), messages: [Message]) {
         let items = messages.enumerated().map { Item(parent: $0.offset == 0 ? nil : $0.offset - 1, $0.element) }
         self.init(title: title, setup: setup, items: items, head: items.indices.last)
@@ -64,7 +64,7 @@ public struct Transcript: Sendable, Hashable {
         self.calls = calls
     }
 
-    /// Entries in the order of their ids, in which no message comes before the one that it follows.
+    /// Entries in the order of their ids, so that each message comes after its predecessor.
     init(_ conversation: Conversation, _ entries: [Entry], calls: [CallEntry]) {
         var places: [MessageID: Int] = [:]
         for (place, entry) in entries.enumerated() { places[entry.id] = place }
@@ -79,7 +79,7 @@ public struct Transcript: Sendable, Hashable {
             updated: conversation.updated, items: items, head: conversation.head.flatMap { places[$0] }, calls: calls)
     }
 
-    /// The messages on the way to the newest one.
+    /// The messages on the path to the newest one.
     public var path: [Item] {
         var path: [Item] = []
         var next = head
@@ -91,13 +91,13 @@ public struct Transcript: Sendable, Hashable {
     }
 }
 
-/// How a transcript is written.
+/// The format of a transcript.
 public enum TranscriptFormat: String, Choice, Hashable {
-    /// To be read by people. Brought in again, it has the roles and the texts, and tool calls; attachments are only named.
+    /// For reading. An import has the roles, the texts and the tool calls; attachments are only named.
     case markdown
-    /// Everything, to be brought in elsewhere without loss.
+    /// Everything, to be imported elsewhere without loss.
     case json
-    /// The messages of OpenAI's chat completions.
+    /// The messages of OpenAI's Chat Completions.
     case openai
     /// The messages of Anthropic.
     case anthropic
@@ -114,14 +114,14 @@ extension Transcript {
         }
     }
 
-    /// Reads a file; without a format it is found out.
+    /// Reads a file. Without a format it is detected.
     ///
-    /// Throws `HistoryError.invalid`, which says where what is wrong, such as `messages.3.role`.
+    /// Throws `HistoryError.invalid`, which names the place of the problem, such as `messages.3.role`.
     public init(parsing bytes: [UInt8], as format: TranscriptFormat? = nil) throws(HistoryError) {
         let isJSON = bytes.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }.map { $0 == 0x7B || $0 == 0x5B } ?? false
         if format == .markdown || format == nil && !isJSON {
             guard let text = String(validating: bytes, as: UTF8.self) else {
-                throw HistoryError(.invalid, "this is no text in UTF-8; save it as such and try again")
+                throw HistoryError(.invalid, "the document is not valid UTF-8 text; save it as UTF-8 and try again")
             }
             self = try Transcript(markdown: text)
             return
@@ -130,7 +130,7 @@ extension Transcript {
         do {
             json = try JSON(parsing: bytes, reading: .deep)
         } catch {
-            throw HistoryError(.invalid, "this is no JSON: \(PlainText.escape(error.description))")
+            throw HistoryError(.invalid, "the document is not valid JSON: \(PlainText.escape(error.description))")
         }
         let format = format ?? Self.format(of: json)
         do throws(ValueError) {
@@ -142,7 +142,7 @@ extension Transcript {
         } catch {
             throw HistoryError(
                 .invalid,
-                "this is no conversation in the format '\(format.rawValue)': "
+                "the document is not a conversation in the format '\(format.rawValue)': "
                     + PlainText.escape(error.description))
         }
     }
@@ -158,7 +158,7 @@ extension Transcript {
 }
 
 extension History {
-    /// A conversation with all its messages and branches, as it is handed on.
+    /// A conversation with all its messages and branches, to be exported.
     public func transcript(of id: ConversationID) async throws -> Transcript {
         try await database.read { [drafts] connection in
             let stored = try connection.conversation(id)
@@ -167,7 +167,7 @@ extension History {
                 for entry in try connection.path(to: head, drafts) { entries[entry.id] = entry }
             }
             for entry in try connection.entries(drafts, "WHERE m.conversation = ?", stored.row) {
-                // The way to it may lead through messages of others.
+                // The path to it may lead through messages of other conversations.
                 for entry in try entries[entry.id] == nil ? connection.path(to: entry.id, drafts) : [] {
                     entries[entry.id] = entry
                 }
@@ -178,8 +178,8 @@ extension History {
         }
     }
 
-    /// Brings a conversation in, as a new one. Its options and what it allows tools to do are not taken over, since nobody
-    /// here has chosen them; nor is a time that is yet to come, by which it would stay the newest for good.
+    /// Imports a conversation as a new one. Its options and tool rules are not taken over, because the user has not
+    /// chosen them. Times in the future are not taken over either, because the conversation would stay the newest.
     @discardableResult
     public func add(_ transcript: Transcript) async throws -> Conversation {
         let (now, transcript) = (now(), kept(transcript))
@@ -209,7 +209,7 @@ extension History {
         var transcript = transcript
         transcript.title = transcript.title.map { kept($0) }
         transcript.setup = kept(transcript.setup)
-        // Nobody here has chosen these either, so that they are texts like all the others.
+        // The user has not chosen these either, so they are redacted like all other texts.
         transcript.setup.provider = transcript.setup.provider.map { kept($0) }
         transcript.setup.model = transcript.setup.model.map { kept($0) }
         transcript.setup.server = transcript.setup.server.map { kept($0) }
@@ -239,7 +239,7 @@ extension Connection {
     ) throws -> [MessageID] {
         var (ids, positions): ([MessageID], [Int]) = ([], [])
         for item in items {
-            // A session belongs to the conversation that was had in it, and a document may name any.
+            // A session belongs to its original conversation, and a document could name any session.
             let start = item.start.map { start in
                 var start = start
                 (start.session, start.project) = (nil, nil)
@@ -250,7 +250,7 @@ extension Connection {
                 provider: item.provider, model: item.model, time: min(now, item.time ?? time), start: start,
                 finish: item.finish, usage: item.usage)
             let position = item.parent.map { positions[$0] + 1 } ?? 0
-            // It is the first of its tree, whose number is its own.
+            // The conversation is the first of its tree, so the tree has its number.
             ids.append(
                 try insert(new, into: row, tree: row, after: item.parent.map { ids[$0] }, position: position))
             positions.append(position)

@@ -5,19 +5,19 @@ import JSON
 import Synchronization
 package import TurnLoop
 
-/// What a server that runs tools is told besides the question itself.
+/// How a server that runs tools is asked, besides the question itself.
 struct AgentServer: Sendable {
-    /// By which a client says that it cannot answer questions, so that nobody waits for it.
+    /// The header of a client that cannot answer approval questions, so that the server does not wait.
     private static let approvals = "X-Martlet-Approvals"
 
-    /// Where its sessions are.
+    /// The address of its sessions.
     let sessions: HTTPURL
-    /// Told the session that runs when the answer is not wanted any more.
+    /// Receives the running session when the answer is no longer wanted.
     let stop: @Sendable (_ session: String) -> Void
-    /// Answers what the server asks; nil where nobody is there.
+    /// Answers approval questions; nil if nobody can.
     var approve: TurnLoop.Approve?
 
-    /// How this server is asked.
+    /// The access to this server.
     func access(_ access: ServerAccess) -> ServerAccess {
         guard approve == nil else { return access }
         var access = access
@@ -25,16 +25,16 @@ struct AgentServer: Sendable {
         return access
     }
 
-    /// What became of a question.
+    /// The outcome of an approval question.
     struct Settled {
         var isUnapproved = false
-        /// Whether the answer that was given beforehand does not fit.
+        /// Whether a prepared answer does not match the question.
         var isUnfit = false
-        /// What the person has to know.
+        /// A notice for the user.
         var notice: String?
     }
 
-    /// Asks the person what the server asks, and tells it the answer.
+    /// Asks the user an approval question and sends the answer to the server.
     func settle(_ question: ServerQuestion, in session: String?, through access: ServerAccess) async throws -> Settled {
         guard let approve, let session = question.session ?? session else { return Settled() }
         var settled = Settled()
@@ -45,27 +45,27 @@ struct AgentServer: Sendable {
             throw CancellationError()
         } catch is Expired {
             return Settled(
-                isUnapproved: true, notice: "nobody answered in time, so \(access.name) does not do the call")
+                isUnapproved: true, notice: "nobody answered in time, so \(access.name) does not run the call")
         } catch InteractionError.declined {
-            // A no without words.
+            // A denial without a reason.
         } catch let error as InteractionError where error.isUnfit {
             settled.isUnfit = true
-            answer.reason = "the answer that was given beforehand does not fit the question"
+            answer.reason = "the prepared answer does not match the question"
             settled.notice = error.message
         } catch {
             settled.isUnapproved = true
-            answer.reason = "nobody was there to allow it"
+            answer.reason = "nobody was available to allow it"
             if case InteractionError.unanswered = error {} else { settled.notice = AnyFailure(error).message }
         }
         do {
             if let notice = try await tell(answer, question.id, session, access) { settled.notice = notice }
         } catch let error where !(error is CancellationError) {
-            settled.notice = "the answer did not reach \(access.name): \(AnyFailure(error).message)"
+            settled.notice = "your answer did not reach \(access.name): \(AnyFailure(error).message)"
         }
         return settled
     }
 
-    /// - Returns: what the person is to know of how it was taken.
+    /// - Returns: a notice for the user, if the server restricted the answer.
     private func tell(
         _ answer: ApprovalAnswer, _ id: String, _ session: String, _ access: ServerAccess
     ) async throws -> String? {
@@ -80,16 +80,16 @@ struct AgentServer: Sendable {
         var response = try await access.post(place, body)
         var notice: String?
         if response.status == .forbidden, body["scope"] == "project" {
-            // Rules of a project may be for others to make.
+            // Rules of a project may be reserved for others.
             body["scope"] = "session"
             response = try await access.post(place, body)
             notice =
-                "your answer counts for this conversation only: \(access.name) lets nobody but an administrator make"
-                + " rules for a project"
+                "your answer applies to this conversation only: \(access.name) lets only administrators make rules for a"
+                + " project"
         }
         guard !response.status.isSuccess else { return notice }
         guard response.status.code != 404 else {
-            throw ChatError(.unsupported, "the question is not open any more", provider: access.id, status: 404)
+            throw ChatError(.unsupported, "the question is no longer open", provider: access.id, status: 404)
         }
         throw access.refused(response)
     }
@@ -113,7 +113,7 @@ struct AgentServer: Sendable {
     }
 }
 
-/// A call that a server does only when somebody allows it, as a frame of its stream tells it.
+/// A call that the server runs only after approval, from a frame of its stream.
 struct ServerQuestion {
     let id: String
     let session: String?
@@ -121,7 +121,7 @@ struct ServerQuestion {
     /// How long the server waits for the answer.
     let limit: Duration?
 
-    /// Nil for what is no such frame, or could not be answered.
+    /// Nil if this is not such a frame, or if it could not be answered.
     init?(_ data: [UInt8]) {
         guard let frame = try? JSON(parsing: data, reading: .stream), frame["object"] == "approval_request",
             let id = frame["id"]?.string, id.isPathWord
@@ -139,28 +139,26 @@ struct ServerQuestion {
 }
 
 extension String {
-    /// Whether it can stand in a path as one part of it, and changes nothing else there.
+    /// Whether it can be one component of a path.
     var isPathWord: Bool {
         !isEmpty && utf8.count <= 200 && utf8.allSatisfy(HTTPHeaders.isTokenByte)
     }
 }
 
-/// A provider whose server may run tools of its own, and asks before it uses some of them.
+/// A provider whose server may run its own tools and asks before some of them.
 package protocol AgentProvider: ModelProvider {
-    /// Asks a model as `answer` does.
+    /// Asks a model like `answer`.
     ///
-    /// - Parameter approve: answers what the server asks; without it the server denies at once what it would have to ask.
+    /// - Parameter approve: answers approval questions. Without it the server denies at once what it would ask about.
     func answer(
         _ request: ChatRequest, approve: TurnLoop.Approve?, _ receive: ([ChatEvent]) async throws -> Void
     ) async throws -> ChatAnswer
 
-    /// The id of a project that the server knows by this name or id. A server that lists no projects decides itself what
-    /// it takes.
+    /// The id of the project with this name or id. A server that lists no projects decides itself what it accepts.
     func project(named name: String) async throws -> String
 }
 
-/// The session and the project under which a gateway runs an answer: as its headers say, else its body, else as they
-/// were sent.
+/// The session and the project of a gateway's answer: from its headers, else its body, else as they were sent.
 struct ServerSession: Sendable {
     private var told = ChatStart()
     private let sent: ChatStart
@@ -169,7 +167,7 @@ struct ServerSession: Sendable {
         sent = ChatStart(session: extras["session_id"]?.string, project: extras["project_id"]?.string)
     }
 
-    /// The session that runs now, as far as it is known.
+    /// The running session, if it is known.
     var id: String? { told.session ?? sent.session }
 
     mutating func read(_ headers: HTTPHeaders) {
@@ -188,7 +186,7 @@ struct ServerSession: Sendable {
         for index in events.indices {
             guard case .began(let start) = events[index] else { continue }
             let whole = completed(start)
-            // A stop by this id needs it also when it stood only in the body.
+            // A stop needs the id even if only the body contained it.
             told.session = whole.session
             told.project = whole.project
             events[index] = .began(whole)
@@ -201,10 +199,10 @@ struct ServerProject {
     let id: String
     let name: String
 
-    /// A server that pages for ever must not keep anybody.
+    /// A server with endless pages must not block the caller.
     private static let mostPages = 50
 
-    /// All that a gateway has.
+    /// All projects of a gateway.
     static func list(_ place: HTTPURL, _ access: ServerAccess) async throws -> [ServerProject] {
         var all: [ServerProject] = []
         for page in 1...mostPages {
@@ -212,7 +210,8 @@ struct ServerProject {
             guard let json = try? JSON(parsing: response.body, reading: .stream),
                 let rows = json.array ?? json["data"]?.array
             else {
-                throw ChatError(.badAnswer, "\(access.name) lists its projects in no known form", provider: access.id)
+                throw ChatError(
+                    .badAnswer, "unexpected response from \(access.name): not a list of projects", provider: access.id)
             }
             all += rows.compactMap { row in
                 guard let id = row["id"]?.string, let name = row["name"]?.string else { return nil }
@@ -224,10 +223,10 @@ struct ServerProject {
     }
 }
 
-/// Tells gateways that an answer is not wanted any more.
+/// Tells gateways that an answer is no longer wanted.
 ///
-/// Whoever stops must not wait for that, and it must go out although their task is cancelled. So these tasks live here,
-/// two seconds at most, and `close` waits for them.
+/// The caller that stops must not wait for this, and it must be sent although the caller's task is cancelled. Therefore
+/// these tasks live here for at most two seconds, and `close` waits for them.
 final class Farewells: Sendable {
     private struct State {
         var tasks: [Int: Task<Void, Never>] = [:]
@@ -237,7 +236,7 @@ final class Farewells: Sendable {
     private let state = Mutex(State())
     private static let limit: Duration = .seconds(2)
 
-    /// Ends a session, and with it what runs in it.
+    /// Ends a session with everything that runs in it.
     func stop(_ session: String, at chat: HTTPURL, through access: ServerAccess) {
         state.withLock { state in
             let number = state.next
@@ -250,7 +249,7 @@ final class Farewells: Sendable {
         }
     }
 
-    /// Returns when all has been said.
+    /// Returns when all stops were sent.
     func close() async {
         for task in state.withLock({ Array($0.tasks.values) }) { await task.value }
     }
@@ -260,7 +259,7 @@ final class Farewells: Sendable {
     }
 
     private static func end(_ session: String, _ chat: HTTPURL, _ access: ServerAccess) async {
-        // What is no plain id would change the path.
+        // Anything but a plain id would change the path.
         guard session.isPathWord else { return }
         do {
             var request = HTTPRequest(.delete, try chat.below("/\(session)"), headers: access.headers)
@@ -271,7 +270,7 @@ final class Farewells: Sendable {
             request.retry = .none
             _ = try await access.credential.send(request, with: access.client)
         } catch {
-            // The connection of the answer is closed already, which ends it at most servers; nobody waits for more.
+            // The connection of the answer is already closed, which also ends it at most servers.
         }
     }
 }

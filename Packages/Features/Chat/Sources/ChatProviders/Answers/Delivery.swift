@@ -2,21 +2,21 @@ import Capabilities
 import JSON
 import TurnLoop
 
-/// What of an answer has reached the caller.
+/// What has reached the caller of an answer.
 struct Delivery {
     typealias Receive = ([ChatEvent]) async throws -> Void
 
-    /// Whether something of the answer itself has been seen, after which nothing is asked again.
+    /// Whether a part of the answer was delivered. After that, the question is not asked again.
     private(set) var hasContent = false
-    /// Whether the server may be at work for us now.
+    /// Whether the server may be working on the answer now.
     var isAsking = false
-    /// Whether something that the server asked was denied because nobody was there.
+    /// Whether an approval question was denied because nobody could answer.
     var isUnapproved = false
-    /// Whether something that the server asked was denied because the answer given beforehand does not fit.
+    /// Whether an approval question was denied because the prepared answer does not match.
     var hasUnfitApproval = false
-    /// Kept only for servers that have sessions.
+    /// The session, for servers that have sessions.
     var session: ServerSession?
-    /// What the server sent that nobody understands.
+    /// The unknown events of the server.
     var skipped = SkippedFrames()
 
     mutating func deliver(_ events: [ChatEvent], to receive: Receive) async throws {
@@ -30,7 +30,7 @@ struct Delivery {
 }
 
 extension ChatEvent {
-    /// Whether it is a part of the answer, and not something about it.
+    /// Whether it is a part of the answer, and not information about it.
     var isContent: Bool {
         switch self {
         case .began, .usage, .notice: false
@@ -39,15 +39,15 @@ extension ChatEvent {
     }
 }
 
-/// Counts what a server sends that no dialect has words for. It does not harm the answer, and a trace shows it.
+/// Counts events that no dialect knows. They do not harm the answer, and a trace shows them.
 struct SkippedFrames {
     private var counts: [String: Int] = [:]
     private var looks = 0
 
-    /// A server that sends nothing else must cost neither time nor memory.
+    /// A server that sends only such events must cost neither time nor memory.
     private static let most = (looks: 256, names: 16, bytes: 65_536)
 
-    /// Looks at an event that has said nothing.
+    /// Looks at an event from which the reader got nothing.
     mutating func look(at name: String, _ data: [UInt8]) {
         guard looks < Self.most.looks, data.count <= Self.most.bytes else { return }
         looks += 1
@@ -64,11 +64,11 @@ struct SkippedFrames {
         notes.note("skipped", .object(skipped))
     }
 
-    /// What it is called, when nobody knows it.
+    /// The name of an unknown event.
     private static func unknown(_ name: String, _ data: [UInt8]) -> String? {
         let name = name == "message" ? "" : name
         guard let object = try? JSON(parsing: data, reading: .stream).object else {
-            // An end mark, or what an event with a name of its own says in other words.
+            // An end mark, or a named event whose data is not JSON.
             return name.isEmpty || known.contains(name) ? nil : name
         }
         if let type = object["type"]?.string ?? (name.isEmpty ? nil : name) {
@@ -86,7 +86,7 @@ struct SkippedFrames {
 
     private static func isKnownBlock(_ type: String) -> Bool { blocks.contains(type) || type.hasSuffix("_tool_result") }
 
-    /// The events of Anthropic and of Responses that are read, or say nothing that is wanted.
+    /// The events of Anthropic and Responses that are read or deliberately ignored.
     private static let known: Set<String> = [
         "ping", "message_start", "message_delta", "message_stop", "content_block_start", "content_block_delta",
         "content_block_stop", "response.created", "response.queued", "response.in_progress", "response.completed",
@@ -98,7 +98,7 @@ struct SkippedFrames {
         "response.function_call_arguments.delta", "response.function_call_arguments.done",
     ]
 
-    /// What Anthropic's blocks and their pieces are.
+    /// The blocks of Anthropic and their pieces.
     private static let blocks: Set<String> = [
         "text", "thinking", "redacted_thinking", "tool_use", "server_tool_use", "mcp_tool_use", "text_delta",
         "thinking_delta", "input_json_delta", "signature_delta",

@@ -1,21 +1,21 @@
 import Capabilities
 
-/// An answer in which a server may pause: Anthropic ends a long turn with tools of its own by `pause_turn`, and wants to
-/// be sent what it has said so far, to go on from there.
+/// An answer in which the server may pause. Anthropic ends a long turn with its own tools with `pause_turn` and expects
+/// the answer so far to be sent back to continue.
 struct PausedAnswer {
-    /// So often one answer is gone on with. A server that pauses for ever must not be paid for ever.
+    /// The maximum number of continuations. A server that pauses for ever must not be paid for ever.
     private static let limit = 8
 
     private let asked: ChatRequest
     private var pauses = 0
-    /// All that has been said.
+    /// The answer so far.
     private(set) var answer: ChatAnswer?
 
     init(_ request: ChatRequest) {
         asked = request
     }
 
-    /// What is to be asked now.
+    /// The next request.
     var request: ChatRequest {
         guard let answer else { return asked }
         var request = asked
@@ -23,16 +23,16 @@ struct PausedAnswer {
         return request
     }
 
-    /// Takes the next part, and says whether another one follows.
+    /// Adds the next part. Returns whether another one follows.
     mutating func takes(_ next: ChatAnswer) -> Bool {
         answer = answer.map { $0.adding(next) } ?? next
         pauses += 1
-        // A client that speaks to the server in its own words goes on by itself.
+        // A client that sends native requests continues by itself.
         guard asked.native?.dialect != .anthropic else { return false }
         return next.finish == .other("pause_turn") && pauses <= Self.limit
     }
 
-    /// Events of what follows, as they are in the midst of one answer.
+    /// The events of a continuation, without those that only begin an answer.
     func continued(by events: [ChatEvent]) -> [ChatEvent] {
         guard let answer else { return events }
         return events.compactMap { event in

@@ -6,24 +6,24 @@ import ModelKit
 import OpenAIDialect
 import ResponsesDialect
 
-/// Decides what comes after a try of which nothing has been seen. It has no clock and no connection of its own.
+/// Decides what follows an attempt of which nothing was delivered. It has no clock and no connection.
 struct Recovery {
     enum Step {
         case giveUp
-        /// Ask at once in another way: other names, a new session.
+        /// Ask again at once in another way: with other names or a new session.
         case change
-        /// Ask for the answer as a whole, with the reason for the person.
+        /// Ask without streaming. The text is the reason for the user.
         case asWhole(String)
         case wait(Duration, exactly: Bool)
     }
 
     static let waits: [Duration] = [.seconds(1), .seconds(2), .seconds(4)]
-    /// Longer than this is not waited; the person is told instead.
+    /// The longest wait. For longer ones, the user is told instead.
     static let longestWait: Duration = .seconds(60)
 
-    /// How long a server wants to be left alone that limits requests without saying for how long.
+    /// The wait for a server that limits requests without a wait time.
     var rateLimitWait: Duration?
-    /// Whether the server runs tools, which must not be run twice.
+    /// Whether the server runs tools, which must not run twice.
     let runsTools: Bool
     private var waited = 0
     private var deaths = 0
@@ -44,7 +44,7 @@ struct Recovery {
                 request.extras["session_id"] = nil
                 return .change
             }
-            // What a client wrote is never changed for it.
+            // A native request of a client is never changed.
             let isWritten = request.native?.dialect == .anthropic && dialect is AnthropicDialect
             if !isWritten, failure.status == 400 || failure.status == 422, let refusal = failure.refusal,
                 let other = Self.adapted(dialect, to: refusal, model: request.model)
@@ -56,7 +56,7 @@ struct Recovery {
         }
         if request.streams, kind.refusesStreaming {
             request.streams = false
-            return .asWhole("this server does not stream; waiting for the whole answer")
+            return .asWhole("this server does not support streaming; waiting for the complete answer")
         }
         guard request.repeats, failure.mayPass, waited < Self.waits.count else { return .giveUp }
         if runsTools, !failure.hasCertainlyNotBegun { return .giveUp }
@@ -64,12 +64,12 @@ struct Recovery {
         if request.streams, deaths == 2 {
             waited += 1
             request.streams = false
-            return .asWhole("the stream broke twice before anything came; waiting for the whole answer")
+            return .asWhole("the stream broke off twice before anything arrived; waiting for the complete answer")
         }
         return wait(after: failure)
     }
 
-    /// The dialect with other names for what was refused.
+    /// The dialect with another name for the refused member.
     private static func adapted(
         _ dialect: any Dialect, to refusal: ServerRefusal, model: String
     ) -> (any Dialect)? {
@@ -94,22 +94,23 @@ struct Recovery {
     }
 }
 
-/// Why one try did not lead to an answer, with what decides whether there is another. It never leaves this module.
+/// Why an attempt failed, with the facts that decide about a retry. It never leaves this module.
 struct AnswerFailure: Error {
-    /// What the caller is told.
+    /// The error for the caller.
     var error: any Error
     var refusal: ServerRefusal?
     var status: Int?
-    /// Whether the connection or the stream broke, or stood still.
+    /// Whether the connection or the stream broke or stalled.
     var isDeath = false
-    /// Whether the server answered with nothing but a status that says no.
+    /// Whether the server answered only with an error status.
     var isRefusal = false
-    /// Whether the server says that it must not be asked again.
+    /// Whether the server forbids a retry.
     var isFinal = false
 
     var chat: ChatError? { error as? ChatError }
 
-    /// Whether a server that runs tools has certainly not begun: else they may have been used, and would be used again.
+    /// Whether a server that runs tools has certainly not started. Otherwise its tools may have run, and would run
+    /// again.
     var hasCertainlyNotBegun: Bool {
         guard isRefusal else { return false }
         switch status {
@@ -119,21 +120,21 @@ struct AnswerFailure: Error {
         }
     }
 
-    /// The same for a server that may have used tools, which a person should know before they ask once more.
+    /// The same failure with a warning that tools may have run already.
     var afterWork: AnswerFailure {
         guard var error = chat else { return self }
-        error.remedy = "it may have used tools already; look at what it has done before you ask again"
+        error.remedy = "it may already have used tools; check what it has done before you try again"
         var failure = self
         failure.error = error
         return failure
     }
 
-    /// Whether it may pass by itself.
+    /// Whether a retry may help.
     var mayPass: Bool {
         if isFinal { return false }
         switch chat?.kind {
         case .rateLimited, .notReady: return true
-        // The server's own time limit, not ours: ours has already taken long enough.
+        // This is the server's own timeout. Our timeouts have already taken long enough.
         case .timedOut: return status != nil
         default: return isDeath
         }
@@ -141,12 +142,12 @@ struct AnswerFailure: Error {
 }
 
 extension AnswerFailure {
-    /// What came is for people with a browser: from a wrong address, or from a proxy in whose midst the server is gone.
+    /// The answer is a web page: from a wrong address, or from a proxy whose server is gone.
     init(webPageFrom server: ServerAccess, hasBegun: Bool, status: Int) {
         self.init(
             error: hasBegun
                 ? ChatError(
-                    .streamLost, "\(server.name) sent a web page in the midst of the answer", remedy: "ask again",
+                    .streamLost, "\(server.name) sent a web page in the middle of the answer", remedy: "try again",
                     provider: server.id, status: status)
                 : ChatError(
                     .badAnswer, "\(server.name) sent a web page instead of an answer",
@@ -162,7 +163,7 @@ extension AnswerFailure {
     init(_ error: DialectError, model: String, from server: ServerAccess) {
         self.init(error: ChatError(error, model: model, from: server), refusal: error.refusal)
         isDeath = error.kind == .cut
-        // A refusal in the midst of an answer may have a status as its code.
+        // A refusal in the middle of an answer may have a status as its code.
         if let code = error.refusal?.code { status = Int(code) }
     }
 }

@@ -4,21 +4,21 @@ import HTTPCore
 import JSON
 import ModelKit
 
-/// Gets an answer from a server: the one way for all of them.
+/// Gets an answer from a server. All providers use it.
 ///
-/// A try that fails before anything of the answer was seen is repeated where that may help; after that, never. The
-/// server is made to wait while the caller is busy, and cancelling closes the connection.
+/// An attempt that fails before any part of the answer was delivered is retried if that may help; after that, never.
+/// The server has to wait while the caller is busy. Cancelling closes the connection.
 struct StreamedAnswer: Sendable {
     let access: ServerAccess
     let url: HTTPURL
     /// Whether an `error:` line is an error, as old llama.cpp servers write it.
     var readsErrorField = false
-    /// How long the server wants to be left alone after a 429 that does not say.
+    /// The wait after a 429 without a wait time.
     var rateLimitWait: Duration?
-    /// For a server that runs tools, in sessions.
+    /// The options of a server that runs tools in sessions.
     var agent: AgentServer?
 
-    /// The answer, and the dialect in which it was got in the end.
+    /// Returns the answer, and the dialect that worked.
     func run(
         _ request: ChatRequest, in dialect: any Dialect, _ receive: Delivery.Receive
     ) async throws -> (answer: ChatAnswer, dialect: any Dialect) {
@@ -44,7 +44,7 @@ struct StreamedAnswer: Sendable {
         } catch let failure as AnswerFailure {
             throw failure.error
         } catch {
-            // The caller has stopped, by cancelling or by an error of its own.
+            // The caller has stopped, by cancelling or with its own error.
             if delivery.isAsking, let agent, let session = delivery.session?.id { agent.stop(session) }
             throw error
         }
@@ -71,12 +71,12 @@ struct StreamedAnswer: Sendable {
                 case .change:
                     guard hadSession, request.extras["session_id"] == nil else { continue }
                     delivery.session = ServerSession(sentIn: request.extras)
-                    try await receive([.notice("the server has ended the session; a new one is begun")])
+                    try await receive([.notice("the server has ended the session; starting a new one")])
                 case .asWhole(let reason): try await receive([.notice(reason)])
                 case .wait(let time, let exactly):
                     let happened = failure.chat?.happened ?? "the server did not answer"
                     try await receive([.notice("\(happened); trying again in \(time.words)")])
-                    // Many clients that were refused together must not come back together.
+                    // Clients that were refused together must not return together.
                     try await access.clock.sleep(for: exactly ? time : time * Double.random(in: 1...1.1))
                 }
             }
@@ -85,14 +85,14 @@ struct StreamedAnswer: Sendable {
 }
 
 extension StreamedAnswer {
-    /// Reads a stream and passes on what there is, as often as something comes.
+    /// Reads a stream and passes on its events as they arrive.
     func readEvents<D: Dialect>(
         _ exchange: HTTPExchange, in dialect: D, model: String, _ delivery: inout Delivery,
         _ receive: Delivery.Receive
     ) async throws -> ChatAnswer {
         var reader = dialect.reader()
         var batches = exchange.events(readsErrorField: readsErrorField).batches.makeAsyncIterator()
-        // One buffer for the data of all events: an array for each would be made and freed as often.
+        // One buffer for the data of all events, because an array for each would be allocated and freed every time.
         var data: [UInt8] = []
         var name = ""
         var gathering = Gathering()
@@ -122,14 +122,14 @@ extension StreamedAnswer {
             } catch let error as DialectError {
                 failure = AnswerFailure(access.clean(error, name, data, dialect), model: model, from: access)
             }
-            // What came before the failure counts.
+            // Events before the failure count.
             try await delivery.deliver(events, to: receive)
             if let failure { throw failure }
-            // The server goes on only when it has its answers.
+            // The server continues only when it has its answers.
             for question in questions { try await settle(question, &delivery, receive) }
             if !reader.isComplete { try await gathering.pause(after: count) }
         }
-        // What stands behind the page may look like a good end all the same.
+        // The rest of a web page could look like a proper end.
         if batches.hasMarkup { throw AnswerFailure(webPageFrom: access, hasBegun: true, status: exchange.status.code) }
         return try await finish(&reader, model, &delivery, receive)
     }
@@ -157,7 +157,7 @@ extension StreamedAnswer {
         }
     }
 
-    /// Reads an answer that came at once: as was asked for, or because this server streams nothing.
+    /// Reads an answer that arrived as a whole, because it was requested so or because this server does not stream.
     func readWhole<D: Dialect>(
         _ exchange: HTTPExchange, in dialect: D, model: String, _ delivery: inout Delivery,
         _ receive: Delivery.Receive
@@ -174,7 +174,7 @@ extension StreamedAnswer {
         }
         var events: [ChatEvent] = []
         do {
-            // Events under another type: what begins with a field's name, or a comment, is no JSON.
+            // Events with another media type: a text that begins with a field name or a comment is not JSON.
             if let first, first != UInt8(ascii: "{"), first != UInt8(ascii: "[") {
                 return try await readKept(body, in: dialect, model, &delivery, receive)
             }
@@ -195,7 +195,7 @@ extension StreamedAnswer {
         parser.feed(body)
         parser.readRest(into: &batch)
         guard !batch.isEmpty else {
-            // It is no stream either, and the dialect has words for that.
+            // It is not a stream either. The dialect reports the error.
             var events: [ChatEvent] = []
             return try dialect.answer(in: body, into: &events)
         }
@@ -219,7 +219,8 @@ extension StreamedAnswer {
 }
 
 extension StreamedAnswer {
-    /// One try. Throws `AnswerFailure` for what went wrong at the server or on the way; everything else is the caller's.
+    /// One attempt. Throws `AnswerFailure` for failures of the server or the connection. All other errors are the
+    /// caller's.
     func once(
         _ request: ChatRequest, in dialect: any Dialect, _ delivery: inout Delivery, _ receive: Delivery.Receive
     ) async throws -> ChatAnswer {
@@ -231,7 +232,7 @@ extension StreamedAnswer {
         }
         let exchange: HTTPExchange
         do {
-            // What belongs to the words of a client goes with them, and to no server of another dialect.
+            // The headers and the query of a native request are only sent to servers of its dialect.
             let native = request.native.flatMap { $0.dialect == type(of: dialect).kind ? $0 : nil }
             let place = try native?.query.map { try url.resolving("?" + $0) } ?? url
             exchange = try await (agent?.access(access) ?? access).ask(
@@ -239,10 +240,10 @@ extension StreamedAnswer {
         } catch let error as HTTPError {
             throw AnswerFailure(error, hasBegun: false, from: access)
         } catch  where !(error is CancellationError) {
-            // Whoever signs has its own words.
+            // The signer has its own error.
             throw AnswerFailure(error: error)
         }
-        // After an answer that was read to its end this does nothing.
+        // This does nothing after an answer that was read to its end.
         defer { exchange.cancel() }
         guard exchange.status.isSuccess else {
             throw await refusal(exchange, in: dialect, model: request.model)
@@ -261,7 +262,7 @@ extension StreamedAnswer {
         return answer
     }
 
-    /// What a server says that did not answer. A body that cannot be read to its end says what it says until there.
+    /// The error of a server that refused. A body that cannot be read to its end is used as far as it was read.
     private func refusal(_ exchange: HTTPExchange, in dialect: any Dialect, model: String) async -> AnswerFailure {
         let status = exchange.status.code
         if exchange.status.isRedirect {
@@ -279,7 +280,7 @@ extension StreamedAnswer {
                 if body.count > 64 << 10 { break }
             }
         } catch {
-            // Its status has said what matters.
+            // The status is enough.
         }
         body = access.clean(body)
         let refusal = dialect.refusal(in: body) ?? Self.refusal(amongEvents: body, in: dialect)
@@ -303,16 +304,16 @@ extension StreamedAnswer {
 }
 
 extension HTTPExchange {
-    /// The type of the body in small letters, without parameters.
+    /// The media type of the body in lower case, without parameters.
     var mediaType: String {
         (headers["Content-Type"] ?? "").prefix { $0 != ";" }.trimmingSpaces.lowercased()
     }
 
-    /// Waits for a moment until the server has ended the body too, so that the connection can be used again.
+    /// Waits briefly for the end of the body, so that the connection can be reused.
     func settle() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                // Only the end is waited for; whatever it is like, the answer is there.
+                // The answer is complete, so errors at the end do not matter.
                 do { for try await _ in body {} } catch {}
             }
             group.addTask {
@@ -324,11 +325,11 @@ extension HTTPExchange {
     }
 }
 
-/// Lets pieces of an answer gather that come faster than anybody can see.
+/// Gathers small pieces of an answer that arrive faster than anyone can see.
 ///
-/// Each time a waiting task is given a few bytes, two threads change places, which costs more than reading them. So when
-/// a handful of events follows the one before within a millisecond, the next ones are looked for some milliseconds
-/// later. Slower streams, and those so fast that there is always much to read, never wait.
+/// Waking a waiting task for a few bytes switches between two threads, which costs more than reading them. Therefore,
+/// when a small batch of events follows the previous one within a millisecond, the reader pauses for some milliseconds.
+/// Slower streams, and streams with large batches, never wait.
 struct Gathering {
     private static let quick: Duration = .milliseconds(1)
     private static let pause: Duration = .milliseconds(5)
@@ -336,7 +337,7 @@ struct Gathering {
 
     private var last: ContinuousClock.Instant?
 
-    /// To be called when so many events have been read and passed on. Throws when the task is cancelled.
+    /// Call this after so many events were read and passed on. Throws when the task is cancelled.
     mutating func pause(after events: Int) async throws {
         if isDue(after: events, at: .now) { try await Task.sleep(for: Self.pause) }
     }
@@ -349,7 +350,7 @@ struct Gathering {
 }
 
 extension ChatAnswer.Finish {
-    /// One word for programs.
+    /// The word for programs.
     package var word: String {
         switch self {
         case .stop: "stop"

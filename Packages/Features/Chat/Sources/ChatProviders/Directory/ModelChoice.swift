@@ -1,25 +1,25 @@
 public import Capabilities
 
-/// Who is asked, and which model.
+/// The chosen provider and model.
 public struct ModelChoice: Sendable {
     public let provider: any ModelProvider
-    /// What a request names; empty where the server has a choice of its own.
+    /// The model of the request; empty if the server chooses.
     public let model: String
-    /// What is known of the model without asking.
+    /// What is known of the model without a request.
     public let description: ModelDescription?
-    /// How to have somebody better, where this one was chosen because there is nobody else.
+    /// How to use another model, if this one was chosen only because there is nothing else.
     public var advice: String?
 
-    /// What names this choice again.
+    /// The name that selects this choice again.
     public var name: String { model.isEmpty ? provider.id : "\(provider.id)/\(model)" }
 
-    /// Whether the model runs on a platform of the person's own.
+    /// Whether the model runs on the user's own platform.
     public var isPlatform: Bool { provider is KamiwazaProvider }
 }
 
 /// The models of all providers that could be asked.
 public struct ModelCatalogue: Sendable {
     public var models: [ModelDescription] = []
-    /// The providers whose list could not be had.
+    /// The providers whose models could not be listed.
     public var failures: [(provider: String, failure: AnyFailure)] = []
 }

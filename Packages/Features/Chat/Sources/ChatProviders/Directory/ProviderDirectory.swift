@@ -4,7 +4,7 @@ import HTTPCore
 import Synchronization
 import TurnLoop
 
-/// Who can be asked, and what a name of a model means.
+/// The available providers, and the meaning of model names.
 ///
 ///     let directory = ProviderDirectory(setup)
 ///     let choice = try await directory.choice(of: "anthropic/claude-haiku-4-5")
@@ -12,17 +12,17 @@ import TurnLoop
 ///     let answer = try await choice.provider.answer(request) { events in … }
 ///     await directory.close()
 ///
-/// Making one opens nothing. The network is used only where a list of models or a server on this machine is looked for.
+/// Creating a directory opens nothing. It uses the network only to list models and to find servers on this machine.
 public final class ProviderDirectory: Sendable {
     let setup: ProviderSetup
     let vendors: [Vendor]
-    /// The vendors, and then the servers of the settings and the environment. Those without a key are in it too.
+    /// The vendors, then the servers of the settings and the environment, including those without a key.
     public let configured: [any ModelProvider]
     private let factory: ProviderFactory
     private let farewells: Farewells
     private let found = Mutex<(providers: [any ModelProvider], time: Timestamp)?>(nil)
 
-    /// For how long a look around on this machine counts.
+    /// How long a search for servers on this machine is valid.
     private static let freshness: Duration = .seconds(60)
 
     public init(_ setup: ProviderSetup) {
@@ -35,12 +35,12 @@ public final class ProviderDirectory: Sendable {
         configured = vendors.map { factory.vendor($0) } + servers.map { factory.server($0) }
     }
 
-    /// Returns when every gateway has been told what is to be stopped, two seconds at most.
+    /// Returns when every gateway was told what to stop, after two seconds at most.
     public func close() async {
         await farewells.close()
     }
 
-    /// Those that can be asked now, with the servers that are found on this machine.
+    /// The providers that can be asked now, including servers found on this machine.
     public func available() async -> [any ModelProvider] {
         async let local = localProviders()
         var available: [any ModelProvider] = []
@@ -50,7 +50,7 @@ public final class ProviderDirectory: Sendable {
         return available
     }
 
-    /// The provider of that id: a vendor, a profile, a server on this machine, or one of somebody else.
+    /// The provider with that id: a vendor, a profile, a server on this machine, or one of another feature.
     public func provider(named id: String) async throws -> any ModelProvider {
         if let provider = configured.first(where: { $0.id == id }) { return provider }
         if setup.localServers.contains(where: { $0.id == id }) {
@@ -62,13 +62,13 @@ public final class ProviderDirectory: Sendable {
         throw ChatError(
             .unknownProvider,
             "there is no provider “\(PlainText.escape(id))”\(Suggestion.text(for: id, among: known))",
-            remedy: "there are \(known.joined(separator: ", "))")
+            remedy: "the providers are \(known.joined(separator: ", "))")
     }
 
     private func notRunning(_ id: String) -> ChatError {
         let place = setup.localServers.first { $0.id == id }.map { "127.0.0.1:\($0.port)" } ?? "this machine"
         return ChatError(
-            .unreachable, "no \(id) answers at \(place)", remedy: "start it, and load a model", provider: id)
+            .unreachable, "\(id) does not answer at \(place)", remedy: "start it and load a model", provider: id)
     }
 
     // MARK: This machine
@@ -87,7 +87,7 @@ public final class ProviderDirectory: Sendable {
             }
             return await group.reduce(into: Set<Int>()) { if $1.1 { $0.insert($1.0) } }
         }
-        // A provider of before is kept, with the list that it has.
+        // An earlier provider is kept with its list of models.
         let before = found.withLock { $0?.providers } ?? []
         let providers = setup.localServers.indices.filter { isThere.contains($0) }.compactMap { index in
             before.first { $0.id == setup.localServers[index].id } ?? factory.local(setup.localServers[index])
@@ -100,7 +100,7 @@ public final class ProviderDirectory: Sendable {
 extension ProviderFactory {
     func local(_ server: LocalServer) -> any ModelProvider {
         do {
-            let access = access(server.id, server.name, .none, remedy: "let it run without a key")
+            let access = access(server.id, server.name, .none, remedy: "run it without a key")
             return ServerProvider(try compatible(access, server.base(), server.quirks), now: setup.now)
         } catch {
             return BrokenProvider(id: server.id, name: server.name, error: error)
@@ -109,7 +109,7 @@ extension ProviderFactory {
 }
 
 extension ProviderSetup {
-    /// The servers of the settings, and those for which the environment alone has an address.
+    /// The servers of the settings, and those whose address is only in the environment.
     static func all(_ servers: [ChatServer], _ environment: [String: String]) -> [ChatServer] {
         var all = servers
         for (id, kind) in [("kamiwaza", ChatServer.Kind.kamiwaza), ("gateway", .gateway)] {
@@ -123,8 +123,8 @@ extension ProviderSetup {
 }
 
 extension ProviderDirectory {
-    /// The models of all that can be asked, all lists asked for at once. What a list does not say is completed by the
-    /// table; where a list cannot be had, the table stands for it.
+    /// The models of all available providers, listed in parallel. The model table completes missing values, and
+    /// replaces a list that is unavailable.
     public func catalogue() async -> ModelCatalogue {
         await catalogue(of: await available())
     }
@@ -154,8 +154,8 @@ extension ProviderDirectory {
     }
 }
 
-/// What a provider answered when it was asked for its models. Not a tuple, since swiftc 6.3.1 loses the first member of a
-/// tuple that a task returns from do and catch when it optimises.
+/// The result of listing the models of a provider. It is not a tuple, because swiftc 6.3.1 miscompiles the first member
+/// of a tuple that a task returns from do and catch when it optimises.
 private struct Listing: Sendable {
     let place: Int
     let provider: String
@@ -169,15 +169,15 @@ private struct Listing: Sendable {
 }
 
 extension ProviderDirectory {
-    /// What a name means, or what is asked where nobody says.
+    /// The choice for a name, or the default choice.
     ///
-    /// A name is a provider and a model (`anthropic/claude-haiku-4-5`), a provider (`ollama`), a model (`gpt-4o`), or the
-    /// beginning of a model's name that fits one only. Without a name it is the configured default, the profile in use,
-    /// a vendor with a key in the environment, another server of the settings, a vendor with a kept key, a server on this
-    /// machine, and what other features have, in this order.
+    /// A name is a provider and a model (`anthropic/claude-haiku-4-5`), a provider (`ollama`), a model (`gpt-4o`), or
+    /// the beginning of exactly one model's name. Without a name, the order is: the configured default, the profile in
+    /// use, a vendor with a key in the environment, another server of the settings, a vendor with a stored key, a
+    /// server on this machine, and the providers of other features.
     ///
-    /// - Parameter agree: Asked before a server of this machine is chosen that nobody has named and that is not among
-    ///   `ProviderSetup.agreed`: whatever listens at a usual port would get what is said. False leaves it out.
+    /// - Parameter agree: called before a server of this machine is chosen that was not named and is not in
+    ///   `ProviderSetup.agreed`, because any program at a usual port would get the messages. False skips the server.
     public func choice(
         of name: String? = nil,
         agreeing agree: @Sendable (LocalServer) async throws -> Bool = { throw ChatError.notAgreed($0) }
@@ -208,7 +208,7 @@ extension ProviderDirectory {
         throw nobody()
     }
 
-    /// The server of this machine with this id, where nobody has agreed yet that it is asked.
+    /// The server of this machine with this id, if its use has not been approved yet.
     private func foundServer(_ id: String) -> LocalServer? {
         guard !setup.agreed.contains(id), !configured.contains(where: { $0.id == id }) else { return nil }
         return setup.localServers.first { $0.id == id }
@@ -218,11 +218,11 @@ extension ProviderDirectory {
         var choice = try await defaultChoice(of: provider)
         let keys = vendors.map(\.keyVariable).joined(separator: ", ")
         choice.advice =
-            "set one of \(keys)" + (setup.authenticator == nil ? "" : ", or 'martlet auth secret set openai'")
+            "set one of \(keys)" + (setup.authenticator == nil ? "" : ", or run 'martlet auth secret set openai'")
         return choice
     }
 
-    /// Whether a provider has this id, whoever it belongs to.
+    /// Whether any provider has this id.
     public func isKnown(_ id: String) -> Bool {
         configured.contains { $0.id == id } || setup.localServers.contains { $0.id == id }
             || setup.others.contains { $0.id == id }
@@ -240,7 +240,7 @@ extension ProviderDirectory {
         return try await search(name)
     }
 
-    /// What a provider is asked for where nobody says what.
+    /// The default model of a provider.
     private func defaultChoice(of provider: any ModelProvider) async throws -> ModelChoice {
         let provider = try await checked(provider)
         if let vendor = vendors.first(where: { $0.id == provider.id }) {
@@ -249,7 +249,7 @@ extension ProviderDirectory {
         if isGateway(provider.id) { return choice(await setup.lastModel(provider.id) ?? "", of: provider) }
         guard let first = try await provider.models().first else {
             throw ChatError(
-                .noModel, "\(provider.name) has no model", remedy: "load one there, or ask another",
+                .noModel, "\(provider.name) has no model", remedy: "load one there, or use another provider",
                 provider: provider.id)
         }
         return ModelChoice(provider: provider, model: first.id, description: setup.table.completing(first))
@@ -265,7 +265,7 @@ extension ProviderDirectory {
             provider: provider, model: model, description: setup.table.description(of: model, provider: provider.id))
     }
 
-    /// A vendor without a key is not asked: it would refuse, and read the question before.
+    /// A vendor without a key is not asked, because it would refuse after it has read the question.
     private func checked(_ provider: any ModelProvider) async throws -> any ModelProvider {
         guard let vendor = vendors.first(where: { $0.id == provider.id }), !hasVariables(vendor),
             await setup.lacksSecret(vendor.id)
@@ -274,11 +274,11 @@ extension ProviderDirectory {
             .noKey, "there is no key for \(vendor.name)",
             remedy: setup.authenticator == nil
                 ? "set \(vendor.keyVariable)"
-                : "set \(vendor.keyVariable), or keep a key with 'martlet auth secret set \(vendor.id)'",
+                : "set \(vendor.keyVariable), or store a key with 'martlet auth secret set \(vendor.id)'",
             provider: vendor.id)
     }
 
-    /// Whether the environment alone is enough to ask a vendor. No secret store is opened for that.
+    /// Whether the environment is enough to ask a vendor. This opens no secret store.
     private func hasVariables(_ vendor: Vendor) -> Bool {
         [vendor.keyVariable, vendor.addressVariable].contains { !setup.environment[$0, default: ""].isEmpty }
     }
@@ -289,30 +289,30 @@ extension ProviderDirectory {
         let server =
             setup.authenticator == nil
             ? "set KAMIWAZA_BASE_URL or GATEWAY_BASE_URL to the address of a server"
-            : "'martlet auth secret set openai' keeps a key, 'martlet auth server add' adds a server"
+            : "store a key with 'martlet auth secret set openai', or add a server with 'martlet auth server add'"
         return ChatError(
             .noProvider,
             """
-            there is no model to ask: set one of \(keys)
-            or start a server of models on this machine: \(places)
+            no model is available: set one of \(keys)
+            or start a model server on this machine: \(places)
             or \(server)
             """)
     }
 }
 
 extension ChatError {
-    /// A server was found at a usual port, and nobody has said that it is the one to ask.
+    /// A server was found at a usual port, and its use has not been approved.
     public static func notAgreed(_ server: LocalServer) -> ChatError {
         ChatError(
             .notAgreed,
-            "\(server.name) seems to answer on port \(server.port) of this machine, but nobody has agreed to ask it",
-            remedy: "name it with --model \(server.id), or put '\(server.id)' into the setting chat.local-servers",
+            "\(server.name) seems to run on port \(server.port) of this machine, but its use has not been approved",
+            remedy: "select it with --model \(server.id), or add '\(server.id)' to the setting chat.local-servers",
             provider: server.id)
     }
 }
 
 extension ProviderDirectory {
-    /// Where what is said to a provider goes; nil for one that is in this process, and for one of somebody else.
+    /// The address to which messages for a provider are sent; nil for a provider in this process or of another feature.
     public func address(of id: String) -> String? {
         if let vendor = vendors.first(where: { $0.id == id }) {
             return Self.normal(
@@ -324,30 +324,30 @@ extension ProviderDirectory {
         return setup.localServers.first { $0.id == id }.map { "http://127.0.0.1:\($0.port)/" }
     }
 
-    /// Whether a provider is another feature's.
+    /// Whether the provider belongs to another feature.
     public func isOther(_ id: String) -> Bool { setup.others.contains { $0.id == id } }
 
-    /// The deployment that answers to a model's name, as far as it was asked.
+    /// The deployment of a model's name, if it is known without a request.
     public func deployment(of choice: ModelChoice) -> String? {
         (choice.provider as? KamiwazaProvider)?.deploymentID(of: choice.model)
     }
 
-    /// Two ways of writing one address are the same.
+    /// Normalises an address, so that equal addresses compare as equal.
     private static func normal(_ address: String) -> String {
         do throws(HTTPError) {
             let text = try HTTPURL(address, assuming: .https).text
             return text.hasSuffix("/") ? text : text + "/"
         } catch {
-            // It leads nowhere, and who asks there is told so.
+            // An invalid address is reported when it is used.
             return address
         }
     }
 }
 
 extension ProviderDirectory {
-    /// The model of a name that says nothing about its provider.
+    /// The choice for a name without a provider.
     func search(_ name: String) async throws -> ModelChoice {
-        // What is known beforehand needs no list, so that a question is on its way at once.
+        // Known models need no list, so the question is sent at once.
         for provider in configured {
             guard let known = setup.table.description(of: name, provider: provider.id),
                 await provider.isAvailable()
@@ -366,7 +366,7 @@ extension ProviderDirectory {
         if let only = fitting.first, let provider = providers.first(where: { $0.id == only.provider }) {
             return ModelChoice(provider: provider, model: only.id, description: only)
         }
-        // A vendor's new model, whose list does not have it yet or cannot be had: the vendor knows.
+        // A new model that is not in the vendor's list, or whose list is unavailable. The vendor decides.
         if let vendor = vendors.first(where: { $0.families.contains { wanted.hasPrefix($0) } }),
             let provider = providers.first(where: { $0.id == vendor.id })
         {
@@ -379,7 +379,7 @@ extension ProviderDirectory {
         let names = fitting.prefix(5).map { "'\(PlainText.escape("\($0.provider)/\($0.id)"))'" }
         return ChatError(
             .ambiguousModel, "several models begin with \(ChatError.shown(name))",
-            remedy: "say which: \(names.joined(separator: ", "))\(fitting.count > 5 ? ", …" : "")")
+            remedy: "specify one: \(names.joined(separator: ", "))\(fitting.count > 5 ? ", …" : "")")
     }
 
     private func notFound(
@@ -392,15 +392,15 @@ extension ProviderDirectory {
                 .noKey, "\(ChatError.shown(name)) is a model of \(vendor.name), for which there is no key",
                 remedy: setup.authenticator == nil
                     ? "set \(vendor.keyVariable)"
-                    : "set \(vendor.keyVariable), or keep a key with 'martlet auth secret set \(vendor.id)'",
+                    : "set \(vendor.keyVariable), or store a key with 'martlet auth secret set \(vendor.id)'",
                 provider: vendor.id)
         }
         let names = ChatError.nearest(to: name, among: catalogue.models.map(\.id)).map { "'\(PlainText.escape($0))'" }
         let advice = names.isEmpty ? "" : "did you mean \(names.joined(separator: ", "))? "
         let silent = catalogue.failures.map(\.provider)
-        let without = silent.isEmpty ? "" : " (the lists of \(silent.joined(separator: ", ")) could not be had)"
+        let without = silent.isEmpty ? "" : " (could not list the models of \(silent.joined(separator: ", ")))"
         return ChatError(
-            .modelNotFound, "nobody has a model \(ChatError.shown(name))\(without)",
-            remedy: "\(advice)'martlet chat models' lists what there is")
+            .modelNotFound, "no provider has a model \(ChatError.shown(name))\(without)",
+            remedy: "\(advice)'martlet chat models' lists the available models")
     }
 }

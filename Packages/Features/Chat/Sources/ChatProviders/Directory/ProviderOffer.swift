@@ -1,20 +1,20 @@
 public import Capabilities
 import OpenAIDialect
 
-/// What is known of a provider before anything of it is made.
+/// What is known of a provider before it is created.
 public struct ProviderOffer: Sendable, Hashable {
     public let id: String
     public let name: String
-    /// Whether it runs tools of its own.
+    /// Whether it runs its own tools.
     public let runsTools: Bool
-    /// Whether it is there only while a server answers at its usual port of this machine.
+    /// Whether it exists only while a server answers at its usual port of this machine.
     public var isFound = false
 }
 
 extension ProviderDirectory {
-    /// What a directory of these servers has beside what it is given by other features, in its order.
+    /// The providers of a directory with these servers, in its order, without those of other features.
     ///
-    /// - Parameter local: Servers that may be found on this machine.
+    /// - Parameter local: the servers that may be found on this machine.
     public static func offers(
         _ servers: [ChatServer], environment: [String: String], local: [LocalServer] = LocalServer.usual
     ) -> [ProviderOffer] {
@@ -29,14 +29,14 @@ extension ProviderDirectory {
     }
 }
 
-/// The servers of all that can be asked for an answer. One that was only found on this machine is none of them before the
-/// person has agreed to it.
+/// The servers that may be asked for an answer. A server that was only found on this machine is included once the user
+/// has approved it.
 public struct ProviderServers: ServerList {
     private let configured: [ChatServer]
     private let environment: [String: String]
     private let agreed: Set<String>
 
-    /// - Parameter agreed: the ids of the servers on this machine that may be asked without being named.
+    /// - Parameter agreed: the ids of the servers on this machine that may be used without being named.
     public init(_ servers: [ChatServer], environment: [String: String], agreed: Set<String>) {
         configured = servers
         self.environment = environment

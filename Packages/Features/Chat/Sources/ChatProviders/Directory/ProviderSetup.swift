@@ -3,21 +3,21 @@ public import HTTPClient
 public import OpenAIDialect
 public import TurnLoop
 
-/// What a `ProviderDirectory` is made from.
+/// The configuration of a `ProviderDirectory`.
 public struct ProviderSetup: Sendable {
     public var client: HTTPClient
-    /// Where the vendors' usual variables are looked for: `OPENAI_API_KEY`, `OPENAI_BASE_URL`.
+    /// The environment with the vendors' usual variables: `OPENAI_API_KEY`, `OPENAI_BASE_URL`.
     public var environment: [String: String]
-    /// Told every key before it is used.
+    /// Learns every key before it is used.
     public var redactor: Redactor
     public var clock: any Clock<Duration>
     public var now: @Sendable () -> Timestamp
-    /// Signs for vendors and profiles, where the environment has no key. Without it only the environment has keys.
+    /// Signs for vendors and profiles if the environment has no key. Without it, keys only come from the environment.
     public var authenticator: (any Authenticator)?
-    /// Asked only for names: which vendors have a key there.
+    /// Only asked for names: which vendors have a key there.
     public var secrets: (any SecretStore)?
     public var servers: [ChatServer] = []
-    /// Those of others. Their models can be named, and the first of them is asked where nobody else can be.
+    /// Providers of other features. Their models can be named. The first of them is used if nothing else is available.
     public var others: [any ModelProvider] = []
     /// Opens a span for each question.
     public var tracer: Tracer?
@@ -25,16 +25,16 @@ public struct ProviderSetup: Sendable {
     public var profile: String?
     /// The configured default, written as in `ProviderDirectory.choice`.
     public var defaultModel: String?
-    /// The model that was used last with a provider.
+    /// The model last used with a provider.
     public var lastModel: @Sendable (_ provider: String) async -> String? = { _ in nil }
     public var table = ModelTable.known
     public var limits = AnswerLimits()
     public var localServers = LocalServer.usual
-    /// The ids of the servers on this machine that may be asked without being named.
+    /// The ids of the servers on this machine that may be used without being named.
     public var agreed: Set<String> = []
-    /// Whether OpenRouter is told which program asks.
+    /// Whether OpenRouter receives the name of this program.
     public var sendsAttribution = true
-    /// Whether OpenAI is asked by Responses and not by Chat Completions.
+    /// Whether to use OpenAI's Responses API instead of Chat Completions.
     public var usesResponses = false
 
     public init(
@@ -49,21 +49,21 @@ public struct ProviderSetup: Sendable {
     }
 }
 
-/// A server that the settings name: a profile.
+/// A server of the settings: a profile.
 public struct ChatServer: Sendable {
-    /// What it speaks.
+    /// The protocol of the server.
     public enum Kind: Sendable, Hashable {
-        /// A Kamiwaza platform, which has deployments.
+        /// A Kamiwaza platform with deployments.
         case kamiwaza
-        /// An agent behind HTTP, which runs its tools itself.
+        /// An agent behind HTTP that runs its own tools.
         case gateway
         /// OpenAI's Chat Completions, with these quirks.
         case compatible(OpenAIQuirks)
     }
 
-    /// The profile's name, under which an `Authenticator` knows the server too.
+    /// The profile's name, which an `Authenticator` also uses for the server.
     public var name: String
-    /// Where its API begins; `/v1` may be left out.
+    /// The address of its API; `/v1` may be omitted.
     public var address: String
     public var kind: Kind
 
@@ -74,15 +74,15 @@ public struct ChatServer: Sendable {
     }
 }
 
-/// How long an answer is waited for.
+/// The timeouts and limits of an answer.
 public struct AnswerLimits: Sendable, Hashable {
-    /// Until a streamed answer begins. Local servers may have to load the model first.
+    /// The timeout until a streamed answer begins. Local servers may have to load the model first.
     public var firstByte: Duration = .seconds(300)
-    /// Without a byte, where comments and pings count, and the time in which nobody reads does not.
+    /// The timeout without any byte. Comments and pings count, and the time in which the caller does not read does not.
     public var idle: Duration = .seconds(120)
-    /// Until an answer that is not streamed is there.
+    /// The timeout of an answer that is not streamed.
     public var whole: Duration = .seconds(600)
-    /// Bytes of a stream that wait for their reader before the server is made to wait, from 16 to 512 KiB.
+    /// The bytes of a stream that are buffered before the server has to wait, from 16 to 512 KiB.
     public var buffer = 64 << 10
 
     public init() {}
@@ -95,6 +95,6 @@ public struct AnswerLimits: Sendable, Hashable {
         return limits
     }
 
-    /// More than this is no answer that was not streamed.
+    /// The size limit of an answer that is not streamed.
     static let largestWhole = 128 << 20
 }

@@ -6,7 +6,7 @@ import KamiwazaKit
 import OpenAIDialect
 import Synchronization
 
-/// The models that a Kamiwaza platform has deployed, each of which has an address of its own.
+/// The deployed models of a Kamiwaza platform, each with its own address.
 final class KamiwazaProvider: ModelProvider {
     let id: String
     let name: String
@@ -16,9 +16,9 @@ final class KamiwazaProvider: ModelProvider {
     let state = Mutex(State())
 
     struct State {
-        /// Where the API was found.
+        /// The address of the API, once it was found.
         var base: HTTPURL?
-        /// The list by which addresses are known until one of them fails.
+        /// The last list of deployments. Its addresses are used until one of them fails.
         var deployments: [Deployment]?
         var dialects: [String: OpenAIQuirks] = [:]
     }
@@ -33,7 +33,7 @@ final class KamiwazaProvider: ModelProvider {
 
     func isAvailable() async -> Bool { true }
 
-    /// The list is asked for each time: what is deployed changes.
+    /// The list is requested each time, because deployments change.
     func models() async throws -> [ModelDescription] {
         let active = try await deployments()
         guard !active.isEmpty else { throw nothingDeployed() }
@@ -51,7 +51,7 @@ final class KamiwazaProvider: ModelProvider {
         var mayLook = true
         var request = request
         while true {
-            // Nothing is asked again once something of an answer was seen.
+            // The question is not asked again after any part of the answer was delivered.
             var hasContent = false
             do {
                 return try await answer(request, of: deployment) { events in
@@ -59,12 +59,12 @@ final class KamiwazaProvider: ModelProvider {
                     try await receive(events)
                 }
             } catch let error as ChatError where request.streams && !hasContent && error.status == 500 {
-                // Some engines refuse a stream so, without a word of streams.
+                // Some engines refuse to stream with this status, without saying so.
                 request.streams = false
-                try await receive([.notice("\(error.happened); asking for the whole answer at once")])
+                try await receive([.notice("\(error.happened); asking for the complete answer at once")])
             } catch let error as ChatError where mayLook && !hasContent && error.mayMeanMoved {
                 mayLook = false
-                // One that is gone is told so, and one that is at the same place has failed for its own reason.
+                // A missing model is reported. A model at the same address has failed for its own reason.
                 let now = try await self.deployment(named: request.model)
                 guard now != deployment else { throw error.status == 404 ? absent(request.model, error) : error }
                 deployment = now
@@ -72,7 +72,7 @@ final class KamiwazaProvider: ModelProvider {
         }
     }
 
-    /// What is known of a name without asking.
+    /// The id for a name, if it is known without a request.
     func deploymentID(of model: String) -> String? { state.withLock { $0.deployments }?.named(model)?.id }
 
     private func answer(
@@ -91,7 +91,7 @@ final class KamiwazaProvider: ModelProvider {
 }
 
 extension ChatError {
-    /// Whether the model may be at another address by now, or nowhere.
+    /// Whether the model may have moved or disappeared.
     fileprivate var mayMeanMoved: Bool {
         switch kind {
         case .modelNotFound, .unreachable, .notReady: true
@@ -101,24 +101,24 @@ extension ChatError {
 }
 
 extension KamiwazaProvider {
-    /// The deployment of a name, by a list that is new.
+    /// The deployment for a name, from a new list.
     func deployment(named name: String) async throws -> Deployment {
         let active = try await deployments()
         if let found = active.named(name) { return found }
         guard !active.isEmpty else { throw nothingDeployed() }
         let others = active.prefix(3).map { "'\(PlainText.escape(active.name(of: $0)))'" }.joined(separator: ", ")
         throw ChatError(
-            .modelGone, "\(self.name) does not serve the model \(ChatError.shown(name)) now",
-            remedy: "pick another, such as \(others)", provider: id)
+            .modelGone, "\(self.name) does not currently serve the model \(ChatError.shown(name))",
+            remedy: "choose another, such as \(others)", provider: id)
     }
 
-    /// The platform lists it and does not find it.
+    /// The platform lists the deployment but does not find it.
     func absent(_ model: String, _ error: ChatError) -> ChatError {
         let others = (state.withLock { $0.deployments } ?? []).filter { $0.id != model && $0.model != model }
         let names = others.prefix(3).map { "'\(PlainText.escape(others.name(of: $0)))'" }.joined(separator: ", ")
         return ChatError(
-            .modelGone, "\(name) does not find the deployment of \(ChatError.shown(model)) (\(error.happened))",
-            remedy: names.isEmpty ? "deploy it anew, or ask an administrator to" : "pick another, such as \(names)",
+            .modelGone, "\(name) cannot find the deployment of \(ChatError.shown(model)) (\(error.happened))",
+            remedy: names.isEmpty ? "deploy it again, or ask an administrator to" : "choose another, such as \(names)",
             provider: id, status: 404, cause: error)
     }
 
@@ -128,7 +128,7 @@ extension KamiwazaProvider {
             response = try await access.list(base().below("/serving/deployments"))
         } catch let error as ChatError where error.status == 404 {
             throw ChatError(
-                .badAnswer, "\(name) has no list of deployments (\(error.happened))",
+                .badAnswer, "\(name) does not list its deployments (\(error.happened))",
                 remedy: "check that its address leads to the platform's API", provider: id, status: 404, cause: error)
         }
         let list: [JSON]
@@ -143,7 +143,7 @@ extension KamiwazaProvider {
         return active
     }
 
-    /// The base of the API. What was typed may leave out the path, and then the platform is asked.
+    /// The base of the API. If the configured address has no path, the platform is asked for it.
     func base() async throws -> HTTPURL {
         if let known = state.withLock({ $0.base }) { return known }
         let found =
@@ -155,23 +155,23 @@ extension KamiwazaProvider {
 
     func nothingDeployed() -> ChatError {
         ChatError(
-            .noModel, "\(name) serves no model now", remedy: "deploy one there, or ask an administrator to",
+            .noModel, "\(name) currently serves no model", remedy: "deploy one there, or ask an administrator to",
             provider: id)
     }
 
     func badList() -> ChatError {
         ChatError(
-            .badAnswer, "\(name) sent no list of deployments", remedy: "check that its address leads to the API",
-            provider: id)
+            .badAnswer, "unexpected response from \(name): not a list of deployments",
+            remedy: "check that its address leads to the API", provider: id)
     }
 }
 
 /// A model that a Kamiwaza platform serves.
 struct Deployment: Sendable, Hashable {
     let id: String
-    /// What the model is called.
+    /// The name of the model.
     let model: String
-    /// What the engine wants as the name of the model, where the platform says so: local engines reject the name of the
+    /// The model name that the engine expects, if the platform names one. Local engines reject the name of the
     /// repository.
     let canonical: String?
     let engine: String?
@@ -179,7 +179,7 @@ struct Deployment: Sendable, Hashable {
     let accessPath: String?
     let port: Int?
 
-    /// Nil for what is not ready: it and one of its instances have to be deployed.
+    /// Nil unless it and one of its instances are deployed.
     init?(active json: JSON) {
         guard let id = Self.word(json["id"]), Self.isDeployed(json["status"]),
             let instances = json["instances"]?.array, instances.contains(where: { Self.isDeployed($0["status"]) })
@@ -194,8 +194,7 @@ struct Deployment: Sendable, Hashable {
         port = json["lb_port"]?.int
     }
 
-    /// Where it is asked: at the path that the platform names, else at a port of its host, else at its place among all
-    /// that runs there.
+    /// The address of its API: the path that the platform names, else a port of its host, else its standard path.
     ///
     /// - Parameter base: the base of the platform's API, which ends in `/api`.
     func endpoint(at base: HTTPURL) throws -> HTTPURL {
@@ -203,7 +202,7 @@ struct Deployment: Sendable, Hashable {
         while origin.hasSuffix("/") { origin = origin.dropLast() }
         if origin.hasSuffix("/api") { origin = origin.dropLast(4) }
         if let accessPath {
-            // Set as a path and never as text behind the host, which it could otherwise change.
+            // It is set as a path and not appended as text, which could change the host.
             let path = accessPath.drop { $0 == "/" }
             return try base.resolving("\(origin)/\(path)").versioned()
         }
@@ -222,13 +221,13 @@ struct Deployment: Sendable, Hashable {
 }
 
 extension [Deployment] {
-    /// By which it is asked for: the model's name, with the id of the deployment where two have the same.
+    /// The name of a deployment: its model, with the deployment's id if two serve the same model.
     func name(of deployment: Deployment) -> String {
         let isShared = count { $0.model == deployment.model } > 1
         return isShared ? "\(deployment.model)@\(deployment.id)" : deployment.model
     }
 
-    /// The one that a name means; an empty one leaves the choice open.
+    /// The deployment for a name. An empty name selects the first.
     func named(_ name: String) -> Deployment? {
         name.isEmpty
             ? first
@@ -236,9 +235,9 @@ extension [Deployment] {
                 ?? first { self.name(of: $0) == name }
     }
 
-    /// The last used one, and then the oldest ones first.
+    /// The last used one first, then the oldest.
     func ordered(last: String?) -> [Deployment] {
-        // The order of those that were deployed at the same moment is by id, so that it does not change.
+        // Deployments of the same time are ordered by id, so that the order is stable.
         let sorted = sorted { left, right in
             switch (left.deployed, right.deployed) {
             case (let left?, let right?) where left != right: left < right

@@ -4,12 +4,12 @@ import HTTPCore
 import JSON
 public import OpenAIDialect
 
-/// A kind of model server that people run on their own machine, and where it usually is.
+/// A kind of model server for one's own machine, with its usual port.
 public struct LocalServer: Sendable, Hashable {
     /// The id of its provider.
     public var id: String
     public var name: String
-    /// The port of 127.0.0.1.
+    /// The port on 127.0.0.1.
     public var port: Int
     public var quirks: OpenAIQuirks
 
@@ -27,12 +27,12 @@ public struct LocalServer: Sendable, Hashable {
         LocalServer(id: "vllm", name: "vLLM", port: 8000, quirks: .vLLM),
     ]
 
-    /// How long one is waited for. Nothing is as near as these.
+    /// How long to wait for a server on the same machine.
     static let patience: Duration = .milliseconds(500)
 
     func base() throws(HTTPError) -> HTTPURL { try HTTPURL("http://127.0.0.1:\(port)/v1") }
 
-    /// Whether a server with models answers there now. It is asked without any key.
+    /// Whether a model server answers there now. It is asked without a key.
     func isThere(_ client: HTTPClient) async -> Bool {
         do {
             var request = HTTPRequest(.get, try base().below("/models"))
@@ -47,13 +47,13 @@ public struct LocalServer: Sendable, Hashable {
             let models = try OpenAIDialect.models(in: response.body, provider: id)
             return !models.isEmpty && !Self.isAgent(response.body)
         } catch {
-            // Whatever it is, it is no server of models.
+            // It is not a model server.
             return false
         }
     }
 
-    /// Whether the list is that of an agent gateway, which listens at one of the usual ports too. It runs tools, so
-    /// nobody is sent there without being asked.
+    /// Whether the list is that of an agent gateway, which also uses one of these ports. A gateway runs tools, so it is
+    /// not used without being named.
     private static func isAgent(_ body: [UInt8]) -> Bool {
         do {
             let owners = try JSON(parsing: body, reading: .stream)["data"]?.array?.compactMap { $0["owned_by"]?.string }

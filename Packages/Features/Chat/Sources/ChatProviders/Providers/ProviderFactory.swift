@@ -4,7 +4,7 @@ import HTTPClient
 import HTTPCore
 import OpenAIDialect
 
-/// Makes providers. It opens nothing.
+/// Creates providers. It opens nothing.
 struct ProviderFactory: Sendable {
     let setup: ProviderSetup
     let farewells: Farewells
@@ -24,13 +24,14 @@ struct ProviderFactory: Sendable {
 }
 
 extension ProviderSetup {
-    /// Whether the store surely has no secret of that name; why one cannot be opened is told when it is needed.
+    /// Whether the store certainly has no secret with that name. A store that cannot be opened is reported when the
+    /// secret is needed.
     func lacksSecret(_ id: String) async -> Bool {
         guard authenticator != nil, let secrets else { return true }
         do { return try await !secrets.names().contains(SecretName(id)) } catch { return false }
     }
 
-    /// Whether the store has a secret of that name. One that cannot be opened has none.
+    /// Whether the store has a secret with that name. A store that cannot be opened has none.
     func hasSecret(_ id: String) async -> Bool {
         guard authenticator != nil, let secrets else { return false }
         do { return try await secrets.names().contains(SecretName(id)) } catch { return false }
@@ -51,7 +52,7 @@ extension ProviderFactory {
         }
     }
 
-    /// A key that the environment has for this very server, else whoever signs for its profile.
+    /// The key for this very server from the environment, else the signer of its profile.
     private func credential(_ server: ChatServer, _ url: HTTPURL) throws -> Credential {
         for id in [server.name, server.kind.word].compactMap(\.self) {
             let found = try EnvironmentKey(for: id, in: setup.environment, redactor: setup.redactor)
@@ -73,7 +74,7 @@ extension ProviderFactory {
         let base = try url.versioned()
         let access = access(server.name, try credential(server, url))
         let chat = try base.below("/chat/completions")
-        // It refuses for a minute after a burst, and does not say so.
+        // It refuses requests for a minute after a burst, without a wait time.
         let question = StreamedAnswer(
             access: access, url: chat, rateLimitWait: .seconds(60),
             agent: AgentServer(
@@ -84,7 +85,7 @@ extension ProviderFactory {
             projects: try base.below("/projects"), isAvailable: { true }, lastModel: lastModel(server.name),
             load: {
                 do {
-                    // The better list is not there in every version.
+                    // Older versions do not have the list with capabilities.
                     return try await Self.list(base.below("/models/capabilities"), access)
                 } catch let error as ChatError where error.status == 404 || error.kind == .badAnswer {
                     return try await Self.list(base.below("/models"), access)
@@ -114,7 +115,7 @@ extension ProviderFactory {
 }
 
 extension ChatServer.Kind {
-    /// By which the environment may have a key for the only server of this kind.
+    /// The name of the environment variable for the only server of this kind.
     var word: String? {
         switch self {
         case .kamiwaza: "kamiwaza"
@@ -136,7 +137,7 @@ extension ProviderFactory {
     private func plan(_ vendor: Vendor) throws -> ServerPlan {
         let found = try EnvironmentKey(for: vendor.id, in: setup.environment, redactor: setup.redactor)
         let base = try (found.address ?? HTTPURL(vendor.base))
-        // Anthropic's own library wants its address without the version, and others are written with it.
+        // Anthropic's own library expects the address without the version, and others with it.
         let home = vendor.id == "anthropic" ? try base.versioned() : base
         let credential: Credential =
             if let key = found.key {
@@ -173,16 +174,16 @@ extension ProviderFactory {
         }
     }
 
-    /// What mends a key that is missing or refused.
+    /// The remedy for a missing or rejected key.
     private func remedy(_ vendor: Vendor) -> String {
         let variable = "set \(vendor.keyVariable)"
         return setup.authenticator == nil
-            ? variable : "\(variable), or keep a key with 'martlet auth secret set \(vendor.id)'"
+            ? variable : "\(variable), or store a key with 'martlet auth secret set \(vendor.id)'"
     }
 }
 
 extension ModelDescription {
-    /// OpenAI lists all its models, and most of them do not chat.
+    /// OpenAI lists all its models, and most of them are not for chat.
     fileprivate var isForChat: Bool {
         let others = [
             "embedding", "whisper", "tts", "dall-e", "moderation", "davinci", "babbage", "image", "sora", "realtime",
@@ -192,8 +193,7 @@ extension ModelDescription {
     }
 }
 
-/// A provider that cannot be made from what the settings or the environment say, so that the reason is told when
-/// somebody wants it, and the others work.
+/// A provider with invalid settings or variables. It reports the reason when it is used, and the others still work.
 final class BrokenProvider: ModelProvider {
     let id: String
     let name: String

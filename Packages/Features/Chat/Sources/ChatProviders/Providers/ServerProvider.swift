@@ -7,14 +7,14 @@ import OpenAIDialect
 import Synchronization
 import TurnLoop
 
-/// The models of one server with one address: a vendor, a gateway, or anything that speaks like one of them.
+/// The models of a server with one address: a vendor, a gateway, or a compatible server.
 final class ServerProvider: AgentProvider {
     let id: String
     let name: String
     let runsTools: Bool
     private let plan: ServerPlan
     private let list: ModelList
-    /// The dialects that models have turned out to want.
+    /// The dialects that worked for models.
     private let learnt = Mutex<[String: any Dialect]>([:])
 
     init(_ plan: ServerPlan, now: @escaping @Sendable () -> Timestamp) {
@@ -84,40 +84,40 @@ extension ServerProvider {
             throw ChatError(
                 .unknownProject,
                 "\(plan.access.name) has no project \(shown)" + Suggestion.text(for: name, among: known.map(\.name)),
-                remedy: "'martlet gateway project list' shows those of a gateway on its own machine",
+                remedy: "'martlet gateway project list' lists the projects, on the gateway's own machine",
                 provider: plan.access.id)
         }
         let ids = found.map { PlainText.escape($0.id) }.joined(separator: ", ")
         throw ChatError(
-            .unknownProject, "\(plan.access.name) has \(found.count) projects that are called \(shown)",
-            remedy: "name one by its id: \(ids)", provider: plan.access.id)
+            .unknownProject, "\(plan.access.name) has \(found.count) projects named \(shown)",
+            remedy: "specify one by its id: \(ids)", provider: plan.access.id)
     }
 }
 
 extension String {
-    /// Whether it has the form of a UUID, which is how gateways name their projects.
+    /// Whether it has the form of a UUID, which gateways use for the ids of projects.
     fileprivate var isIdentifier: Bool {
         split(separator: "-", omittingEmptySubsequences: false).map(\.count) == [8, 4, 4, 4, 12]
             && allSatisfy { $0 == "-" || $0.isHexDigit }
     }
 }
 
-/// What a `ServerProvider` is made from.
+/// The configuration of a `ServerProvider`.
 struct ServerPlan: Sendable {
     let access: ServerAccess
     let question: StreamedAnswer
     let dialect: any Dialect
-    /// What is asked where nobody says what; nil is the first of the list.
+    /// The default model; nil for the first of the list.
     var defaultModel: String?
-    /// Where a server that runs tools lists the folders that they work in.
+    /// Where a server that runs tools lists its projects.
     var projects: HTTPURL?
-    /// Where texts become vectors, if anywhere.
+    /// The address for embeddings, if there is one.
     var embeddings: HTTPURL?
     let isAvailable: @Sendable () async -> Bool
     let lastModel: @Sendable () async -> String?
     let load: @Sendable () async throws -> [ModelDescription]
 
-    /// What was used last, then what is meant where nobody says anything, then as the server has them.
+    /// The last used model, then the default model, then the order of the server.
     func ordered(_ models: [ModelDescription], last: String?) -> [ModelDescription] {
         let first = [last, defaultModel].compactMap(\.self)
         let chosen = first.compactMap { id in models.first { $0.id == id } }
@@ -126,7 +126,7 @@ struct ServerPlan: Sendable {
 }
 
 extension [ModelDescription] {
-    /// Without those whose id has come before.
+    /// Without repeated ids.
     func uniqued() -> [ModelDescription] {
         var seen: Set<String> = []
         return filter { seen.insert($0.id).inserted }
@@ -135,7 +135,7 @@ extension [ModelDescription] {
 
 /// The models of one provider, kept in memory for an hour.
 final class ModelList: Sendable {
-    /// One page of a list, and what the next one begins after.
+    /// A page of a list, and the position of the next one.
     typealias Page = (models: [ModelDescription], next: String?)
 
     private let now: @Sendable () -> Timestamp
@@ -148,7 +148,7 @@ final class ModelList: Sendable {
         self.now = now
     }
 
-    /// What is kept, or what `load` gives.
+    /// The cached models, or those that `load` returns.
     func models(_ load: () async throws -> [ModelDescription]) async throws -> [ModelDescription] {
         if let fresh { return fresh }
         let models = try await load()
@@ -157,7 +157,7 @@ final class ModelList: Sendable {
         return models
     }
 
-    /// What is known without asking anybody.
+    /// The cached models, if they are recent enough.
     var fresh: [ModelDescription]? {
         let time = now()
         return kept.withLock { kept in

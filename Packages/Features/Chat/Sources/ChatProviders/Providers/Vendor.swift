@@ -5,29 +5,30 @@ import ModelKit
 import OpenAIDialect
 import ResponsesDialect
 
-/// A company that sells answers by the token. Its key is in the environment or with Auth, and goes nowhere else.
+/// A company that sells answers by the token. Its key comes from the environment or from Auth, and is sent nowhere
+/// else.
 struct Vendor: Sendable {
-    /// The name of the provider, of its secret, and of the variables.
+    /// The id of the provider, its secret and its variables.
     let id: String
     let name: String
-    /// Where its API is, with the version.
+    /// The address of its API, with the version.
     let base: String
     let header: KeyHeader
     let path: String
     let dialect: any Dialect
-    /// What is asked where nobody says what.
+    /// The default model.
     let defaultModel: String
-    /// How the names of its models begin, by which they are known without asking.
+    /// The prefixes of its model names, by which they are recognised without a request.
     var families: [String] = []
     var headers: HTTPHeaders = [:]
-    /// The query of the list of models.
+    /// The query for the list of models.
     var listQuery = ""
 
-    /// The variable with the key, and the one by which the same environment sends it elsewhere.
+    /// The variable with the key, and the variable with another address.
     var keyVariable: String { SecretName(id).environmentVariable }
     var addressVariable: String { EnvironmentKey.addressVariable(for: id) }
 
-    /// In the order in which a default is looked for.
+    /// In the order in which the default is chosen.
     static func all(sendsAttribution: Bool, usesResponses: Bool) -> [Vendor] {
         [anthropic, openAI(usesResponses), openRouter(sendsAttribution)]
     }
@@ -52,7 +53,7 @@ struct Vendor: Sendable {
             headers: sendsAttribution ? attribution : [:])
     }
 
-    /// By which OpenRouter tells programs apart in its statistics. It says nothing about the person.
-    /// There is no page to refer to, and an invented address would be worse than none.
+    /// The headers with which OpenRouter identifies programs in its statistics. They say nothing about the user. There
+    /// is no page to refer to, and an invented address would be worse than none.
     private static let attribution: HTTPHeaders = ["X-OpenRouter-Title": "Martlet", "X-Title": "Martlet"]
 }

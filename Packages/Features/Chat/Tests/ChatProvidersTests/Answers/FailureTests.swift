@@ -6,7 +6,7 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("An answer that fails", .timeLimit(.minutes(5)))
+@Suite("Failing answers", .timeLimit(.minutes(5)))
 struct FailureTests {
     private func failure(
         _ script: @escaping ScriptedServer.Script, _ body: (Fixture, ChatError) throws -> Void
@@ -19,7 +19,7 @@ struct FailureTests {
         }
     }
 
-    @Test("in its midst keeps what came, and is not asked for again")
+    @Test("An answer that fails in the middle keeps what arrived, and is not requested again")
     func midst() async throws {
         try await failure {
             try $0.stream(
@@ -32,7 +32,7 @@ struct FailureTests {
         }
     }
 
-    @Test("with an error in a stream under an error's status is told in its words")
+    @Test("An error in a stream with an error status is reported in its own words")
     func errorStream() async throws {
         try await failure {
             try $0.reply(500, "data: \(Stream.error("no deployments left"))\n\n", type: "text/event-stream")
@@ -48,7 +48,7 @@ struct FailureTests {
     }
 
     @Test(
-        "because the server died after something was seen is lost, and is not asked for again",
+        "An answer is lost when the server dies after some output, and is not requested again",
         arguments: Phase.allCases)
     func died(phase: Phase) async throws {
         try await failure { connection in
@@ -60,7 +60,7 @@ struct FailureTests {
             case .afterReasonWithoutEnd: try connection.send(String(Stream.chunk("{}", finish: "\"stop\"").dropLast(2)))
             case .insideChunk: try connection.send("data: {\"id\":\"c1\",\"choices\":[{\"del")
             case .byReset:
-                // The reset may not overtake what was sent.
+                // The reset must not overtake the data.
                 try connection.pause(.milliseconds(100))
                 connection.reset()
             }
@@ -72,7 +72,7 @@ struct FailureTests {
         }
     }
 
-    @Test("is whole when the server gave its reason to stop and then just ended")
+    @Test("An answer is complete when the server gave a stop reason and then just ended")
     func endWithoutMarker() async throws {
         try await Fixture.run {
             try $0.stream(Stream.first + Stream.text("Hello") + Stream.chunk("{}", finish: "\"stop\""))
@@ -81,7 +81,7 @@ struct FailureTests {
         }
     }
 
-    @Test("is none because nothing is in it: the server has ended it as it should")
+    @Test("An empty answer that ended properly is a valid answer")
     func empty() async throws {
         try await Fixture.run {
             try $0.stream(Stream.first + Stream.end)
@@ -92,7 +92,7 @@ struct FailureTests {
         }
     }
 
-    @Test("because it stood still is lost, whatever came before")
+    @Test("An answer that stalls is lost, whatever arrived before")
     func stalled() async throws {
         try await Fixture.run { setup in
             setup.limits.idle = .milliseconds(200)
@@ -106,7 +106,7 @@ struct FailureTests {
         }
     }
 
-    @Test("does not, for a server that only sends comments for a while")
+    @Test("A server that only sends comments for a while does not fail")
     func comments() async throws {
         try await Fixture.run { setup in
             setup.limits.idle = .milliseconds(600)
@@ -120,7 +120,7 @@ struct FailureTests {
         }
     }
 
-    @Test("because the server sends elsewhere is not asked for there")
+    @Test("A redirect is not followed")
     func redirect() async throws {
         try await ScriptedServer.run {
             try $0.stream(Stream.hello)
@@ -132,7 +132,7 @@ struct FailureTests {
                 #expect(error.kind == .redirected)
                 #expect(error.message.contains("127.0.0.1:\(other.port)"))
             }
-            // One that leads back to the same server is no more followed, and said so.
+            // A redirect to the same server is not followed either, and is reported.
             try await failure {
                 try $0.reply(307, "", headers: "Location: /v2/chat/completions\r\n")
             } _: { _, error in
@@ -143,7 +143,7 @@ struct FailureTests {
         }
     }
 
-    @Test("because a web page came says where to look")
+    @Test("A web page instead of an answer says what to check")
     func page() async throws {
         try await failure {
             try $0.reply(200, "<!doctype html><p>Welcome", type: "text/html")
@@ -154,7 +154,7 @@ struct FailureTests {
     }
 
     @Test(
-        "because a web page came in its midst is lost, whatever follows",
+        "An answer with a web page in the middle is lost, whatever follows",
         arguments: ["<html>", "<!DOCTYPE html>\n<p>x"])
     func pageInMidst(page: String) async throws {
         try await failure {
@@ -167,7 +167,7 @@ struct FailureTests {
         }
     }
 
-    @Test("because nobody listens says that, at once")
+    @Test("An unreachable server is reported at once")
     func refused() async throws {
         try await RefusingPort.run { port in
             var setup = ProviderSetup(environment: ["OPENAI_BASE_URL": "http://127.0.0.1:\(port)/v1"])
@@ -182,7 +182,7 @@ struct FailureTests {
         }
     }
 
-    @Test("of the caller itself is passed on untouched, and the server sees the end")
+    @Test("An error of the caller is passed on unchanged, and the server sees the end")
     func callersOwn() async throws {
         struct Full: Error {}
         try await Fixture.run { connection in

@@ -5,9 +5,9 @@ import Testing
 
 @testable import ChatProviders
 
-@Suite("Pieces of an answer", .timeLimit(.minutes(5)))
+@Suite("Gathering pieces of an answer", .timeLimit(.minutes(5)))
 struct GatheringTests {
-    @Test("are waited for only when a few come right after a few others")
+    @Test("The reader waits only after small batches in quick succession")
     func rule() {
         let start = ContinuousClock.now
         var gathering = Gathering()
@@ -21,7 +21,7 @@ struct GatheringTests {
         }
     }
 
-    @Test("that are sent one by one arrive complete, in order, and in fewer steps")
+    @Test("Pieces sent one by one arrive complete, in order, and in fewer steps")
     func complete() async throws {
         let count = 3000
         try await Fixture.run { connection in

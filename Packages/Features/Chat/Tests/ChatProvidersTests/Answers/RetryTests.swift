@@ -7,9 +7,9 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("A question of which nothing was seen", .timeLimit(.minutes(5)))
+@Suite("Retries before any output", .timeLimit(.minutes(5)))
 struct RetryTests {
-    @Test("is asked again when the stream broke, after a wait that grows")
+    @Test("A question is asked again after the stream broke, with growing waits")
     func again() async throws {
         try await Fixture.run { connection in
             guard connection.number > 0 else { return try connection.stream(Stream.first) }
@@ -23,7 +23,7 @@ struct RetryTests {
         }
     }
 
-    @Test("is not asked again where the client decides that itself", arguments: [429, 503, 529, nil])
+    @Test("A question is not asked again if the client retries itself", arguments: [429, 503, 529, nil])
     func once(status: Int?) async throws {
         try await Fixture.run { connection in
             guard let status else { return try connection.stream(Stream.first) }
@@ -36,7 +36,7 @@ struct RetryTests {
         }
     }
 
-    @Test("is asked for as a whole after the stream broke twice", arguments: [true, false])
+    @Test("A question is asked without streaming after the stream broke twice", arguments: [true, false])
     func fallsBack(hasHead: Bool) async throws {
         try await Fixture.run { connection in
             try connection.receiveRequest()
@@ -50,12 +50,12 @@ struct RetryTests {
             let answer = try await fixture.heard.ask(fixture.provider())
             #expect(answer.message.text == "Hello")
             #expect(fixture.server.record.requests.map { $0.json["stream"] } == [true, true, nil])
-            #expect(fixture.heard.notices.last?.contains("whole") == true)
+            #expect(fixture.heard.notices.last?.contains("complete") == true)
         }
     }
 
     @Test(
-        "is asked for as a whole at once when the server says that it cannot stream",
+        "A question is asked without streaming at once when the server refuses to stream",
         arguments: [400, 404, 405, 415, 501])
     func cannotStream(status: Int) async throws {
         try await Fixture.run { connection in
@@ -70,7 +70,7 @@ struct RetryTests {
         }
     }
 
-    @Test("waits as long as the server asks")
+    @Test("A retry waits as long as the server asks")
     func retryAfter() async throws {
         try await Fixture.run { connection in
             guard connection.number > 0 else {
@@ -83,7 +83,7 @@ struct RetryTests {
         }
     }
 
-    @Test("really waits: nothing is sent before the time is over")
+    @Test("A retry sends nothing before the wait is over")
     func reallyWaits() async throws {
         let clock = TestClock()
         try await Fixture.run { setup in
@@ -105,7 +105,7 @@ struct RetryTests {
         }
     }
 
-    @Test("is not asked again when the server asks for more patience than a person has")
+    @Test("A question is not asked again when the server asks for too long a wait")
     func tooLong() async throws {
         try await Fixture.run {
             try $0.reply(429, Stream.error("slow down"), headers: "Retry-After: 3600\r\n")
@@ -118,7 +118,7 @@ struct RetryTests {
         }
     }
 
-    @Test("is given up after three more tries", arguments: [429, 502, 503, 504, 529])
+    @Test("A question is given up after three retries", arguments: [429, 502, 503, 504, 529])
     func givesUp(status: Int) async throws {
         try await Fixture.run {
             try $0.reply(status, Stream.error("busy"))
@@ -133,7 +133,7 @@ struct RetryTests {
         }
     }
 
-    @Test("is not asked again when that would not help", arguments: [400, 401, 403, 404, 413, 422, 500])
+    @Test("A question is not asked again when that would not help", arguments: [400, 401, 403, 404, 413, 422, 500])
     func final(status: Int) async throws {
         try await Fixture.run {
             try $0.reply(status, Stream.error("no"))
@@ -145,7 +145,7 @@ struct RetryTests {
         }
     }
 
-    @Test("is asked again when a server that is overloaded says so inside of a stream")
+    @Test("A question is asked again when an overloaded server says so inside a stream")
     func overloadedInside() async throws {
         try await Fixture.run { connection in
             guard connection.number > 0 else {
@@ -159,7 +159,7 @@ struct RetryTests {
         }
     }
 
-    @Test("is asked again when the stream stood still, and a stop ends the wait")
+    @Test("A question is asked again after a stalled stream, and a stop ends the wait")
     func stopWhileWaiting() async throws {
         let clock = TestClock()
         try await Fixture.run { setup in
@@ -178,7 +178,7 @@ struct RetryTests {
         }
     }
 
-    @Test("is asked with the other name when a server refuses one, and so from then on")
+    @Test("A question uses the other name after a server refused one, from then on")
     func otherName() async throws {
         try await Fixture.run { connection in
             guard connection.number > 0 else {

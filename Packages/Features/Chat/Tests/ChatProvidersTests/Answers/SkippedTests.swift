@@ -7,9 +7,9 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("What a server sends that nobody understands", .timeLimit(.minutes(5)))
+@Suite("Unknown server events", .timeLimit(.minutes(5)))
 struct SkippedTests {
-    /// Asks a provider of that kind, which sends this, and gives the span of the question.
+    /// Asks a provider of that kind, whose server sends this, and returns the span of the question.
     private func span(
         _ stream: String, as id: String = "openai", isolation: isolated (any Actor)? = #isolation
     ) async throws -> TraceSpan {
@@ -24,7 +24,7 @@ struct SkippedTests {
         return try #require(sink.spans.first { $0.name == "chat.answer" })
     }
 
-    @Test("is passed over and counted in the trace, and nothing that is known is")
+    @Test("Unknown events are skipped and counted in the trace, and known ones are not")
     func openAI() async throws {
         let strange =
             "event: weather\ndata: sunny\n\n" + #"data: {"object":"mood","level":7}"# + "\n\n"
@@ -37,7 +37,7 @@ struct SkippedTests {
         #expect(plain.attributes["skipped"] == nil)
     }
 
-    @Test("is found among the events of Anthropic, and inside of them")
+    @Test("Unknown parts are found among and inside the events of Anthropic")
     func anthropic() async throws {
         let strange =
             "event: content_block_start\n"
@@ -50,7 +50,7 @@ struct SkippedTests {
         #expect(plain.attributes["skipped"] == nil)
     }
 
-    @Test("costs no memory when a server sends nothing else, and commands no terminal")
+    @Test("Endless unknown events use no memory and do not control the terminal")
     func flood() async throws {
         var strange = ""
         for number in 0..<1000 { strange += "event: \u{1B}[2Jkind-\(number)\ndata: {}\n\n" }
@@ -60,7 +60,7 @@ struct SkippedTests {
         #expect(names.allSatisfy { !$0.contains("\u{1B}") && $0.contains("kind-") })
     }
 
-    @Test("is no part of a failure, which the span names")
+    @Test("A failure is reported in the span beside the skipped events")
     func failing() async throws {
         let sink = RecordingSpanSink()
         try await Fixture.run { setup in

@@ -7,9 +7,9 @@ import JSON
 import Synchronization
 import Testing
 
-@Suite("A person", .timeLimit(.minutes(5)))
+@Suite("Stopping and slow readers", .timeLimit(.minutes(5)))
 struct StopTests {
-    @Test("who stops is obeyed at once, here and at the server")
+    @Test("A stop takes effect at once, here and at the server")
     func stop() async throws {
         try await Fixture.run { connection in
             try connection.stream(Stream.first + Stream.text("Hel"))
@@ -34,7 +34,7 @@ struct StopTests {
         }
     }
 
-    @Test("who reads slowly makes the server wait, and nothing piles up")
+    @Test("A slow reader makes the server wait, and nothing piles up")
     func slowReader() async throws {
         try await Fixture.run { connection in
             try connection.stream(Stream.first)
@@ -47,14 +47,14 @@ struct StopTests {
                 try await provider.answer(.hello) { events in
                     guard events.contains(where: { if case .text = $0 { true } else { false } }) else { return }
                     signal.yield()
-                    // Does not come back before the test is done.
+                    // Does not return before the test ends.
                     for await _ in gate {}
                     try Task.checkCancellation()
                 }
             }
             var iterator = begun.makeAsyncIterator()
             _ = await iterator.next()
-            // The buffers of both sides of the system take some megabytes, and then it stands still.
+            // The buffers of both sides of the system hold some megabytes before it stalls.
             var before = -1
             while case let now = fixture.server.record.bytesSent, now != before {
                 before = now
@@ -67,9 +67,9 @@ struct StopTests {
         }
     }
 
-    @Test("can wait for long: a stream of pings takes no memory")
+    @Test("A long wait with a stream of pings uses no memory")
     func flatMemory() async {
-        // A process of its own, whose memory no other test touches.
+        // A separate process, whose memory no other test uses.
         await #expect(processExitsWith: .success) {
             let ping = Array(String(repeating: ": ping\n\ndata: {\"type\":\"weather\"}\n\n", count: 2000).utf8)
             try await Fixture.run { connection in
@@ -84,7 +84,7 @@ struct StopTests {
         }
     }
 
-    @Test("may have two conversations at once, of which one is stopped")
+    @Test("One of two simultaneous conversations can be stopped")
     func twoAtOnce() async throws {
         try await Fixture.run { connection in
             let request = try connection.receiveRequest()

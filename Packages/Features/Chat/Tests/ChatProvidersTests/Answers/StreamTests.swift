@@ -6,9 +6,9 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("A streamed answer", .timeLimit(.minutes(5)))
+@Suite("Streamed answers", .timeLimit(.minutes(5)))
 struct StreamTests {
-    @Test("is passed on as it comes, with who answers and what was used")
+    @Test("An answer is passed on as it arrives, with the model and the usage")
     func plain() async throws {
         try await Fixture.run {
             try $0.stream(Stream.hello)
@@ -27,7 +27,7 @@ struct StreamTests {
         }
     }
 
-    @Test("that comes as one JSON text is read as a whole reply")
+    @Test("A single JSON text is read as a complete reply")
     func wholeInstead() async throws {
         try await Fixture.run {
             try $0.reply(Stream.whole)
@@ -40,7 +40,7 @@ struct StreamTests {
     }
 
     @Test(
-        "under another type is read all the same",
+        "A stream with another media type is read too",
         arguments: ["text/plain", "application/json", "application/octet-stream"])
     func otherType(type: String) async throws {
         try await Fixture.run {
@@ -50,7 +50,7 @@ struct StreamTests {
         }
     }
 
-    @Test("that is not wanted streamed is asked for and read as a whole")
+    @Test("An answer without streaming is requested and read as a whole")
     func unstreamed() async throws {
         try await Fixture.run {
             try $0.reply(Stream.whole)
@@ -62,7 +62,7 @@ struct StreamTests {
         }
     }
 
-    @Test("merges the pieces that came together")
+    @Test("Pieces that arrive together are merged")
     func coalesced() async throws {
         let pieces = (0..<500).map { Stream.text("\($0) ") }.joined()
         try await Fixture.run {
@@ -75,7 +75,7 @@ struct StreamTests {
         }
     }
 
-    @Test("does not wait for a server that keeps the connection after the end")
+    @Test("The end does not wait for a server that keeps the connection open")
     func lingering() async throws {
         try await Fixture.run {
             try $0.stream(Stream.hello)
@@ -88,7 +88,7 @@ struct StreamTests {
         }
     }
 
-    @Test("leaves the connection for the next question")
+    @Test("The connection is reused for the next question")
     func reused() async throws {
         try await Fixture.run { connection in
             while true {
@@ -105,7 +105,7 @@ struct StreamTests {
         }
     }
 
-    @Test("cannot be asked for with what the server does not take")
+    @Test("A request with parts that the server does not accept is refused")
     func unsupported() async throws {
         try await Fixture.run(as: "gateway", path: "") {
             try $0.stream(Stream.hello)

@@ -7,12 +7,12 @@ import JSON
 import Synchronization
 import Testing
 
-@Suite("The catalogue", .timeLimit(.minutes(5)))
+@Suite("Model catalogue", .timeLimit(.minutes(5)))
 struct CatalogueTests {
     private static let list =
         #"{"data":[{"id":"gpt-4o"},{"id":"brand-new"},{"id":"text-embedding-3-small"},{"id":"gpt-5-mini"}]}"#
 
-    @Test("has the models of a list, completed by what is known, the default first")
+    @Test("The catalogue has the listed models, completed by the model table, the default first")
     func completed() async throws {
         try await Fixture.run {
             try $0.reply(Self.list)
@@ -25,7 +25,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("is kept for an hour and no longer")
+    @Test("The catalogue is kept for one hour")
     func kept() async throws {
         let clock = Moving()
         try await Fixture.run { setup in
@@ -46,7 +46,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("has the models that are known beforehand where a list cannot be had, and says why it could not")
+    @Test("The catalogue uses the model table when a list is unavailable, and says why")
     func failing() async throws {
         try await Fixture.run {
             try $0.reply(401, Stream.error("no such key \(Fixture.key)"))
@@ -60,7 +60,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("has OpenRouter's own prices and contexts")
+    @Test("The catalogue has OpenRouter's own prices and contexts")
     func openRouter() async throws {
         let body =
             #"{"data":[{"id":"a/b","name":"B","context_length":8000,"pricing":{"prompt":"0.000001","completion":"0.000002"}}]}"#
@@ -75,7 +75,7 @@ struct CatalogueTests {
         }
     }
 
-    /// A time of day that a test moves.
+    /// A time of day that the test moves.
     final class Moving: Sendable {
         private let time = Mutex(Timestamp(microseconds: 1_700_000_000_000_000))
 

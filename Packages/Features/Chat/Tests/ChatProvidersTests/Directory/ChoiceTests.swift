@@ -8,11 +8,11 @@ import OpenAIDialect
 import Synchronization
 import Testing
 
-@Suite("Which model is asked", .timeLimit(.minutes(5)))
+@Suite("Model choice", .timeLimit(.minutes(5)))
 struct ChoiceTests {
     private static let models = #"{"data":[{"id":"llama3:8b"},{"id":"llama3:70b"},{"id":"qwen3:14b"}]}"#
 
-    /// A directory in which some local server answers at the port of `server`.
+    /// A directory with a local server at the port of `server`.
     private func makeDirectory(
         _ environment: [String: String] = [:], local server: ScriptedServer? = nil,
         _ change: (inout ProviderSetup) -> Void = { _ in }
@@ -44,7 +44,7 @@ struct ChoiceTests {
 
     private let key = ["OPENAI_API_KEY": Fixture.key]
 
-    @Test("is one of a vendor with a key, without asking anybody")
+    @Test("A vendor with a key is chosen without any request")
     func environment() async throws {
         let choice = try await makeDirectory(key).choice()
         #expect(choice.provider.id == "openai")
@@ -52,13 +52,13 @@ struct ChoiceTests {
         #expect(choice.description?.contextTokens != nil)
     }
 
-    @Test("is what was used last with that vendor")
+    @Test("The model last used with that vendor is chosen")
     func last() async throws {
         let choice = try await makeDirectory(key) { $0.lastModel = { $0 == "openai" ? "gpt-4o" : nil } }.choice()
         #expect(choice.model == "gpt-4o")
     }
 
-    @Test("is the configured default before anything else, and a name before that")
+    @Test("The configured default comes before everything else, and a name before that")
     func configured() async throws {
         let directory = makeDirectory(key) {
             $0.defaultModel = "anthropic/claude-haiku-4-5"
@@ -71,7 +71,7 @@ struct ChoiceTests {
         try await expect("openai/some-new-model", in: directory, means: "some-new-model", of: "openai")
     }
 
-    @Test("is that of the profile in use before a key in the environment")
+    @Test("The profile in use comes before a key in the environment")
     func profile() async throws {
         let directory = makeDirectory(key) {
             $0.servers = [ChatServer(name: "lab", address: "http://127.0.0.1:1", kind: .gateway)]
@@ -82,7 +82,7 @@ struct ChoiceTests {
         #expect(choice.model == "")
     }
 
-    @Test("is one of a server on this machine where there is nothing else")
+    @Test("A server on this machine is chosen if there is nothing else")
     func local() async throws {
         try await withLocal { server in
             let choice = try await makeDirectory(local: server).choice()
@@ -93,7 +93,7 @@ struct ChoiceTests {
     }
 
     @Test(
-        "is none of a server that was merely found on this machine, unless somebody agrees", arguments: [nil, "qwen"])
+        "A server merely found on this machine is not chosen without approval", arguments: [nil, "qwen"])
     func notAgreed(name: String?) async throws {
         try await withLocal { server in
             let directory = makeDirectory(local: server) { $0.agreed = [] }
@@ -105,7 +105,7 @@ struct ChoiceTests {
         }
     }
 
-    @Test("is nobody's where there is nothing, and three lines say what can be done")
+    @Test("Without any provider, three lines say what can be done")
     func nobody() async throws {
         let directory = makeDirectory()
         let error = await #expect(throws: ChatError.self) { try await directory.choice() }
@@ -115,7 +115,7 @@ struct ChoiceTests {
         #expect(lines[0].contains("OPENAI_API_KEY"))
     }
 
-    @Test("is never an agent that happens to listen at a usual port")
+    @Test("An agent listening at a usual port is never chosen")
     func agent() async throws {
         try await ScriptedServer.run {
             try $0.reply(#"{"data":[{"id":"claude-sonnet","owned_by":"anthropic-claude"}]}"#)
@@ -125,7 +125,8 @@ struct ChoiceTests {
         }
     }
 
-    @Test("is never that of a program that only happens to listen there", arguments: ["<html>", "{}", #"{"data":[]}"#])
+    @Test(
+        "An unrelated program listening at a usual port is never chosen", arguments: ["<html>", "{}", #"{"data":[]}"#])
     func stranger(body: String) async throws {
         try await ScriptedServer.run {
             try $0.reply(body)
@@ -134,7 +135,7 @@ struct ChoiceTests {
         }
     }
 
-    @Test("does not wait for a program that never answers")
+    @Test("The choice does not wait for a program that never answers")
     func silent() async throws {
         try await ScriptedServer.run {
             try $0.stall()
@@ -145,12 +146,12 @@ struct ChoiceTests {
         }
     }
 
-    @Test("can be named by provider, with a model, by the model alone, or by its beginning")
+    @Test("A model is named by provider, by provider and model, by model alone, or by its beginning")
     func names() async throws {
         try await RefusingPort.run { port in
             try await withLocal { server in
                 let directory = makeDirectory(key, local: server) {
-                    // No list of a vendor is asked for over the network here.
+                    // This must not request a vendor's list over the network.
                     $0.environment["OPENAI_BASE_URL"] = "http://127.0.0.1:\(port)/v1"
                 }
                 try await expect("ollama", in: directory, means: "llama3:8b")
@@ -165,7 +166,7 @@ struct ChoiceTests {
         }
     }
 
-    /// Keeps one key, and counts how often it was asked for names.
+    /// Stores one key, and counts how often its names were listed.
     final class Keys: SecretStore {
         let asked = Mutex(0)
 
@@ -183,7 +184,7 @@ struct ChoiceTests {
         func renew(_ refused: RequestHead, for server: ServerID) async -> Bool { false }
     }
 
-    @Test("is one whose key is kept, and the keys are not opened where the environment has one")
+    @Test("A vendor with a stored key is chosen, and no key is opened if the environment has one")
     func keptKey() async throws {
         for (environment, expected) in [([:], "openrouter"), (key, "openai")] {
             let keys = Keys()
@@ -197,7 +198,7 @@ struct ChoiceTests {
         }
     }
 
-    @Test("says that a variable has no address in it, when that is wanted")
+    @Test("A variable without a valid address is reported when its provider is used")
     func badAddress() async throws {
         let choice = try await makeDirectory(["OPENAI_BASE_URL": "ftp://x"]).choice()
         let error = await #expect(throws: ChatError.self) { try await Heard().ask(choice.provider) }
@@ -205,7 +206,7 @@ struct ChoiceTests {
         #expect(error?.message.hasPrefix("OPENAI_BASE_URL: ") == true)
     }
 
-    @Test("is told by name alone without the network, where the name is well known")
+    @Test("A well-known model name is resolved without the network")
     func known() async throws {
         try await withLocal { server in
             let directory = makeDirectory(key, local: server)
@@ -215,7 +216,7 @@ struct ChoiceTests {
         }
     }
 
-    @Test("is an error with the nearest name when there is no such thing")
+    @Test("An unknown name is an error with the nearest name")
     func unknown() async throws {
         try await withLocal { server in
             let directory = makeDirectory(local: server)
@@ -229,14 +230,14 @@ struct ChoiceTests {
     }
 
     @Test(
-        "of a vendor without a key says which variable is missing",
+        "A vendor without a key is refused with the missing variable",
         arguments: ["anthropic", "anthropic/claude-haiku-4-5", "claude-haiku-4-5"])
     func noKey(name: String) async throws {
         let directory = makeDirectory()
         let error = await #expect(throws: ChatError.self) { try await directory.choice(of: name) }
         #expect(error?.kind == .noKey)
         #expect(error?.message.contains("ANTHROPIC_API_KEY") == true)
-        // The store has one for another.
+        // The store has a key for another vendor.
         let keeping = makeDirectory {
             $0.secrets = Keys()
             $0.authenticator = Nobody()
@@ -246,7 +247,7 @@ struct ChoiceTests {
         #expect(other?.message.contains("auth secret set anthropic") == true)
     }
 
-    @Test("of a server that is not running says where it was looked for")
+    @Test("A server that is not running is refused with its address")
     func notRunning() async throws {
         try await RefusingPort.run { port in
             let directory = makeDirectory {

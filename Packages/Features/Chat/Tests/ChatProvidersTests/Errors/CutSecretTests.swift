@@ -6,8 +6,8 @@ import HTTPTesting
 import JSON
 import Testing
 
-/// Errors show at most 500 characters of a server's words. These are so long that the cut goes through the key.
-@Suite("A key that a server repeats at the end of long words", .timeLimit(.minutes(5)))
+/// Errors show at most 500 characters of a server's message. These are long enough that the cut goes through the key.
+@Suite("Key repeated at the end of a long server message", .timeLimit(.minutes(5)))
 struct CutSecretTests {
     private static let words = String(repeating: "x", count: 485) + " " + Fixture.key
 
@@ -23,26 +23,26 @@ struct CutSecretTests {
         }
     }
 
-    @Test("is not even shown by its beginning in a refusal", arguments: ["application/json", "text/plain"])
+    @Test("A refusal does not show even the beginning of the key", arguments: ["application/json", "text/plain"])
     func refusal(type: String) async throws {
         try await expectClean {
             try $0.reply(401, type == "text/plain" ? Self.words : Stream.error(Self.words), type: type)
         }
     }
 
-    @Test("is not even shown by its beginning in an error of a stream")
+    @Test("An error in a stream does not show even the beginning of the key")
     func stream() async throws {
         try await expectClean { try $0.stream(Stream.first + "data: \(Stream.error(Self.words))\n\n") }
     }
 
-    @Test("is not even shown by its beginning in an error that is called one")
+    @Test("A named error event does not show even the beginning of the key")
     func namedError() async throws {
         let error = #"{"type":"error","error":{"type":"x","message":"\#(Self.words)"}}"#
         let event = "event: error\ndata: \(error)\n\n"
         try await expectClean({ try $0.stream(event) }, as: "anthropic")
     }
 
-    @Test("is not even shown by its beginning in an answer that is none")
+    @Test("An invalid answer does not show even the beginning of the key")
     func malformed() async throws {
         let text = String(repeating: "x", count: 90) + " \(Fixture.key)"
         try await expectClean { try $0.stream("data: \(text)\n\n") }

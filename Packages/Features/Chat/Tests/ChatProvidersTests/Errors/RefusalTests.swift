@@ -9,7 +9,7 @@ import Testing
 
 @testable import ChatProviders
 
-@Suite("What a server's refusal means")
+@Suite("Server refusals")
 struct RefusalTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let status: Int?
@@ -63,7 +63,7 @@ struct RefusalTests {
         Case(nil, #"{"error":{"message":"process exited","type":"error","code":"stream_error"}}"#, .serverFailed),
     ]
 
-    @Test("is told by its status, its codes and its words", arguments: cases)
+    @Test("The status, codes and words of a refusal determine its kind", arguments: cases)
     func kinds(example: Case) {
         let refusal = OpenAIDialect(.compatible).refusal(in: Array(example.body.utf8))
         #expect(RefusalKind(refusal, status: example.status).kind == example.kind)
@@ -76,7 +76,7 @@ struct RefusalTests {
             tracer: Tracer(sinks: [], now: { Timestamp(microseconds: 0) }))
     }
 
-    @Test("is a sentence that says what to do next and has no final stop", arguments: cases)
+    @Test("A refusal is a sentence that says what to do next and has no final stop", arguments: cases)
     func sentences(example: Case) {
         let refusal = OpenAIDialect(.compatible).refusal(in: Array(example.body.utf8))
         let error = ChatError(refusal, status: example.status, retryAfter: nil, model: "small", from: access())
@@ -86,7 +86,7 @@ struct RefusalTests {
         #expect(error.kind != .keyRefused || error.message.hasSuffix("; set LAB_API_KEY"))
     }
 
-    @Test("never has a key in it, though the server repeats it")
+    @Test("A refusal never contains a key, even if the server repeats it")
     func secrets() {
         let redactor = Redactor()
         redactor.learn(Secret("my-own-key-123"))
@@ -97,7 +97,7 @@ struct RefusalTests {
         #expect(error.message.contains("in the header"))
     }
 
-    @Test("of several lines is told on one")
+    @Test("A refusal of several lines is shown on one line")
     func lines() throws {
         let body =
             #"{"error":{"message":"litellm.RateLimitError: slow down.\n\nReceived Model Group=m\n\tTry later."}}"#
@@ -108,7 +108,7 @@ struct RefusalTests {
         #expect(!error.message.contains("\n") && !error.message.contains("u{A}"))
     }
 
-    @Test("about tools that a server cannot read names the setting that helps")
+    @Test("A refusal about unsupported tools names the setting that helps")
     func tools() {
         func message(_ words: String) -> String {
             ChatError(
@@ -121,7 +121,7 @@ struct RefusalTests {
         #expect(!message("temperature is too high").contains("chat.tool-format"))
     }
 
-    @Test("about streaming is recognised, and others are not taken for it")
+    @Test("A refusal of streaming is recognised, and others are not mistaken for it")
     func streaming() {
         func refuses(_ message: String, _ status: Int?) -> Bool {
             RefusalKind(ServerRefusal(message: message), status: status).refusesStreaming
@@ -133,7 +133,7 @@ struct RefusalTests {
         #expect(!refuses("images are not supported", 400))
     }
 
-    @Test("about a model offers names that are like it")
+    @Test("A refusal of a model suggests similar names")
     func nearest() {
         let names = ["gpt-5", "gpt-5-mini", "gpt-4o", "claude-haiku-4-5", "meta-llama/llama-3.3-70b"]
         #expect(ChatError.nearest(to: "gpt-5-minni", among: names).first == "gpt-5-mini")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ChatProviders
 
-@Suite("A deployment")
+@Suite("Deployments")
 struct DeploymentTests {
     static func json(
         _ id: String, model: String = "m", at time: String = "2026-01-01T00:00:00", _ more: JSONObject = [:]
@@ -21,7 +21,7 @@ struct DeploymentTests {
         return .object(object)
     }
 
-    @Test("counts only when it and one of its instances are there")
+    @Test("A deployment counts only if it and one of its instances are deployed")
     func active() {
         #expect(Deployment(active: Self.json("a")) != nil)
         #expect(Deployment(active: Self.json("a", ["status": "STOPPED"])) == nil)
@@ -33,7 +33,7 @@ struct DeploymentTests {
     }
 
     @Test(
-        "is at its path, else at its port, else at its place",
+        "The endpoint is its path, else its port, else its standard location",
         arguments: [
             (["access_path": "/runtime/models/a", "lb_port": 61100], "https://lab.example/runtime/models/a/v1"),
             (["access_path": "/serve/a/v1"], "https://lab.example/serve/a/v1"),
@@ -49,19 +49,19 @@ struct DeploymentTests {
     }
 
     @Test(
-        "stays at its host, whatever the platform says its path is",
+        "The endpoint stays on its host, whatever path the platform names",
         arguments: [
             "@evil.example/x", "//evil.example/x", "https://evil.example", "/../../x", ":99/x", "\\\\evil.example",
         ])
     func hostile(path: String) throws {
         let deployment = try #require(Deployment(active: Self.json("a", ["access_path": .string(path)])))
         let base = try HTTPURL("https://lab.example/api")
-        // Refusing is as good.
+        // A refusal is fine too.
         guard let url = try? deployment.endpoint(at: base) else { return }
         #expect(url.isSameOrigin(as: base))
     }
 
-    @Test("that was used last comes first, then the oldest")
+    @Test("The deployment used last comes first, then the oldest")
     func order() {
         let all = [("new", "2026-03-01T00:00:00"), ("old", "2026-01-01T00:00:00"), ("mid", "2026-02-01T00:00:00Z")]
             .compactMap { Deployment(active: Self.json($0.0, model: "model-\($0.0)", at: $0.1)) }
@@ -71,7 +71,7 @@ struct DeploymentTests {
         #expect(all.ordered(last: "gone").map(\.id) == ["old", "mid", "new"])
     }
 
-    @Test("is named by its model, with its id where two serve the same")
+    @Test("A deployment is named by its model, with its id if two serve the same model")
     func names() throws {
         let all =
             ["a", "b"].compactMap { Deployment(active: Self.json($0, model: "same")) }

@@ -9,9 +9,9 @@ import KamiwazaTesting
 import Synchronization
 import Testing
 
-@Suite("A Kamiwaza platform", .timeLimit(.minutes(5)))
+@Suite("Kamiwaza platform", .timeLimit(.minutes(5)))
 struct PlatformTests {
-    /// What a scripted platform has deployed, which a test changes.
+    /// The deployments of a scripted platform, which a test changes.
     final class Board: Sendable {
         private let list: Mutex<[JSON]>
 
@@ -21,7 +21,7 @@ struct PlatformTests {
 
         func set(_ new: [JSON]) { list.withLock { $0 = new } }
 
-        /// Plays the platform: its API, and what runs behind it.
+        /// Plays the platform: its API, and the models behind it.
         @Sendable func play(_ connection: ScriptedConnection) throws {
             let request = try connection.receiveRequest()
             let json: (Int, String) throws -> Void = { status, body in
@@ -41,7 +41,9 @@ struct PlatformTests {
         }
     }
 
-    @Test("is asked at the place of the deployment, with the model's name and the same key", arguments: ["", "/api"])
+    @Test(
+        "A platform is asked at the deployment's endpoint, with the model's name and the same key",
+        arguments: ["", "/api"])
     func asks(path: String) async throws {
         let board = Board([DeploymentTests.json("d1", model: "llama")])
         try await Fixture.run(as: "kamiwaza", path: path, board.play) { fixture in
@@ -58,7 +60,7 @@ struct PlatformTests {
         }
     }
 
-    @Test("is asked by the name that its engine wants, where it says so, and lists the model's own name")
+    @Test("A platform is asked by the engine's name for a model, and lists the model's own name")
     func canonical() async throws {
         let board = Board([
             DeploymentTests.json("d1", model: "org/Qwen3-8B", ["canonical_model_id": "qwen3-8b"]),
@@ -75,7 +77,7 @@ struct PlatformTests {
         }
     }
 
-    @Test("without a model says so, and what to do")
+    @Test("A platform without a model says what to do")
     func nothing() async throws {
         try await Fixture.run(as: "kamiwaza", path: "/api", Board([]).play) { fixture in
             let error = await #expect(throws: ChatError.self) { try await fixture.directory.choice(of: "kamiwaza") }
@@ -84,7 +86,7 @@ struct PlatformTests {
         }
     }
 
-    @Test("whose model goes in the midst of a chat says so, and names the others")
+    @Test("A model that disappears during a chat is an error that names the others")
     func gone() async throws {
         let board = Board([DeploymentTests.json("d1", model: "llama"), DeploymentTests.json("d2", model: "qwen")])
         try await Fixture.run(as: "kamiwaza", path: "/api", board.play) { fixture in
@@ -94,11 +96,11 @@ struct PlatformTests {
             board.set([DeploymentTests.json("d2", model: "qwen")])
             let error = await #expect(throws: ChatError.self) { try await fixture.heard.ask(provider, request) }
             #expect(error?.kind == .modelGone)
-            #expect(error?.message.contains("pick another, such as 'qwen'") == true)
+            #expect(error?.message.contains("choose another, such as 'qwen'") == true)
         }
     }
 
-    @Test("whose model has moved is asked at the new place")
+    @Test("A model that has moved is asked at its new endpoint")
     func moved() async throws {
         let board = Board([DeploymentTests.json("d1", model: "llama")])
         try await Fixture.run(as: "kamiwaza", path: "/api", board.play) { fixture in
@@ -112,7 +114,7 @@ struct PlatformTests {
         }
     }
 
-    @Test("sends no key to another port that others on the way could read")
+    @Test("A key is not sent to another port without encryption")
     func otherPort() async throws {
         try await ScriptedServer.run {
             try $0.stream(Stream.hello)
@@ -126,7 +128,7 @@ struct PlatformTests {
                 #expect(error?.kind == .forbidden)
                 #expect(engine.record.connections.isEmpty)
             }
-            // Without a key there is nothing to keep from anybody.
+            // Without a key there is nothing to protect.
             try await Fixture.run(as: "kamiwaza", path: "/api", key: nil, board.play) { fixture in
                 let provider = try await fixture.provider()
                 let answer = try await fixture.heard.ask(provider, ChatRequest(model: "llama", messages: []))
@@ -135,7 +137,7 @@ struct PlatformTests {
         }
     }
 
-    @Test("as the vendor's description has it gives its deployments to who is signed in")
+    @Test("A platform following the vendor's description serves its deployments to a signed-in user")
     func realShape() async throws {
         var platform = KamiwazaSetup()
         platform.deployments = [

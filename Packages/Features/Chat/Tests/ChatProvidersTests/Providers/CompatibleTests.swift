@@ -7,7 +7,7 @@ import JSON
 import OpenAIDialect
 import Testing
 
-@Suite("A server that speaks like OpenAI", .timeLimit(.minutes(5)))
+@Suite("OpenAI-compatible server", .timeLimit(.minutes(5)))
 struct CompatibleTests {
     /// Asks a profile with these quirks at the scripted server.
     private func ask(
@@ -28,7 +28,7 @@ struct CompatibleTests {
     }
 
     @Test(
-        "is found at the address that was given, to which only a missing version is added",
+        "The server is reached at the configured address, with only a missing version added",
         arguments: [("", "/v1"), ("/", "/v1"), ("/v1", "/v1"), ("/v1/", "/v1"), ("/openai/v2", "/openai/v2")])
     func address(path: String, base: String) async throws {
         try await ask(.compatible, path: path) {
@@ -40,7 +40,7 @@ struct CompatibleTests {
         }
     }
 
-    @Test("of old llama.cpp tells of its failure in a field of its own")
+    @Test("An old llama.cpp server reports its failure in an error field")
     func errorField() async throws {
         try await ask(.llamaCpp) {
             try $0.stream(Stream.first + Stream.text("Hel") + "error: {\"code\":500,\"message\":\"slot lost\"}\n\n")
@@ -52,7 +52,7 @@ struct CompatibleTests {
         }
     }
 
-    @Test("of llama-cpp-python cuts the connection when the context overflows, and that is no answer")
+    @Test("Llama-cpp-python cuts the connection when the context overflows, and that is not an answer")
     func overflow() async throws {
         try await ask(.llamaCpp) {
             try $0.stream(Stream.first)
@@ -63,7 +63,7 @@ struct CompatibleTests {
         }
     }
 
-    @Test("of Ollama gives a call at once, which is passed on as one")
+    @Test("Ollama sends a call in one piece, which is passed on as one")
     func wholeCall() async throws {
         let call =
             #"{"role":"assistant","content":"","tool_calls":[{"id":"c9","index":0,"type":"function","function":{"name":"now","arguments":"{\"zone\":\"UTC\"}"}}]}"#
@@ -77,7 +77,7 @@ struct CompatibleTests {
         }
     }
 
-    @Test("behind LiteLLM without a key answers in plain words, which are told")
+    @Test("LiteLLM without a key answers with plain text, which is shown")
     func plainWords() async throws {
         try await ask(.liteLLM) {
             try $0.reply(500, "Internal Server Error", type: "text/plain")

@@ -7,11 +7,11 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("A gateway", .timeLimit(.minutes(5)))
+@Suite("Gateway", .timeLimit(.minutes(5)))
 struct GatewayTests {
     private static let ids = "X-Session-ID: s-1\r\nX-Project-ID: p-1\r\n"
 
-    @Test("names its session in its headers, and gets it back with the next question")
+    @Test("A gateway names its session in headers and receives it with the next question")
     func session() async throws {
         try await Fixture.run(as: "gateway", path: "") {
             try $0.stream(Stream.hello, headers: Self.ids)
@@ -30,7 +30,7 @@ struct GatewayTests {
         }
     }
 
-    @Test("may name its session in the body, or not at all")
+    @Test("A gateway may name its session in the body, or not at all")
     func sessionElsewhere() async throws {
         let body =
             #"{"session_id":"s-2","object":"chat.completion","model":"m","choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}"#
@@ -47,7 +47,7 @@ struct GatewayTests {
         }
     }
 
-    @Test("in the rich dialect tells of tools that it has run, which are never to be run again")
+    @Test("A gateway with the rich dialect reports tools that it has run, which are never run again")
     func rich() async throws {
         let frames =
             Stream.first + Stream.text("Looking.")
@@ -67,7 +67,7 @@ struct GatewayTests {
         }
     }
 
-    @Test("is told to end the session of a person who stops")
+    @Test("A gateway is told to end the session when the user stops the answer")
     func stop() async throws {
         try await Fixture.run(as: "gateway") { connection in
             let request = try connection.receiveRequest()
@@ -97,7 +97,7 @@ struct GatewayTests {
         }
     }
 
-    @Test("that is never told of an answer which ended by itself")
+    @Test("A gateway is not told to stop an answer that has ended")
     func noStop() async throws {
         try await Fixture.run(as: "gateway") {
             try $0.stream(Stream.hello, headers: Self.ids)
@@ -108,7 +108,7 @@ struct GatewayTests {
         }
     }
 
-    @Test("that is not at work for a person is not told to stop when they lose patience")
+    @Test("A gateway that is not working is not told to stop when the user gives up")
     func stopWhileWaiting() async throws {
         let clock = TestClock()
         try await Fixture.run(as: "gateway") { setup in
@@ -128,7 +128,7 @@ struct GatewayTests {
         }
     }
 
-    @Test("whose session names could change a path is not told of them")
+    @Test("A session name that could change a path is not sent")
     func hostileSession() async throws {
         try await Fixture.run(as: "gateway") { connection in
             try connection.stream(Stream.first + Stream.text("Hel"), headers: "X-Session-ID: ../projects/p-1\r\n")
@@ -144,7 +144,7 @@ struct GatewayTests {
         }
     }
 
-    @Test("that has ended the session gets a new one, and the person is told")
+    @Test("A gateway that ended the session gets a new one, and the user is told")
     func lostSession() async throws {
         try await Fixture.run(as: "gateway") { connection in
             guard connection.number > 0 else {
@@ -158,11 +158,11 @@ struct GatewayTests {
             #expect(answer.start.session == "s-1")
             #expect(fixture.server.record.requests.map { $0.json["session_id"] } == ["s-0", nil])
             #expect(fixture.server.record.requests.last?.json["project_id"] == "p-1")
-            #expect(fixture.heard.notices == ["the server has ended the session; a new one is begun"])
+            #expect(fixture.heard.notices == ["the server has ended the session; starting a new one"])
         }
     }
 
-    @Test("that limits requests without saying for how long is left alone for a minute")
+    @Test("A gateway that limits requests without a wait time is left alone for a minute")
     func minute() async throws {
         try await Fixture.run(as: "gateway") { connection in
             guard connection.number > 0 else { return try connection.reply(429, Stream.error("Rate limit exceeded")) }
@@ -173,7 +173,7 @@ struct GatewayTests {
         }
     }
 
-    /// What may come of a request after which nobody knows whether tools were used.
+    /// Failures after which it is unknown whether tools were used.
     enum Failure: String, CaseIterable, Sendable {
         case badGateway, unavailable, timedOut, overloaded, reset, cut, silent, inStream
 
@@ -198,7 +198,7 @@ struct GatewayTests {
     }
 
     @Test(
-        "that may have run tools already is never asked again, and the person is told to look",
+        "A gateway that may have run tools is never asked again, and the user is told to check",
         arguments: Failure.allCases, [true, false])
     func onceOnly(failure: Failure, streams: Bool) async throws {
         try await Fixture.run(as: "gateway") { setup in
@@ -213,12 +213,12 @@ struct GatewayTests {
             }
             #expect(fixture.server.record.requests.count { $0.method == "POST" } == 1)
             #expect(fixture.clock.slept.isEmpty)
-            #expect(error?.message.contains("look at what it has done") == true, "\(error?.message ?? "")")
+            #expect(error?.message.contains("check what it has done") == true, "\(error?.message ?? "")")
         }
     }
 
     @Test(
-        "that has certainly not begun is asked again",
+        "A gateway that certainly has not started is asked again",
         arguments: [
             (409, "", "This session is busy"), (429, "Retry-After: 1\r\n", "slow down"),
             (503, "Retry-After: 1\r\n", "starting"), (503, "", "Maximum concurrent sessions (10) reached"),
@@ -236,7 +236,7 @@ struct GatewayTests {
         }
     }
 
-    @Test("that says that it shall not be asked again is not", arguments: ["gateway", "openai"])
+    @Test("A server that forbids a retry is not asked again", arguments: ["gateway", "openai"])
     func shouldNotRetry(id: String) async throws {
         try await Fixture.run(as: id) {
             try $0.reply(429, Stream.error("busy"), headers: "x-should-retry: false\r\nRetry-After: 0\r\n")
@@ -246,7 +246,7 @@ struct GatewayTests {
         }
     }
 
-    @Test("is told by who cannot answer that it need not ask, and tells what it did not do therefore")
+    @Test("A gateway is told by a client that cannot approve, and reports what it therefore did not run")
     func cannotAnswer() async throws {
         let end = #"data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"unapproved":true}"# + "\n\n"
         try await Fixture.run(as: "gateway") {
@@ -258,7 +258,7 @@ struct GatewayTests {
         }
     }
 
-    @Test("lists its models with what they can do, or without where it cannot")
+    @Test("A gateway lists its models with their abilities, or without if it has no such list")
     func models() async throws {
         for hasCapabilities in [true, false] {
             try await Fixture.run(as: "gateway") { connection in
@@ -278,7 +278,7 @@ struct GatewayTests {
         }
     }
 
-    @Test("gets no key that was made for another address")
+    @Test("A gateway gets no key that is meant for another address")
     func otherAddress() async throws {
         try await ScriptedServer.run {
             try $0.stream(Stream.hello)

@@ -6,7 +6,7 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("A vendor", .timeLimit(.minutes(5)))
+@Suite("Vendors", .timeLimit(.minutes(5)))
 struct VendorTests {
     static let claude = #"""
         event: message_start
@@ -53,7 +53,7 @@ struct VendorTests {
         }
     }
 
-    @Test("Anthropic is given what a client wrote in its words, with its betas; others are not")
+    @Test("Only Anthropic receives a client's native request with its betas")
     func native() async throws {
         var request = ChatRequest.hello
         request.native = NativeRequest(.anthropic, members: ["messages", "top_k"])
@@ -82,7 +82,7 @@ struct VendorTests {
         }
     }
 
-    @Test("texts become vectors where a server can do that, and its refusals are told")
+    @Test("Embeddings are requested from servers that offer them, and refusals are reported")
     func embeddings() async throws {
         let body: JSONObject = ["model": "v", "input": "a"]
         try await Fixture.run { connection in
@@ -105,7 +105,7 @@ struct VendorTests {
         }
     }
 
-    @Test("Anthropic that fails in its stream before anything was seen is asked again")
+    @Test("Anthropic is asked again when it fails before any output")
     func anthropicOverloaded() async throws {
         try await Fixture.run(as: "anthropic") { connection in
             guard connection.number > 0 else {
@@ -133,7 +133,7 @@ struct VendorTests {
         }
     }
 
-    @Test("Anthropic has its models on several pages")
+    @Test("Anthropic's models are read from several pages")
     func pages() async throws {
         try await Fixture.run(as: "anthropic") { connection in
             let request = try connection.receiveRequest()
@@ -149,7 +149,7 @@ struct VendorTests {
         }
     }
 
-    @Test("OpenRouter is told which program asks, unless that is switched off", arguments: [true, false])
+    @Test("OpenRouter receives the program's name unless that is turned off", arguments: [true, false])
     func attribution(isOn: Bool) async throws {
         try await Fixture.run(as: "openrouter", path: "/api/v1") { setup in
             setup.sendsAttribution = isOn
@@ -165,7 +165,7 @@ struct VendorTests {
         }
     }
 
-    @Test("OpenAI is asked by Responses where that is wanted")
+    @Test("OpenAI is asked with the Responses API if configured")
     func responses() async throws {
         let events = #"""
             event: response.created
@@ -197,7 +197,7 @@ struct VendorTests {
         }
     }
 
-    @Test("whose model is unknown names those that are like it")
+    @Test("An unknown model is an error with similar names")
     func unknownModel() async throws {
         try await Fixture.run { connection in
             let request = try connection.receiveRequest()
@@ -215,7 +215,7 @@ struct VendorTests {
         }
     }
 
-    @Test("that refuses a key says which variable mends it, and never the key")
+    @Test("A refused key is an error with the variable to set, and without the key")
     func badKey() async throws {
         try await Fixture.run {
             try $0.reply(401, Stream.error("Incorrect API key provided: \(Fixture.key)", code: "\"invalid_api_key\""))
@@ -230,7 +230,7 @@ struct VendorTests {
         }
     }
 
-    @Test("gets no key that cannot be one, so that no header is forged")
+    @Test("An invalid key is not sent, so that no header can be forged")
     func forgedKey() async throws {
         try await Fixture.run(key: "abc\r\nX-Other: 1") {
             try $0.stream(Stream.hello)
@@ -242,7 +242,7 @@ struct VendorTests {
         }
     }
 
-    @Test("whose key is with an authenticator is asked with that, and its own variable goes before")
+    @Test("An authenticator's key is used, but the vendor's variable takes precedence")
     func authenticator() async throws {
         final class Signer: Authenticator {
             func sign(_ request: inout RequestHead, for server: ServerID) async throws {
@@ -262,7 +262,7 @@ struct VendorTests {
         }
     }
 
-    @Test("is not asked when whoever signs refuses, whose words are passed on untouched")
+    @Test("No request is sent when the signer refuses, and its error is passed on unchanged")
     func signerRefuses() async throws {
         struct Locked: Error {}
         final class Signer: Authenticator {
@@ -280,7 +280,7 @@ struct VendorTests {
         }
     }
 
-    @Test("with a certificate that nobody vouches for is refused as it was, and not asked again")
+    @Test("An untrusted certificate is refused unchanged, without a retry")
     func certificate() async throws {
         let certificates = try TestCertificates()
         try await ScriptedServer.run(tls: ScriptedTLS(certificates.selfSigned)) {

@@ -16,7 +16,7 @@ struct Fixture {
 
     static let key = "sk-test-0123456789abcdefghij"
 
-    /// Runs a server, with the variables of a vendor or a server pointing at it.
+    /// Runs a server, with the variables of a vendor or a server pointing to it.
     static func run<Result>(
         as id: String = "openai", path: String = "/v1", key: String? = key,
         isolation: isolated (any Actor)? = #isolation,
@@ -43,7 +43,7 @@ struct Fixture {
         }
     }
 
-    /// The same with nothing changed.
+    /// The same without changes.
     static func run<Result>(
         as id: String = "openai", path: String = "/v1", key: String? = key,
         isolation: isolated (any Actor)? = #isolation, _ script: @escaping ScriptedServer.Script,
@@ -52,7 +52,7 @@ struct Fixture {
         try await run(as: id, path: path, key: key, setup: { _ in }, script, body)
     }
 
-    /// Asks, and wants the answer that `Stream.hello` is.
+    /// Asks, and expects the answer of `Stream.hello`.
     func expectHello(_ request: ChatRequest = .hello) async throws {
         let answer = try await heard.ask(provider(), request)
         #expect(answer.message.text == "Hello")

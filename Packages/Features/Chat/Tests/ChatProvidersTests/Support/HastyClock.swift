@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock on which every sleep is over at once, and which knows how long each would have been.
+/// A clock on which every sleep ends at once, and which records the requested times.
 final class HastyClock: Clock {
     struct Instant: InstantProtocol {
         var offset: Duration

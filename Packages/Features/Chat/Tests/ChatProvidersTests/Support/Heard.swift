@@ -5,7 +5,7 @@ import HTTPTesting
 import JSON
 import Synchronization
 
-/// What a caller of a provider was given.
+/// What a caller of a provider received.
 final class Heard: Sendable {
     private let state = Mutex<[ChatEvent]>([])
 
@@ -24,7 +24,7 @@ final class Heard: Sendable {
         state.withLock { $0 += events }
     }
 
-    /// Asks, and keeps what comes.
+    /// Asks, and records the events.
     func ask(_ provider: any ModelProvider, _ request: ChatRequest = .hello) async throws -> ChatAnswer {
         try await provider.answer(request) { take($0) }
     }

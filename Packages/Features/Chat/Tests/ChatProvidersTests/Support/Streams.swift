@@ -4,7 +4,7 @@ import HTTPCore
 import HTTPTesting
 import JSON
 
-/// Parts of streams in the shape of OpenAI.
+/// Parts of streams in OpenAI's format.
 enum Stream {
     static let first = chunk(#"{"role":"assistant","content":""}"#)
     static let done = "data: [DONE]\n\n"
@@ -34,7 +34,7 @@ enum Stream {
 }
 
 extension ScriptedConnection {
-    /// Takes a request and answers with these events.
+    /// Receives a request and answers with these events.
     func stream(_ events: String, headers: String = "") throws {
         try receiveRequest()
         try begin(headers: headers)
@@ -49,7 +49,7 @@ extension ScriptedConnection {
         try reply(200, body, type: type)
     }
 
-    /// Takes a request and answers with this body.
+    /// Receives a request and answers with this body.
     func reply(_ status: Int, _ body: String, type: String = "application/json", headers: String = "") throws {
         try receiveRequest()
         try send(

@@ -1,7 +1,7 @@
 import CoreTesting
 
 extension TestClock {
-    /// Returns when the task sleeps on this clock, or has ended without, so that a test which fails does not hang.
+    /// Returns when the task sleeps on this clock or has ended, so that a failing test does not hang.
     func waitForSleeper<Value: Sendable>(in task: Task<Value, any Error>) async {
         let end = Task {
             _ = await task.result

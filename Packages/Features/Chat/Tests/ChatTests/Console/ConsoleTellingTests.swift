@@ -5,9 +5,9 @@ import Testing
 
 @testable import Chat
 
-@Suite("On a terminal a conversation", .timeLimit(.minutes(5)))
+@Suite("Console messages", .timeLimit(.minutes(5)))
 struct ConsoleTellingTests {
-    @Test("that is gone on with says what it is about and what was said last, and its inputs can be had back")
+    @Test("A resumed conversation shows its title and last texts, and its inputs are in the line history")
     func goesOn() async throws {
         try await Desk.run(answers: Answers.say("Swallows."), Answers.say("In spring.")) { desk in
             try await desk.say("Which birds are these?")
@@ -15,37 +15,37 @@ struct ConsoleTellingTests {
             let person = Person(types: "/quit")
             desk.person = person
             let done = try await desk.run("chat.send", ["continue": true])
-            #expect(done.notices.contains("goes on with Which birds are these?, 4 messages"))
+            #expect(done.notices.contains("continuing Which birds are these?, 4 messages"))
             #expect(done.notices.contains("› When do they come?") && done.notices.contains("In spring."))
             #expect(!done.notices.contains("Swallows."))
             #expect(person.histories == [["Which birds are these?", "When do they come?"]])
         }
     }
 
-    @Test("ends with how it is gone on with")
+    @Test("The end shows how to continue the conversation")
     func ends() async throws {
         try await Desk.run(answers: Answers.say("A")) { desk in
             desk.person = Person(types: "one", "/quit")
             let done = try await desk.run("chat.send")
             let id = try #require(done["session_id"]?.string)
             let tag = try #require(id.split(separator: "-").last)
-            #expect(done.heard.notices.last == "go on with it: martlet chat --conversation \(tag)")
+            #expect(done.heard.notices.last == "to continue: martlet chat --conversation \(tag)")
             desk.person = Person(types: "/quit")
-            #expect(try await desk.run("chat.send").notices.contains("go on with it") == false)
+            #expect(try await desk.run("chat.send").notices.contains("to continue: ") == false)
         }
     }
 
-    @Test("takes what begins with a path as a message, and says how to send what looks like a command")
+    @Test("A line that begins with a path is a message, and an unknown command says how to send it")
     func paths() async throws {
         try await Desk.run(answers: Answers.say("A"), Answers.say("B")) { desk in
             desk.person = Person(types: "/etc/hosts looks odd", "/etc is", " /etc is", "/quit")
             let done = try await desk.run("chat.send")
             #expect(desk.asked.map(\.last) == ["user: /etc/hosts looks odd", "user:  /etc is"])
-            #expect(done.notices.contains("there is no command /etc") && done.notices.contains("begins with a space"))
+            #expect(done.notices.contains("unknown command /etc") && done.notices.contains("begin with a space"))
         }
     }
 
-    @Test("begins anew after /clear")
+    @Test("/clear starts a new conversation")
     func clear() async throws {
         try await Desk.run(answers: Answers.say("A"), Answers.say("B")) { desk in
             desk.person = Person(types: "one", "/clear", "two")
@@ -55,7 +55,7 @@ struct ConsoleTellingTests {
         }
     }
 
-    @Test("says who answers, also at a gateway that chooses the model")
+    @Test("The start shows which model answers, also at a gateway that chooses the model")
     func gateway() async throws {
         try await Desk.run(answers: Answers.say("A")) { desk in
             desk.environment["GATEWAY_BASE_URL"] = desk.environment["OPENAI_BASE_URL"]
@@ -65,7 +65,7 @@ struct ConsoleTellingTests {
         }
     }
 
-    @Test("begins although the server is down, and asks it when something is said")
+    @Test("The console starts while the server is down, and asks it when a message is sent")
     func down() async throws {
         try await RefusingPort.run { port in
             try await Desk.run(answers: Answers.say("A")) { desk in
@@ -74,12 +74,12 @@ struct ConsoleTellingTests {
                 desk.person = person
                 let done = try await desk.run("chat.send")
                 #expect(person.asked == ["chat.message", "chat.message"])
-                #expect(done.notices.contains("nobody answers yet"))
+                #expect(done.notices.contains("no model is available yet"))
             }
         }
     }
 
-    @Test("offers the model that answers now among the others, and files behind /attach")
+    @Test("/model offers the current model among the others, and /attach completes files")
     func choices() async throws {
         let list = #"{"object":"list","data":[{"id":"first","object":"model"},{"id":"second","object":"model"}]}"#
         try await Desk.run({ try $0.reply(list) }) { desk in
@@ -90,13 +90,13 @@ struct ConsoleTellingTests {
             desk.person = person
             let done = try await desk.run("chat.send", ["model": "gateway/first"])
             #expect(person.options == ["second", "first, as now"])
-            #expect(done.notices.contains("gateway, first answers now") && !done.notices.contains("from now on"))
+            #expect(done.notices.contains("gateway, first is answering now") && !done.notices.contains("from now on"))
             #expect(person.completions.contains("/attach notes.txt") && !person.completions.contains("/attach .hidden"))
             #expect(ConsoleCommand.names.allSatisfy { $0 == "/help" || ConsoleCommand.overview.contains($0) })
         }
     }
 
-    @Test("marks an answer that was stopped")
+    @Test("A stopped answer is marked")
     func stopped() async throws {
         try await Desk.run { connection in
             try connection.stream(Answers.first + Answers.piece("Hel"))
@@ -111,7 +111,7 @@ struct ConsoleTellingTests {
         }
     }
 
-    @Test("shows what is to be agreed to as what it is, and not as JSON")
+    @Test("An approval question shows the change itself, and not JSON")
     func approval() async throws {
         let call = Answers.call("saw", input: ["path": "plank", "old_text": "long", "new_text": "short"])
         try await Desk.run(answers: call, Answers.say("Done.")) { desk in

@@ -8,9 +8,9 @@ import Testing
 @testable import CoreTesting
 @testable import Registry
 
-@Suite("Somebody who talks on a terminal", .timeLimit(.minutes(5)))
+@Suite("Console", .timeLimit(.minutes(5)))
 struct ConsoleTests {
-    @Test("says one thing after the other in one conversation")
+    @Test("Lines are sent one after the other in one conversation")
     func talk() async throws {
         try await Desk.run(answers: Answers.say("A"), Answers.say("B")) { desk in
             desk.person = Person(types: "one", "", "two", "/quit")
@@ -22,7 +22,7 @@ struct ConsoleTests {
         }
     }
 
-    @Test("goes on through changed settings: what was begun stays, what begins finds them", arguments: [true, false])
+    @Test("Changed settings apply to new conversations, and the current one stays", arguments: [true, false])
     func changedSettings(isSaved: Bool) async throws {
         try await Desk.run(answers: Answers.say("A"), Answers.say("B"), Answers.say("C")) { desk in
             let test = try TestHost(
@@ -47,7 +47,7 @@ struct ConsoleTests {
         }
     }
 
-    @Test("who ends the input at once has said nothing")
+    @Test("An input that ends at once sends nothing")
     func nothing() async throws {
         try await Desk.run(answers: Answers.say("A")) { desk in
             desk.person = Person()
@@ -57,7 +57,7 @@ struct ConsoleTests {
         }
     }
 
-    @Test("is shown every command, and helped with a wrong one")
+    @Test("All commands are listed, and a wrong one gets a suggestion")
     func help() async throws {
         try await Desk.run(answers: Answers.say("A")) { desk in
             desk.person = Person(types: "/help", "/modle", "/system", "/attach", "/save", "/quit")
@@ -65,15 +65,15 @@ struct ConsoleTests {
             for name in ConsoleCommand.names where name != "/help" && name != "/stop" {
                 #expect(done.notices.contains(name), "\(name)")
             }
-            #expect(done.notices.contains("there is no command /modle") && done.notices.contains("did you mean"))
-            #expect(done.notices.contains("/system needs an instruction"))
+            #expect(done.notices.contains("unknown command /modle") && done.notices.contains("did you mean"))
+            #expect(done.notices.contains("/system needs a system prompt"))
             #expect(done.notices.contains("/attach needs a file"))
-            #expect(done.notices.contains("nothing is kept yet"))
+            #expect(done.notices.contains("nothing is saved yet"))
             #expect(desk.asked.isEmpty)
         }
     }
 
-    @Test("begins another conversation, and comes back to the first")
+    @Test("Another conversation starts, and the first is resumed")
     func newAndResume() async throws {
         try await Desk.run(answers: Answers.say("A"), Answers.say("B"), Answers.say("C")) { desk in
             let first = try await desk.say("alpha")["session_id"]?.string ?? ""
@@ -81,12 +81,12 @@ struct ConsoleTests {
             let done = try await desk.run("chat.send")
             #expect(desk.asked[1].said.dropFirst() == ["user: beta"])
             #expect(desk.asked[2].said.dropFirst() == ["user: alpha", "assistant: A", "user: gamma"])
-            #expect(done.notices.contains("it is kept as ") && done.notices.contains("goes on with alpha"))
-            #expect(done.notices.contains("no conversation begins with 'nowhere'"))
+            #expect(done.notices.contains("saved as ") && done.notices.contains("continuing alpha"))
+            #expect(done.notices.contains("no conversation id begins with 'nowhere'"))
         }
     }
 
-    @Test("begins with nothing after /new")
+    @Test("/new starts without the earlier messages")
     func new() async throws {
         try await Desk.run(answers: Answers.say("A"), Answers.say("B")) { desk in
             desk.person = Person(types: "one", "/new", "two")
@@ -96,7 +96,7 @@ struct ConsoleTests {
         }
     }
 
-    @Test("lets another model answer, and stays with the old one when the new one is not known")
+    @Test("/model switches to another model, and keeps the old one if the new one is unknown")
     func model() async throws {
         try await Desk.run(answers: Answers.say("A"), Answers.say("B"), Answers.say("C")) { desk in
             desk.person = Person(
@@ -104,11 +104,11 @@ struct ConsoleTests {
             let done = try await desk.run("chat.send", ["model": "openai/first"])
             #expect(desk.asked.map { $0.json["model"] } == ["first", "second", "second"])
             #expect(desk.asked[2].said.count == 6)
-            #expect(done.heard.notices.contains("OpenAI, second answers now"))
+            #expect(done.heard.notices.contains("OpenAI, second is answering now"))
         }
     }
 
-    @Test("is told how to name a model where no list of them can be had", arguments: ["none", "empty", "one"])
+    @Test("/model says how to name a model if there is no list", arguments: ["none", "empty", "one"])
     func noList(kind: String) async throws {
         try await Desk.run { connection in
             guard try connection.receiveRequest().method == "POST" else {
@@ -123,13 +123,13 @@ struct ConsoleTests {
             let person = Person(types: "/model", "one", "/quit")
             desk.person = person
             let done = try await desk.run("chat.send", ["model": "openai/first"])
-            #expect(done.notices.contains("OpenAI, first answers now"))
-            #expect(done.notices.contains("/model NAME takes one by its name"), "\(done.notices)")
+            #expect(done.notices.contains("OpenAI, first is answering now"))
+            #expect(done.notices.contains("/model NAME selects one by name"), "\(done.notices)")
             #expect(!person.asked.contains("chat.model") && done["result"] == "Yes")
         }
     }
 
-    @Test("is told that a model is not listed, with the name that was meant, and which nobody has")
+    @Test("/model reports an unlisted model, with a suggestion, and an unknown one")
     func unlisted() async throws {
         try await Desk.run { connection in
             guard try connection.receiveRequest().method == "POST" else {
@@ -143,12 +143,12 @@ struct ConsoleTests {
             let done = try await desk.run("chat.send", ["model": "openai/swallow-1"])
             let told = done.heard.notices.filter { $0.contains("does not list this model") }
             #expect(told.count == 1 && told[0].contains("did you mean 'swallow-1'?"), "\(done.notices)")
-            #expect(done.notices.contains("nobody has a model “nobody-has-it”"))
+            #expect(done.notices.contains("no provider has a model “nobody-has-it”"))
             #expect(desk.asked.map { $0.json["model"] } == ["swift-2"])
         }
     }
 
-    @Test("stays in the session that a gateway has given")
+    @Test("The session of a gateway is kept")
     func session() async throws {
         try await Desk.run { connection in
             guard try connection.receiveRequest().method == "POST" else {
@@ -162,24 +162,24 @@ struct ConsoleTests {
             desk.person = Person(types: "one", "two", "/new", "three")
             try await desk.run("chat.send", ["model": "gateway/agent"])
             #expect(desk.asked.map { $0.json["session_id"]?.string } == [nil, "s-42", nil])
-            // The gateway forgets, so it is told what was said.
+            // The gateway has no memory, so it receives the earlier messages.
             #expect(desk.asked[1].last.contains("one") && desk.asked[1].last.hasSuffix("two"))
             #expect(!desk.asked[2].last.contains("one"))
         }
     }
 
-    @Test("lets the model use tools, and forbids it again")
+    @Test("/tools turns tools on and off")
     func tools() async throws {
         try await Desk.run(answers: Answers.say("A"), Answers.say("B"), Answers.say("C")) { desk in
             desk.person = Person(types: "one", "/tools", "two", "/tools", "three")
             let done = try await desk.run("chat.send")
             #expect(desk.asked.map { $0.tools.contains("saw") } == [false, true, false])
-            #expect(done.notices.contains("read-only: the model may look around"))
+            #expect(done.notices.contains("read-only: the model may read"))
             #expect(done.notices.contains("no tools"))
         }
     }
 
-    @Test("shows and sets how far the model goes")
+    @Test("/mode shows and sets the mode")
     func modes() async throws {
         try await Desk.run(answers: Answers.say("A"), Answers.say("B")) { desk in
             let folder = "\(desk.folder)/work"
@@ -188,12 +188,12 @@ struct ConsoleTests {
             desk.person = Person(types: "/mode", "/mode workspace", "one", "/mode off", "two", "/mode fast")
             let done = try await desk.run("chat.send")
             #expect(desk.asked.map { $0.tools.contains("fs_write") } == [true, false])
-            let told = ["no tools", "workspace: the model edits files", "no tools", "the modes are off, read-only"]
+            let told = ["no tools", "workspace: the model edits files", "no tools", "use off, read-only"]
             #expect(told.allSatisfy(done.notices.contains), "\(done.notices)")
         }
     }
 
-    @Test("claims no mode for a server that goes by rules of its own")
+    @Test("No mode is claimed for a server with its own rules")
     func serverModes() async throws {
         try await Desk.run(answers: Answers.say("A")) { desk in
             desk.environment = [
@@ -201,13 +201,13 @@ struct ConsoleTests {
             ]
             desk.person = Person(types: "/mode full", "/tools", "/quit")
             let done = try await desk.run("chat.send", ["mode": "workspace"])
-            let told = done.heard.notices.count { $0.contains("goes by tools and rules of its own") }
+            let told = done.heard.notices.count { $0.contains("uses its own tools and rules") }
             #expect(told == 2, "\(done.notices)")
             #expect(!done.notices.contains("(mode "), "\(done.notices)")
         }
     }
 
-    @Test("begins with another instruction, and sends a file along once")
+    @Test("/system starts a conversation, and /attach sends a file once")
     func systemAndFile() async throws {
         try await Desk.run(answers: Answers.say("A"), Answers.say("B")) { desk in
             let name = try desk.write(Array("secret plan".utf8), to: "plan.txt")
@@ -216,12 +216,13 @@ struct ConsoleTests {
             #expect(desk.asked[0].said[0] == "system: Rhyme.")
             #expect(desk.asked[0].last.contains("secret plan"))
             #expect(desk.asked[1].last == "user: two")
-            #expect(done.notices.contains("plan.txt goes with your next message"))
+            #expect(done.notices.contains("plan.txt will be sent with your next message"))
             #expect(done.notices.contains("gone.txt"))
         }
     }
 
-    @Test("goes on after an answer that failed, and says the last thing again in its place", arguments: [false, true])
+    @Test(
+        "A failed answer does not end the conversation, and /retry replaces the last message", arguments: [false, true])
     func retry(isUnsaved: Bool) async throws {
         let next = Counter()
         try await Desk.run { connection in
@@ -232,7 +233,7 @@ struct ConsoleTests {
             let name = try desk.write(Array("the plan".utf8), to: "plan.txt")
             desk.person = Person(types: "/retry", "/attach \(name)", "please", "/retry", "/retry", "/save")
             let done = try await desk.run("chat.send", ["no-save": .bool(isUnsaved)])
-            #expect(done.notices.contains("nothing was said yet") && done.notices.contains("not today"))
+            #expect(done.notices.contains("no message to send again") && done.notices.contains("not today"))
             #expect(done["result"] == "Yes")
             #expect(desk.asked.count == 3)
             for request in desk.asked {

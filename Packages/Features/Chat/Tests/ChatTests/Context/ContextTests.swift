@@ -4,9 +4,10 @@ import JSON
 import Registry
 import Testing
 
-@Suite("A conversation that is longer than the model can read", .timeLimit(.minutes(5)))
+@Suite("Conversations longer than the context", .timeLimit(.minutes(5)))
 struct ContextTests {
-    /// A server whose model reads 4,000 tokens, half of them its answer, and that answers summaries in a word of its own.
+    /// A server whose model reads 4,000 tokens, half of them for the answer, and that answers summaries with a fixed
+    /// word.
     private func withSmallModel(
         _ settings: String = "{}", summary: String = Answers.say("They spoke of a fox."),
         isolation: isolated (any Actor)? = #isolation, _ body: (inout Desk) async throws -> Void
@@ -28,14 +29,14 @@ struct ContextTests {
 
     private static let long = String(repeating: "The quick brown fox jumps over the lazy dog. ", count: 70)
 
-    /// Says three long things, the third of which is too much.
+    /// Sends three long messages, the third of which is too much.
     private func talk(_ desk: Desk) async throws -> (last: Desk.Done, id: JSON) {
         let id = try #require(try await desk.say("one \(Self.long)", ["model": "small-1"])["session_id"])
         try await desk.say("two \(Self.long)", ["conversation": id, "model": "small-1"])
         return (try await desk.say("three \(Self.long)", ["conversation": id, "model": "small-1"]), id)
     }
 
-    @Test("is sent without its oldest turns, and the person and the model are told")
+    @Test("The oldest turns are left out, and the user and the model are told")
     func leftOut() async throws {
         try await withSmallModel { desk in
             let (done, _) = try await talk(desk)
@@ -47,7 +48,7 @@ struct ContextTests {
         }
     }
 
-    @Test("is summarised by the same model where that is wanted, and the summary is made once")
+    @Test("The same model summarises the old turns if configured, once")
     func summarised() async throws {
         try await withSmallModel("{chat: {context: 'summarise'}}") { desk in
             let (done, id) = try await talk(desk)
@@ -57,21 +58,21 @@ struct ContextTests {
             #expect(question.json["model"] == "small-1" && question.last.contains("one The quick"))
             #expect(answered.said.contains { $0.contains("They spoke of a fox.") })
             #expect(!answered.said.contains { $0.contains("one The") })
-            // What the summary took is in the sum: 9 for it and 9 for the answer.
+            // The usage of the summary is in the sum: 9 for it and 9 for the answer.
             #expect(done["usage"]?["input_tokens"] == 18)
             #expect(try await desk.run("chat.usage").json[0]?["input_tokens"] == 36)
-            // The next command has it at hand.
+            // The next command reuses it.
             try await desk.say("four", ["conversation": id, "model": "small-1"])
             #expect(desk.asked.count == 5)
             #expect(desk.asked[4].said.contains { $0.contains("They spoke of a fox.") })
-            // The next summary goes on from the one before.
+            // The next summary extends the earlier one.
             try await desk.say("five \(Self.long)", ["conversation": id, "model": "small-1"])
             #expect(desk.asked[5].last.hasPrefix("user: Summary of what was said before: They spoke of a fox."))
             #expect(desk.asked[5].last.contains("two The") && !desk.asked[5].last.contains("one The"))
         }
     }
 
-    @Test("is sent without its oldest turns when there is no summary, with the reason")
+    @Test("The oldest turns are left out if no summary can be made, with the reason")
     func noSummary() async throws {
         let broken = "data: \(Answers.error("no time for that"))\n\n"
         try await withSmallModel("{chat: {context: 'summarise'}}", summary: broken) { desk in

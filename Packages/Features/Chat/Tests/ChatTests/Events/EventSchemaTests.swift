@@ -6,9 +6,9 @@ import Testing
 
 @testable import Chat
 
-@Suite("The lines for programs", .timeLimit(.minutes(5)))
+@Suite("Event schema", .timeLimit(.minutes(5)))
 struct EventSchemaTests {
-    /// Compares every event of a command, and its result, with what is published.
+    /// Compares every event of a command, and its result, with the published schema.
     private func check(_ done: Desk.Done, _ expected: Set<String>, location: SourceLocation = #_sourceLocation) {
         var lines = done.heard.events.map(\.json)
         #expect(expected.isSubset(of: Set(done.types)), "\(done.types)", sourceLocation: location)
@@ -25,7 +25,7 @@ struct EventSchemaTests {
         }
     }
 
-    @Test("are as published for an answer with thoughts and text")
+    @Test("An answer with reasoning and text matches the published schema")
     func answer() async throws {
         try await Desk.run(
             answers: Answers.first + Answers.think("Hm.") + Answers.piece("Hi") + Answers.end, Answers.say("Hi")
@@ -35,7 +35,7 @@ struct EventSchemaTests {
         }
     }
 
-    @Test("are as published for tools that work, fail, are not there, and are not allowed")
+    @Test("Tools that work, fail, are missing or are denied match the published schema")
     func tools() async throws {
         for name in ["shop_stock", "shop_broken", "nothing", "saw"] {
             try await Desk.run(answers: Answers.call(name, input: ["thing": "nails"]), Answers.say("So.")) { desk in
@@ -44,7 +44,7 @@ struct EventSchemaTests {
         }
     }
 
-    @Test("are as published for an agent that uses its own tools")
+    @Test("An agent with its own tools matches the published schema")
     func agent() async throws {
         let frames =
             Answers.first + #"data: {"object":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}"# + "\n\n"
@@ -58,7 +58,7 @@ struct EventSchemaTests {
         }
     }
 
-    @Test("are as published for failures, of which one tells before the last")
+    @Test("Failures match the published schema, also one reported before the last line")
     func failures() async throws {
         for answer in [Answers.first + Answers.piece("Hel"), "data: \(Answers.error("broken"))\n\n"] {
             try await Desk.run({ try $0.stream(answer) }) { desk in
@@ -69,7 +69,7 @@ struct EventSchemaTests {
         }
     }
 
-    @Test("are as published for a conversation on a terminal")
+    @Test("A conversation on a terminal matches the published schema")
     func console() async throws {
         try await Desk.run(answers: Answers.say("A")) { desk in
             desk.person = Person(types: "one", "/clear", "/quit")
@@ -79,7 +79,7 @@ struct EventSchemaTests {
         }
     }
 
-    @Test("are found to be wrong when they are")
+    @Test("Wrong lines are found")
     func wrong() {
         let wrong: [JSON] = [
             ["type": "surprise"], ["type": "reasoning"], ["type": "reasoning", "delta": 7], [],
@@ -89,7 +89,7 @@ struct EventSchemaTests {
         for line in wrong { #expect(!ChatEventSchema.problems(in: line).isEmpty, "\(line.text())") }
     }
 
-    @Test("have a schema that names every type, and is printed by an action")
+    @Test("The schema names every type and is printed by an action")
     func schema() async throws {
         try await Desk.run(answers: "") { desk in
             let schema = try await desk.run("chat.events").json

@@ -4,7 +4,7 @@ import Glibc
 import JSON
 import Testing
 
-@Suite("What was said", .timeLimit(.minutes(5)))
+@Suite("History actions", .timeLimit(.minutes(5)))
 struct HistoryActionTests {
     /// A desk with one conversation of two turns, and its id.
     private func withTalk(_ body: (inout Desk, JSON) async throws -> Void) async throws {
@@ -19,7 +19,7 @@ struct HistoryActionTests {
         "user: Which birds are these?", "assistant: Swallows.", "user: When do they come?", "assistant: In spring.",
     ]
 
-    @Test("is listed, shown and found by its words")
+    @Test("Conversations are listed, shown and found by their words")
     func found() async throws {
         try await withTalk { desk, id in
             let list = try await desk.run("chat.list").json.array ?? []
@@ -33,7 +33,7 @@ struct HistoryActionTests {
         }
     }
 
-    @Test("is the newest conversation's where none is named")
+    @Test("The newest conversation is used if none is named")
     func newest() async throws {
         try await Desk.run(answers: Answers.say("A"), Answers.say("B")) { desk in
             for verb in ["chat.show", "chat.export", "chat.inspect"] {
@@ -47,7 +47,7 @@ struct HistoryActionTests {
         }
     }
 
-    @Test("that was damaged is told to who asks for it, who finds an empty one")
+    @Test("A damaged history is reported to its user, who finds an empty one")
     func damaged() async throws {
         try await Desk.run(answers: Answers.say("A")) { desk in
             let path = "\(desk.folder)/data/chat.db"
@@ -58,13 +58,13 @@ struct HistoryActionTests {
         }
     }
 
-    @Test("that has no word, or nothing to show, says so beside the empty list")
+    @Test("An empty result is an empty list with a notice")
     func empty() async throws {
         try await withTalk { desk, id in
             let hits = try await desk.run("chat.search", ["words": ["winter"]])
-            #expect(hits.json == [] && hits.notices == "no message has these words")
+            #expect(hits.json == [] && hits.notices == "no message contains these words")
             let rules = try await desk.run("chat.approvals")
-            #expect(rules.json == [] && rules.notices.contains("nothing was decided about tools"))
+            #expect(rules.json == [] && rules.notices.contains("there are no rules for tools"))
             #expect(try await desk.run("chat.search", ["words": ["spring"]]).notices == "")
             for blank in [[], ["", " "]] as [JSON] {
                 let nothing = try await desk.attempt("chat.search", ["words": blank])
@@ -75,7 +75,7 @@ struct HistoryActionTests {
         }
     }
 
-    @Test("shows its times in the person's zone, and with the zone's name where the output is no terminal")
+    @Test("Times are shown in the local zone on a terminal, and with the zone elsewhere")
     func times() async {
         // The zone is the process's own.
         await #expect(processExitsWith: .success) {
@@ -93,7 +93,7 @@ struct HistoryActionTests {
         }
     }
 
-    @Test("can have another title")
+    @Test("A conversation is renamed")
     func rename() async throws {
         try await withTalk { desk, id in
             let renamed = try await desk.run("chat.rename", ["conversation": id, "title": ["Birds", "again"]])
@@ -102,7 +102,7 @@ struct HistoryActionTests {
         }
     }
 
-    @Test("can be gone on with from an earlier message, and the first way stays")
+    @Test("A fork continues from an earlier message, and the origin stays")
     func fork() async throws {
         try await withTalk { desk, id in
             let messages = try await desk.run("chat.show", ["conversation": id])["messages"]?.array ?? []
@@ -116,7 +116,7 @@ struct HistoryActionTests {
         }
     }
 
-    @Test("is deleted, and can be had back")
+    @Test("A conversation is deleted and restored")
     func deleteAndRestore() async throws {
         try await withTalk { desk, id in
             try await desk.run("chat.delete", ["conversation": id])
@@ -130,7 +130,7 @@ struct HistoryActionTests {
         }
     }
 
-    @Test("goes for good at once, deleted before or not")
+    @Test("A conversation is removed permanently, whether it was deleted before or not")
     func deleteNow() async throws {
         try await withTalk { desk, id in
             try await desk.run("chat.delete", ["conversation": id])
@@ -141,7 +141,9 @@ struct HistoryActionTests {
         }
     }
 
-    @Test("goes out and comes in again in every form", arguments: ["markdown", "json", "openai", "anthropic"])
+    @Test(
+        "A conversation is exported and imported in every format",
+        arguments: ["markdown", "json", "openai", "anthropic"])
     func exchange(form: String) async throws {
         try await withTalk { desk, id in
             let text = try #require(
@@ -155,7 +157,7 @@ struct HistoryActionTests {
         }
     }
 
-    @Test("is not taken from a document that is none")
+    @Test("An invalid document is not imported")
     func badImport() async throws {
         try await withTalk { desk, _ in
             let name = try desk.write(Array(#"{"messages": 7}"#.utf8), to: "talk")

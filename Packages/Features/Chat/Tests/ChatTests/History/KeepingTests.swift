@@ -10,7 +10,7 @@ import Testing
 struct KeepingTests {
     private static let unknown = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"
 
-    /// Every byte of what is kept, with what is not yet written back.
+    /// Every byte of the stored files, including the write-ahead log.
     private func kept(_ desk: Desk) throws -> String {
         let files = try Files.list("\(desk.folder)/data").map(\.name).filter { $0.hasPrefix("chat.db") }
         #expect(files.contains("chat.db"))
@@ -20,7 +20,9 @@ struct KeepingTests {
         .joined()
     }
 
-    @Test("are stored nowhere, known or not: messages, titles, tools, instructions, imports", arguments: [false, true])
+    @Test(
+        "Secrets are stored nowhere, known or not: messages, titles, tools, system prompts, imports",
+        arguments: [false, true])
     func canary(keeps: Bool) async throws {
         let said = "my keys are \(Desk.key) and \(Self.unknown)"
         try await Desk.run(
@@ -31,8 +33,8 @@ struct KeepingTests {
             desk.person = Person(["chat.approve": ["Yes, this once"]])
             let done = try await desk.say(said, ["tools": true, "system": .string("Use \(Self.unknown)")])
             #expect(done.notices.contains("a secret in this conversation is not stored") != keeps, "\(done.notices)")
-            #expect(done.notices.components(of: "is not stored with it") == (keeps ? 0 : 1), "told once")
-            // The model is given all of it within the turn.
+            #expect(done.notices.components(of: "is not stored") == (keeps ? 0 : 1), "told once")
+            // The model receives all of it within the turn.
             #expect(String(decoding: desk.asked[1].body, as: UTF8.self).contains(Desk.key))
             let id = try #require(done["session_id"]?.string)
             try await desk.run(
@@ -43,13 +45,13 @@ struct KeepingTests {
             let bytes = try kept(desk)
             for secret in [Desk.key, Self.unknown] { #expect(bytes.contains(secret) == keeps, "\(secret)") }
             #expect(bytes.contains("‹redacted") != keeps)
-            // What was kept is what a later turn sees.
+            // A later turn sees the stored text.
             try await desk.say("again", ["conversation": .string(id)])
             #expect(String(decoding: desk.asked[2].body, as: UTF8.self).contains(Self.unknown) == keeps)
         }
     }
 
-    @Test("are in no draft of an answer that streams in pieces")
+    @Test("Secrets are in no draft of an answer that streams in pieces")
     func drafts() async throws {
         try await TemporaryDirectory.run { folder in
             let redactor = Redactor()

@@ -3,9 +3,9 @@ import JSON
 import Registry
 import Testing
 
-@Suite("What answers took", .timeLimit(.minutes(5)))
+@Suite("Usage", .timeLimit(.minutes(5)))
 struct UsageTests {
-    @Test("is counted by model, conversation, provider and day, and the unknown is not nothing")
+    @Test("Usage is counted by model, conversation, provider and day, and unknown is not zero")
     func groups() async throws {
         let silent = Answers.first + Answers.piece("B") + Answers.silentEnd
         try await Desk.run(answers: Answers.say("A"), Answers.say("A"), silent) { desk in
@@ -29,7 +29,7 @@ struct UsageTests {
         }
     }
 
-    @Test("is told with what was said, and with the tools that were used")
+    @Test("Usage is shown with the conversation and with its tool calls")
     func totals() async throws {
         try await Desk.run(answers: Answers.call("shop_broken"), Answers.say("So.")) { desk in
             let done = try await desk.say("Look", ["tools": true, "model": "openai/gpt-5-mini"])

@@ -26,7 +26,7 @@ struct OfferingTests {
         }
     }
 
-    @Test("are offered to the others: vendors, servers of the settings and the environment, and those of this machine")
+    @Test("Vendors, configured servers, environment servers and local servers are offered to other features")
     func offered() async throws {
         try await withNeighbour([]) { desk in
             desk.settings = "{profiles: {lab: {server: 'http://127.0.0.1:1', kind: 'gateway'}}}"
@@ -40,7 +40,7 @@ struct OfferingTests {
         }
     }
 
-    @Test("can be used by the others, with the keys that Chat has")
+    @Test("Other features use the models with the keys that Chat has")
     func used() async throws {
         try await withNeighbour([Answers.say("Good day")]) { desk in
             #expect(try await desk.run("next.models", ["provider": "openai"]).json == ["listed-1"])
@@ -51,14 +51,14 @@ struct OfferingTests {
         }
     }
 
-    @Test("are used when they are named")
+    @Test("Models of other features are used if they are named")
     func named() async throws {
         try await withNeighbour([]) { desk in
             for name in ["martlet", "martlet/small"] {
                 let done = try await desk.say("Hello", ["model": .string(name)])
                 #expect(done["result"] == "echo of Hello by small" && done["provider"] == "martlet")
-                // Whoever names one knows who answers.
-                #expect(!done.notices.contains("nobody else"))
+                // A user who names a model knows which one answers.
+                #expect(!done.notices.contains("no other model"))
             }
             let all = try await desk.run("chat.models").json.array ?? []
             #expect(all.contains { $0["provider"] == "martlet" && $0["id"] == "small" })
@@ -66,7 +66,7 @@ struct OfferingTests {
         }
     }
 
-    @Test("are asked where there is nobody else, and one line says so and what to do")
+    @Test("Models of other features are used if there is nothing else, with a notice")
     func lastResort() async throws {
         try await withNeighbour([Answers.say("Real")]) { desk in
             let real = try await desk.say("Hello")
@@ -81,7 +81,7 @@ struct OfferingTests {
         }
     }
 
-    @Test("come with what was said, for whoever wants to read it")
+    @Test("Other features can read the conversations")
     func store() async throws {
         try await withNeighbour([Answers.say("The fox is red")]) { desk in
             try await desk.say("What is the fox?")
@@ -93,13 +93,13 @@ struct OfferingTests {
         }
     }
 
-    @Test("that use tools of their own are given no others")  // row K-14
+    @Test("A model that uses its own tools gets no others")  // row K-14
     func ownTools() async throws {
         try await withNeighbour([Answers.say("Done"), Answers.say("Done")]) { desk in
             desk.environment["GATEWAY_BASE_URL"] = desk.environment["OPENAI_BASE_URL"]
             let agent = try await desk.say("Do it", ["tools": true, "model": "gateway/agent"])
             #expect(desk.asked[0].tools.isEmpty)
-            #expect(agent.notices.contains("gateway uses tools of its own"))
+            #expect(agent.notices.contains("gateway uses its own tools"))
             #expect(agent.heard.events.first?.fields["tools"] == [])
             try await desk.say("Do it", ["tools": true])
             #expect(desk.asked[1].tools.contains("saw"))

@@ -3,9 +3,9 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("What goes along with a message", .timeLimit(.minutes(5)))
+@Suite("Attachments", .timeLimit(.minutes(5)))
 struct AttachmentTests {
-    @Test("can be piped in")
+    @Test("Piped input is attached")
     func piped() async throws {
         try await Desk.run(answers: Answers.say("Fine"), Answers.say("Short")) { desk in
             try await desk.say("Review this", ["input": "+ let a = 1\n"])
@@ -15,7 +15,7 @@ struct AttachmentTests {
         }
     }
 
-    @Test("can be files: a text by its name, an image as what it is")
+    @Test("Files are attached: a text with its name, an image as an image")
     func files() async throws {
         try await Desk.run(answers: Answers.say("Seen")) { desk in
             let text = try desk.write(Array("alpha".utf8), to: "notes.txt")
@@ -29,7 +29,7 @@ struct AttachmentTests {
         }
     }
 
-    @Test("cannot be a file that no model can read", arguments: [[0, 1, 2], [0xFF, 0xFE, 0x20]] as [[UInt8]])
+    @Test("A file that no model can read is refused", arguments: [[0, 1, 2], [0xFF, 0xFE, 0x20]] as [[UInt8]])
     func unreadable(bytes: [UInt8]) async throws {
         try await Desk.run(answers: Answers.say("Seen")) { desk in
             let name = try desk.write(bytes, to: "thing.bin")
@@ -41,7 +41,7 @@ struct AttachmentTests {
         }
     }
 
-    @Test("can be the shape that the answer shall have")
+    @Test("A schema can be given for the answer")
     func schema() async throws {
         try await Desk.run(answers: Answers.say(#"{"city":"Bern"}"#)) { desk in
             let name = try desk.write(
@@ -56,7 +56,7 @@ struct AttachmentTests {
         }
     }
 
-    @Test("cannot be a schema that is none, which is found before anybody is asked")
+    @Test("An invalid schema is refused before any model is asked")
     func badSchema() async throws {
         try await Desk.run(answers: Answers.say("x")) { desk in
             let name = try desk.write(Array("{\"type\": ".utf8), to: "city.json")

@@ -6,9 +6,9 @@ import JSON
 import Registry
 import Testing
 
-@Suite("A conversation", .timeLimit(.minutes(5)))
+@Suite("Continuing a conversation", .timeLimit(.minutes(5)))
 struct ContinueTests {
-    @Test("goes on where it was: the newest one, or the one that is named")
+    @Test("The newest or the named conversation continues")
     func goesOn() async throws {
         try await Desk.run(
             answers: Answers.say("A1"), Answers.say("B1"), Answers.say("B2"), Answers.say("A2"), Answers.say("A3")
@@ -28,7 +28,7 @@ struct ContinueTests {
         }
     }
 
-    @Test("that is not there is an error, and nobody is asked")
+    @Test("A missing conversation is an error, and no model is asked")
     func missing() async throws {
         try await Desk.run(answers: Answers.say("x")) { desk in
             let done = try await desk.attempt("chat.send", ["message": "Hi", "conversation": "zzzz"])
@@ -37,16 +37,16 @@ struct ContinueTests {
         }
     }
 
-    @Test("is begun where there is none to go on with")
+    @Test("A new conversation starts if there is none to continue")
     func none() async throws {
         try await Desk.run(answers: Answers.say("Hello")) { desk in
             let done = try await desk.say("Hi", ["continue": true])
             #expect(done["result"] == "Hello")
-            #expect(done.notices.contains("no conversation to go on with"))
+            #expect(done.notices.contains("no conversation to continue"))
         }
     }
 
-    @Test("keeps what it began with, whatever the settings say later")
+    @Test("A conversation keeps its initial options, whatever the settings say later")
     func frozen() async throws {
         try await Desk.run(answers: Answers.say("1"), Answers.say("2"), Answers.say("3")) { desk in
             desk.settings = "{chat: {system: 'Old.', temperature: 0.25, model: 'openai/old-model', 'max-tokens': 77}}"
@@ -64,7 +64,7 @@ struct ContinueTests {
         }
     }
 
-    @Test("to which something else was said meanwhile tells that a branch begins")
+    @Test("A conversation that was changed in the meantime reports a new branch")
     func branch() async throws {
         let gate = Gate()
         try await Desk.run { connection in
@@ -86,11 +86,11 @@ struct ContinueTests {
             gate.open()
             let done = try await slow
             #expect(done.exit == .done)
-            #expect(heard.notices.count { $0.contains("begins a branch") } == 1, "\(heard.notices)")
+            #expect(heard.notices.count { $0.contains("starts a branch") } == 1, "\(heard.notices)")
         }
     }
 
-    @Test("can be given another model, for what is said from then on")
+    @Test("A conversation can switch to another model")
     func otherModel() async throws {
         try await Desk.run(answers: Answers.say("1"), Answers.say("2"), Answers.say("3")) { desk in
             try await desk.say("one", ["model": "openai/first"])
@@ -100,7 +100,7 @@ struct ContinueTests {
         }
     }
 
-    @Test("can be asked something of which nothing is kept")
+    @Test("A conversation can be asked something that is not saved")
     func aside() async throws {
         try await Desk.run(answers: Answers.say("1"), Answers.say("2"), Answers.say("3")) { desk in
             try await desk.say("one", ["model": "openai/first"])
@@ -113,7 +113,7 @@ struct ContinueTests {
         }
     }
 
-    @Test("has the options of its command")
+    @Test("The options of the command apply")
     func options() async throws {
         try await Desk.run(answers: Answers.say("1")) { desk in
             try await desk.say(
@@ -124,7 +124,7 @@ struct ContinueTests {
         }
     }
 
-    @Test("runs beside another one, and neither hears of the other")
+    @Test("Two conversations at once do not affect each other")
     func twoAtOnce() async throws {
         let gate = Gate()
         try await Desk.run { connection in

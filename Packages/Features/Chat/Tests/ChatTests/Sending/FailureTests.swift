@@ -5,9 +5,9 @@ import JSON
 import Registry
 import Testing
 
-@Suite("An answer that does not come to its end", .timeLimit(.minutes(5)))
+@Suite("Incomplete answers", .timeLimit(.minutes(5)))
 struct FailureTests {
-    @Test("because the server broke is kept as far as it came, and marked")
+    @Test("An answer of a failing server is kept as far as it came, and marked")
     func midst() async throws {
         try await Desk.run(
             answers: Answers.first + Answers.piece("Hel") + "data: \(Answers.error("the engine broke"))\n\n",
@@ -15,19 +15,19 @@ struct FailureTests {
         ) { desk in
             let done = try await desk.attempt("chat.send", ["message": "Hi"])
             #expect(done.failure?.message.contains("the engine broke") == true)
-            // What comes behind it begins a line.
+            // The next output begins a new line.
             #expect(done.heard.text == "Hel\n")
             let stored = try await desk.stored()
             #expect(stored.count == 2 && stored[1].hasPrefix("assistant: Hel (failed: "), "\(stored)")
             #expect(desk.asked.count == 1)
-            // The reason is ours and no part of what was said.
+            // The error is ours and not a part of the messages.
             try await desk.say("Go on", ["continue": true])
             #expect(desk.asked[1].said.dropFirst() == ["user: Hi", "assistant: Hel", "user: Go on"])
             #expect(!String(decoding: desk.asked[1].body, as: UTF8.self).contains("broke"))
         }
     }
 
-    @Test("because the connection was cut is kept as far as it came, and marked")
+    @Test("An answer of a cut connection is kept as far as it came, and marked")
     func cut() async throws {
         try await Desk.run(answers: Answers.first + Answers.piece("Hel")) { desk in
             let done = try await desk.attempt("chat.send", ["message": "Hi"])
@@ -37,7 +37,7 @@ struct FailureTests {
         }
     }
 
-    @Test("because it was refused is marked, and the refusal is never sent to a model")
+    @Test("A refused answer is marked, and the refusal is never sent to a model")
     func refused() async throws {
         try await Desk.run { connection in
             connection.number == 0
@@ -55,7 +55,7 @@ struct FailureTests {
         }
     }
 
-    @Test("is none because nothing is in the answer, as models end after tools")
+    @Test("An empty answer is not a failure, because models may end so after tools")
     func empty() async throws {
         try await Desk.run(answers: Answers.first + Answers.end) { desk in
             let done = try await desk.attempt("chat.send", ["message": "Hi"])
@@ -63,7 +63,7 @@ struct FailureTests {
         }
     }
 
-    @Test("is asked for again where nothing was seen of it and the server says when")
+    @Test("An answer is requested again if nothing arrived and the server says when")
     func again() async throws {
         try await Desk.run { connection in
             connection.number == 0
@@ -77,7 +77,7 @@ struct FailureTests {
         }
     }
 
-    @Test("because the person stopped it is kept as far as it came, marked, and let go of at the server")
+    @Test("A stopped answer is kept as far as it came, marked, and ended at the server")
     func stopped() async throws {
         try await Desk.run { connection in
             guard connection.number == 0 else { return try connection.stream(Answers.say("Better")) }
@@ -97,7 +97,7 @@ struct FailureTests {
         }
     }
 
-    @Test("because nobody reads on is kept as far as it came, and let go of at the server")
+    @Test("An answer nobody reads any more is kept as far as it came, and ended at the server")
     func readerLeft() async throws {
         try await Desk.run { connection in
             try connection.stream(Answers.first + Answers.piece("Hel"))
@@ -110,7 +110,7 @@ struct FailureTests {
         }
     }
 
-    @Test("because it is endless can be stopped, and is kept")
+    @Test("An endless answer can be stopped and is kept")
     func endless() async throws {
         try await Desk.run { connection in
             try connection.stream(Answers.first)
@@ -124,7 +124,7 @@ struct FailureTests {
             #expect(exit == .interrupted)
             let stored = try await desk.stored()
             #expect(stored.count == 2 && stored[1].hasSuffix("(stopped)"))
-            // The stop may come between what is heard and what is kept, so that either may be a little longer.
+            // The stop may fall between showing and storing, so either may be a little longer.
             let kept = stored[1].dropFirst("assistant: ".count).dropLast(" (stopped)".count)
             let count = min(kept.count, heard.text.count, 1000)
             #expect(count > 10 && kept.prefix(count) == heard.text.prefix(count))

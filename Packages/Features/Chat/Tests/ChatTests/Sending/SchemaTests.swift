@@ -5,11 +5,11 @@ import Testing
 
 @testable import Chat
 
-@Suite("An answer with a schema", .timeLimit(.minutes(5)))
+@Suite("Answers with a schema", .timeLimit(.minutes(5)))
 struct SchemaTests {
     private static let schema = #"{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}"#
 
-    @Test("is checked: one that does not fit is kept and shown, and the command fails with the reason")
+    @Test("A mismatching answer is kept and shown, and the command fails with the reason")
     func checked() async throws {
         try await Desk.run(
             answers: Answers.say(#"{"name":"Ada"}"#), Answers.say("Hello"), Answers.say(#"{"name":7}"#)
@@ -19,7 +19,7 @@ struct SchemaTests {
             #expect(good.exit == .done && good.notices.isEmpty)
             let prose = try await desk.say("Who?", ["schema": .string(file)])
             #expect(prose.exit == .failed && prose["result"] == "Hello" && prose.heard.text == "Hello\n")
-            #expect(prose.notices.contains("does not fit the schema: it is no JSON"))
+            #expect(prose.notices.contains("does not match the schema: it is not valid JSON"))
             #expect(prose.types.last == "error")
             #expect(try await desk.stored() == ["user: Who?", "assistant: Hello"])
             let wrong = try await desk.say("Who?", ["schema": .string(file)])
@@ -28,24 +28,24 @@ struct SchemaTests {
     }
 
     @Test(
-        "is not asked for where the file is no schema",
+        "An invalid schema file is refused before the model is asked",
         arguments: [#"{"type":"wat"}"#, "7", ##"{"$ref":"#/$defs/x"}"##])
     func bad(text: String) async throws {
         try await Desk.run(answers: Answers.say("x")) { desk in
             let file = try desk.write(Array(text.utf8), to: "schema.json")
             let done = try await desk.attempt("chat.send", ["message": "Who?", "schema": .string(file)])
-            #expect(done.exit == .usage && done.failure?.message.contains("is no JSON Schema") == true)
+            #expect(done.exit == .usage && done.failure?.message.contains("is not a valid JSON Schema") == true)
             #expect(desk.asked.isEmpty)
         }
     }
 
-    @Test("fits or does not, by the words that providers understand")
+    @Test("A value is checked by the schema keywords that providers understand")
     func words() throws {
         func problems(_ value: JSON, _ schema: JSON) -> [String] { SchemaCheck(schema).problems(in: value) }
         let closed: JSON = ["type": "object", "properties": ["a": ["type": "integer"]], "additionalProperties": false]
         #expect(problems(["a": 1], closed).isEmpty && problems(["a": 1.0], closed).isEmpty)
         #expect(problems(["a": 1.5], closed).count == 1)
-        #expect(problems(["b": 1], closed) == ["/b is not wanted"])
+        #expect(problems(["b": 1], closed) == ["/b is not allowed"])
         let list: JSON = ["type": "array", "items": ["enum": ["x", 2]], "minItems": 1, "maxItems": 2]
         #expect(problems(["x", 2.0], list).isEmpty)
         #expect(problems(["y"], list) == [#"/0 needs one of "x", 2"#])

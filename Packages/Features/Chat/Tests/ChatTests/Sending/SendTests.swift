@@ -10,9 +10,9 @@ import Registry
 import StorageKit
 import Testing
 
-@Suite("A message", .timeLimit(.minutes(5)))
+@Suite("Sending a message", .timeLimit(.minutes(5)))
 struct SendTests {
-    @Test("is answered, in pieces and in order, and kept")
+    @Test("A message is answered in ordered pieces, and both are stored")
     func answered() async throws {
         try await Desk.run(answers: Answers.first + Answers.piece("Hel") + Answers.piece("lo") + Answers.end) { desk in
             let done = try await desk.say("Hi there", ["system": "Be brief."])
@@ -31,7 +31,7 @@ struct SendTests {
     }
 
     @Test(
-        "in which nothing stands is refused, also where a conversation could begin",
+        "A blank message is refused, even where a conversation could start",
         arguments: [["input": "\n"], ["input": " \t\n", "message": " "], ["message": ""]] as [JSONObject])
     func blank(arguments: JSONObject) async throws {
         try await Desk.run(answers: Answers.say("A")) { desk in
@@ -40,16 +40,16 @@ struct SendTests {
                 desk.person = somebody
                 let done = try await desk.attempt("chat.send", arguments)
                 #expect(done.exit == .usage && done.failure?.code == "usage.arguments")
-                #expect(done.failure?.message.contains("what was given is blank") == true)
+                #expect(done.failure?.message.contains("the input is blank") == true)
             }
             #expect(person.asked.isEmpty && desk.asked.isEmpty)
-            // What is blank beside a message goes unsaid.
+            // Blank input beside a message is not sent.
             try await desk.say("Hi", ["input": "\n"])
             #expect(desk.asked.map(\.last) == ["user: Hi"])
         }
     }
 
-    @Test("says what it took, and what that cost where the price is known")
+    @Test("The result has the usage, and the cost if the price is known")
     func usage() async throws {
         try await Desk.run(answers: Answers.say("A"), Answers.say("B")) { desk in
             let known = try await desk.say("Hi", ["model": "openai/gpt-5-mini"])
@@ -58,17 +58,17 @@ struct SendTests {
             #expect(cost > 0 && cost < 0.001)
             let unknown = try await desk.say("Hi", ["model": "openai/house-model"])
             #expect(unknown["usage"]?["input_tokens"] == 9)
-            // Unknown is not nothing.
+            // Unknown is not zero.
             #expect(unknown["total_cost_usd"]?.double == nil)
         }
     }
 
-    @Test("is on its way before it is stored, and is stored before its answer is shown")
+    @Test("A message is sent before it is stored, and stored before its answer is shown")
     func quick() async throws {
         let (gate, isFirst) = (Gate(), Counter())
         try await Desk.run { connection in
             try connection.receiveRequest()
-            // Until now nobody else could write.
+            // Until now no other writer was possible.
             if isFirst.next() == 1 { gate.open() }
             try connection.begin()
             try connection.send(Answers.say("Hello"))
@@ -86,7 +86,7 @@ struct SendTests {
         }
     }
 
-    @Test("leaves no trace where that is wanted")
+    @Test("A message leaves no trace with --no-save")
     func unsaved() async throws {
         try await Desk.run(answers: Answers.say("Hello")) { desk in
             let done = try await desk.say("Hi", ["no-save": true])
@@ -97,7 +97,7 @@ struct SendTests {
         }
     }
 
-    @Test("can be answered all at once")
+    @Test("A message can be answered without streaming")
     func whole() async throws {
         let body = #"""
             {"id":"c2","object":"chat.completion","model":"small-1","choices":[{"index":0,"message":{"role":"assistant",
@@ -113,7 +113,7 @@ struct SendTests {
         }
     }
 
-    @Test("whose answer was cut at a limit says so")
+    @Test("An answer cut off at a limit says so")
     func truncated() async throws {
         try await Desk.run(answers: Answers.first + Answers.piece("Hel") + Answers.cutEnd) { desk in
             let done = try await desk.say("Hi")
@@ -122,7 +122,7 @@ struct SendTests {
         }
     }
 
-    @Test("shows what the model thinks apart from what it says, and thoughts without proof are not sent again")
+    @Test("Reasoning is shown apart from the text, and unsigned reasoning is not sent again")
     func thoughts() async throws {
         try await Desk.run(
             answers: Answers.first + Answers.think("Hm, ") + Answers.think("so.") + Answers.piece("Yes") + Answers.end,
@@ -137,7 +137,7 @@ struct SendTests {
         }
     }
 
-    @Test("of nothing at all, with nobody to ask, is wrong usage")
+    @Test("A missing message without a terminal is a usage error")
     func nothing() async throws {
         try await Desk.run(answers: Answers.say("x")) { desk in
             let done = try await desk.attempt("chat.send")
@@ -146,7 +146,7 @@ struct SendTests {
         }
     }
 
-    @Test("to nobody tells in three lines how to have somebody")
+    @Test("Without any provider, three lines say what can be done")
     func nobody() async throws {
         try await Desk.run(answers: Answers.say("x")) { desk in
             desk.environment = [:]

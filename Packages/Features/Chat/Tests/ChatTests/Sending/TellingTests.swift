@@ -6,14 +6,15 @@ import Testing
 
 @testable import Chat
 
-@Suite("What a person is told of an answer", .timeLimit(.minutes(5)))
+@Suite("Notices about an answer", .timeLimit(.minutes(5)))
 struct TellingTests {
     private static let reasons = [
-        "length": "cut at its limit of tokens", "content_filter": "held back", "abort": "ended early: abort",
+        "length": "cut off at its token limit", "content_filter": "withheld", "abort": "ended early: abort",
     ]
 
     @Test(
-        "is that it is not all, on a terminal and elsewhere", arguments: ["length", "content_filter", "abort"],
+        "An incomplete answer is reported, on a terminal and elsewhere",
+        arguments: ["length", "content_filter", "abort"],
         [false, true])
     func shortfall(reason: String, isWatched: Bool) async throws {
         let words = try #require(Self.reasons[reason])
@@ -25,7 +26,7 @@ struct TellingTests {
         }
     }
 
-    @Test("is nothing where it is whole and nobody watches")
+    @Test("A complete answer has no notice if nobody watches")
     func whole() async throws {
         try await Desk.run(answers: Answers.say("Hello")) { desk in
             let done = try await desk.say("Hi")
@@ -33,7 +34,7 @@ struct TellingTests {
         }
     }
 
-    @Test("is on a terminal how long it took, how many tokens, and what that cost")
+    @Test("A terminal shows the time, the tokens and the cost")
     func footer() async throws {
         try await Desk.run(answers: Answers.say("Hello")) { desk in
             desk.isWatched = true
@@ -45,7 +46,7 @@ struct TellingTests {
         }
     }
 
-    @Test("has short numbers")
+    @Test("Numbers are shortened")
     func numbers() {
         #expect([950, 1000, 1250, 34_500, 1_200_000].map(TurnReport.count) == ["950", "1k", "1.2k", "34k", "1.2M"])
         #expect(Cost(nanodollars: 4_100_000).words == "$0.0041")
@@ -54,19 +55,19 @@ struct TellingTests {
         #expect(Cost(nanodollars: 9).words == "under $0.0001")
     }
 
-    @Test("is on a terminal that the model thinks, and how much")
+    @Test("A terminal shows that the model is reasoning, and how much")
     func thoughts() async throws {
         let answer = Answers.first + Answers.think("so so so ") + Answers.piece("Yes") + Answers.end
         for isWatched in [false, true] {
             try await Desk.run(answers: answer) { desk in
                 desk.isWatched = isWatched
                 let done = try await desk.say("Hi", ["model": "openai/small"])
-                #expect(done.heard.activities.contains("small thinks, 3 words so far") == isWatched)
+                #expect(done.heard.activities.contains("small is thinking, 3 words so far") == isWatched)
             }
         }
     }
 
-    @Test("is who is waited for, also where the server chooses the model")
+    @Test("A terminal shows which model is awaited, also if the server chooses the model")
     func waiting() async throws {
         try await Desk.run(answers: Answers.say("Hello"), Answers.say("Hello")) { desk in
             #expect(try await desk.say("Hi", ["model": "openai/small"]).heard.activities.contains("waiting for small"))
@@ -76,7 +77,7 @@ struct TellingTests {
         }
     }
 
-    @Test("in successive rounds stands apart")
+    @Test("Text of successive rounds is separated")
     func rounds() async throws {
         let call = Answers.call("shop_stock", input: ["thing": "nails"]).dropFirst(Answers.first.count)
         try await Desk.run(answers: Answers.first + Answers.piece("Let me look.") + call, Answers.say("Seven.")) {
@@ -89,7 +90,7 @@ struct TellingTests {
         }
     }
 
-    @Test("stands apart where a tool was used between, and not in the midst of a sentence")
+    @Test("Text is separated by a tool call, but not in the middle of a sentence")
     func paragraphs() {
         func text(_ pieces: String..., round: Bool = false) -> String {
             var paragraphs = Paragraphs()

@@ -3,9 +3,9 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("The instruction of a conversation", .timeLimit(.minutes(5)))
+@Suite("System prompt of an agent", .timeLimit(.minutes(5)))
 struct AgentInstructionTests {
-    @Test("is an agent's own, unless the person gives another")
+    @Test("An agent keeps its own system prompt unless the user sets one")
     func agent() async throws {
         try await Desk.run(answers: Answers.say("1"), Answers.say("2"), Answers.say("3"), Answers.say("4")) { desk in
             desk.environment["GATEWAY_BASE_URL"] = desk.environment["OPENAI_BASE_URL"]
@@ -20,13 +20,13 @@ struct AgentInstructionTests {
         }
     }
 
-    @Test("stays what it was, and one that is given later is told not to count")
+    @Test("A system prompt stays, and a later one is ignored with a notice")
     func kept() async throws {
         try await Desk.run(answers: Answers.say("1"), Answers.say("2")) { desk in
             try await desk.say("one", ["system": "Old."])
             let done = try await desk.say("two", ["continue": true, "system": "New."])
             #expect(desk.asked[1].said.first == "system: Old.")
-            #expect(done.notices.contains("--system is not used"))
+            #expect(done.notices.contains("--system is ignored"))
         }
     }
 }

@@ -5,9 +5,9 @@ import JSON
 import Registry
 import Testing
 
-@Suite("A message to Anthropic", .timeLimit(.minutes(5)))
+@Suite("Messages to Anthropic", .timeLimit(.minutes(5)))
 struct AnthropicTests {
-    /// A desk whose only key is one for Anthropic.
+    /// A desk with only a key for Anthropic.
     private func withAnthropic(
         _ streams: String..., isolation: isolated (any Actor)? = #isolation, _ body: (inout Desk) async throws -> Void
     ) async throws {
@@ -47,7 +47,7 @@ struct AnthropicTests {
         block(index, #"{"type":"text","text":""}"#, #"{"type":"text_delta","text":"\#(text)"}"#)
     }
 
-    @Test("is answered with thoughts and tools, and the thoughts go back with their signature")  // row L-01
+    @Test("Reasoning and tools work, and the reasoning is sent back with its signature")  // row L-01
     func tools() async throws {
         let call =
             Self.begin
@@ -76,7 +76,7 @@ struct AnthropicTests {
         }
     }
 
-    @Test("whose answer is cut in the middle is kept as far as it came")  // row L-04
+    @Test("An answer that is cut in the middle is kept as far as it came")  // row L-04
     func cut() async throws {
         try await withAnthropic(
             Self.begin + Self.event(#""index":0,"content_block":{"type":"text","text":""}"#, "content_block_start")
@@ -88,7 +88,7 @@ struct AnthropicTests {
         }
     }
 
-    @Test("that the model does not answer says why, and is no failure")
+    @Test("A refusal shows its reason and is not a failure")
     func refused() async throws {
         try await withAnthropic(Self.begin + Self.text("I cannot") + Self.end("refusal")) { desk in
             let done = try await desk.say("Hi")
@@ -96,7 +96,7 @@ struct AnthropicTests {
         }
     }
 
-    @Test("whose answer pauses is gone on with until it is whole")
+    @Test("A paused answer is continued until it is complete")
     func paused() async throws {
         try await withAnthropic(
             Self.begin + Self.text("One, ") + Self.end("pause_turn"),
@@ -110,7 +110,7 @@ struct AnthropicTests {
         }
     }
 
-    @Test("that pauses for ever is ended")
+    @Test("A server that pauses for ever is stopped")
     func pausedForEver() async throws {
         try await withAnthropic(Self.begin + Self.text("And ") + Self.end("pause_turn")) { desk in
             let done = try await desk.say("Count")
@@ -119,7 +119,7 @@ struct AnthropicTests {
         }
     }
 
-    @Test("that the account has no money for is told so")  // row L-05
+    @Test("A lack of credit is reported")  // row L-05
     func refusedByStatus() async throws {
         try await Desk.run { connection in
             try connection.reply(

@@ -6,11 +6,11 @@ import JSON
 import Registry
 import Testing
 
-@Suite("A message to a gateway", .timeLimit(.minutes(5)))
+@Suite("Messages to a gateway", .timeLimit(.minutes(5)))
 struct GatewayTests {
     private static let ids = "X-Session-ID: s-1\r\nX-Project-ID: p-1\r\n"
 
-    /// A desk whose provider is a gateway that answers every question so.
+    /// A desk whose provider is a gateway that gives this answer to every question.
     private func withGateway(
         _ script: @escaping ScriptedServer.Script, isolation: isolated (any Actor)? = #isolation,
         _ body: (inout Desk) async throws -> Void
@@ -36,7 +36,7 @@ struct GatewayTests {
         + #"data: {"object":"weather","sky":"blue"}"# + "\n\n" + Answers.piece(" Two files.") + Answers.end
 
     @Test(  // row G-03
-        "shows in both dialects what it has done, which is neither done again nor answered", arguments: [plain, rich])
+        "Server-side tools are shown in both dialects, and neither run again nor answered", arguments: [plain, rich])
     func dialects(stream: String) async throws {
         let isRich = stream == Self.rich
         try await withGateway {
@@ -52,7 +52,7 @@ struct GatewayTests {
             let id = try #require(done["session_id"])
             let calls = try await desk.run("chat.inspect", ["conversation": id]).json.array ?? []
             #expect(calls.map { $0["tool"] } == ["Bash"])
-            // It forgets between calls, so it is told all that was said, and not about its tools.
+            // It has no memory between calls, so it receives all earlier messages, but not its own tool calls.
             try await desk.say("And now?", ["conversation": id])
             try #require(desk.asked.count == 2)
             #expect(desk.asked[1].last.contains("What is here?") && desk.asked[1].last.hasSuffix("And now?"))
@@ -60,7 +60,7 @@ struct GatewayTests {
         }
     }
 
-    @Test("that is stopped is stopped there too, and what came is kept")  // row G-05
+    @Test("A stop also stops the gateway, and what arrived is kept")  // row G-05
     func stop() async throws {
         try await withGateway { connection in
             if try connection.receiveRequest().method == "DELETE" { return try connection.respond("{}") }
@@ -81,7 +81,7 @@ struct GatewayTests {
         }
     }
 
-    @Test("that starts no agent and says nothing is a failure")
+    @Test("A gateway that starts no agent and sends nothing is a failure")
     func empty() async throws {
         try await withGateway {
             try $0.stream(Answers.first + Answers.end)
@@ -91,7 +91,7 @@ struct GatewayTests {
         }
     }
 
-    @Test("that limits requests and says for how long is asked again then, and the person is told")  // row L-05
+    @Test("A gateway with a rate limit and a wait time is asked again, and the user is told")  // row L-05
     func limited() async throws {
         try await withGateway { connection in
             connection.number == 0
@@ -100,12 +100,12 @@ struct GatewayTests {
         } _: { desk in
             let done = try await desk.say("Hi")
             #expect(done["result"] == "Hello")
-            #expect(done.notices.contains("asked too often"), "\(done.notices)")
+            #expect(done.notices.contains("too many requests"), "\(done.notices)")
             #expect(done.notices.contains("trying again"))
         }
     }
 
-    @Test("that wants to be left alone for longer than anybody waits says for how long")  // row L-05
+    @Test("A wait that is too long is reported with its time")  // row L-05
     func limitedLong() async throws {
         try await withGateway {
             try $0.reply(Answers.error("Rate limit exceeded"), status: 429, headers: "Retry-After: 3600\r\n")
@@ -117,7 +117,7 @@ struct GatewayTests {
         }
     }
 
-    /// Asks whether it may write, says what it was told, and is done. The answer comes on another connection.
+    /// Asks for permission to write, reports the reply, and ends. The reply comes on another connection.
     private static func asking(
         _ answered: AsyncStream<JSON>.Continuation, letsMakeRules: Bool = true, effect: String = "writes"
     ) -> ScriptedServer.Script {
@@ -148,7 +148,7 @@ struct GatewayTests {
     }
 
     @Test(
-        "that asks whether it may use a tool is answered by the person, once",
+        "An approval question of the gateway is answered by the user, once",
         arguments: [
             ("Yes, this once", ["allow": true]), ("Yes, in this conversation", ["allow": true, "scope": "session"]),
             ("Yes, in this project", ["allow": true, "scope": "project"]), ("No", ["allow": false]),
@@ -170,7 +170,7 @@ struct GatewayTests {
     }
 
     @Test(
-        "that takes no rule for a project from this client is told yes for the conversation, and the person hears of it"
+        "A refused project rule becomes a rule for the conversation, and the user is told"
     )
     func lesserRight() async throws {
         let (answers, answered) = AsyncStream.makeStream(of: JSON.self)
@@ -181,13 +181,14 @@ struct GatewayTests {
             let told = await answers.reduce(into: [JSON?]()) { $0.append($1["body"]?["scope"]) }
             #expect(told == ["project", "session"])
             #expect(done["result"] == "I write. Done." && done.exit == .done)
-            #expect(done.notices.contains("counts for this conversation only"), "\(done.notices)")
+            #expect(done.notices.contains("applies to this conversation only"), "\(done.notices)")
         }
     }
 
-    /// Whatever it says that the tool does: those are the server's words.
+    /// The effect of the tool is whatever the server claims.
     @Test(
-        "that asks where nobody is there is told no at once, and the exit says so", arguments: ["writes", "reads"])
+        "An approval question without a terminal is denied at once, and the exit code says so",
+        arguments: ["writes", "reads"])
     func nobody(effect: String) async throws {
         let (answers, answered) = AsyncStream.makeStream(of: JSON.self)
         try await withGateway(Self.asking(answered, effect: effect)) { desk in
@@ -199,7 +200,7 @@ struct GatewayTests {
         }
     }
 
-    @Test("that asks gets no yes from an answer that does not fit, and the exit says so")
+    @Test("A prepared answer that does not match approves nothing, and the exit code says so")
     func unfit() async throws {
         let (answers, answered) = AsyncStream.makeStream(of: JSON.self)
         try await withGateway(Self.asking(answered)) { desk in
@@ -212,7 +213,7 @@ struct GatewayTests {
         }
     }
 
-    @Test("is given the id of a project that is named, and its session goes on")
+    @Test("A named project is sent by its id, and its session continues")
     func projectName() async throws {
         try await withGateway { connection in
             let request = try connection.receiveRequest()

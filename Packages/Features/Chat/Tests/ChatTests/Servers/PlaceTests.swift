@@ -8,11 +8,11 @@ import Testing
 
 @testable import Chat
 
-@Suite("Where what is said goes", .timeLimit(.minutes(5)))
+@Suite("Where messages are sent", .timeLimit(.minutes(5)))
 struct PlaceTests {
     private static let list = #"{"object":"list","data":[{"id":"tiny","object":"model","owned_by":"x"}]}"#
 
-    /// A desk with nobody to ask but a server that is found at a usual port.
+    /// A desk whose only server is found at a usual port.
     private func withFound(_ body: (inout Desk) async throws -> Void) async throws {
         try await Desk.run { connection in
             guard try connection.receiveRequest().method == "POST" else { return try connection.respond(Self.list) }
@@ -27,7 +27,7 @@ struct PlaceTests {
         }
     }
 
-    @Test("is not to a server that was merely found, where nobody is there to agree", arguments: [nil, "tiny"])
+    @Test("A server merely found is not used without approval", arguments: [nil, "tiny"])
     func headless(model: String?) async throws {
         try await withFound { desk in
             var arguments: JSONObject = ["message": "secret"]
@@ -40,7 +40,7 @@ struct PlaceTests {
         }
     }
 
-    @Test("is to one that is named, in the command or in the settings")
+    @Test("A server named in the command or the settings is used")
     func named() async throws {
         try await withFound { desk in
             let said1 = try await desk.say("Hi", ["model": "llama.cpp"])
@@ -53,7 +53,7 @@ struct PlaceTests {
         }
     }
 
-    @Test("is to one that the person agrees to, who is asked once")
+    @Test("A server is used once the user approves it, and the user is asked once")
     func agreed() async throws {
         try await withFound { desk in
             desk.person = Person(["chat.local-server": [false]])
@@ -70,7 +70,7 @@ struct PlaceTests {
         }
     }
 
-    @Test("is not another address than before, whatever it is called, unless the person agrees")
+    @Test("A changed address is not used without approval, whatever its name")
     func otherServer() async throws {
         try await Desk.run(answers: Answers.say("A")) { desk in
             desk.environment["GATEWAY_BASE_URL"] = desk.environment["OPENAI_BASE_URL"]
@@ -100,14 +100,14 @@ struct PlaceTests {
         }
     }
 
-    @Test("is nowhere where the conversation's server is not set up any more, which is told")
+    @Test("A conversation whose server is no longer set up is refused")
     func goneServer() async throws {
         try await Desk.run(answers: Answers.say("A"), Answers.say("B")) { desk in
             desk.environment["GATEWAY_BASE_URL"] = desk.environment["OPENAI_BASE_URL"]
             let id = try #require(try await desk.say("one", ["model": "gateway/agent"])["session_id"])
             desk.environment["GATEWAY_BASE_URL"] = nil
             let done = try await desk.attempt("chat.send", ["message": "two", "conversation": id])
-            #expect(done.exit == .usage && done.failure?.message.contains("not set up any more") == true)
+            #expect(done.exit == .usage && done.failure?.message.contains("no longer set up") == true)
             let named = try await desk.say("two", ["conversation": id, "model": "openai/small"])
             #expect(named["result"] == "B")
             #expect(try await desk.run("chat.list").json[0]?["provider"] == "openai")

@@ -6,14 +6,14 @@ import Registry
 import Synchronization
 import Testing
 
-@Suite("A message to a platform", .timeLimit(.minutes(5)))
+@Suite("Messages to a platform", .timeLimit(.minutes(5)))
 struct PlatformTests {
-    /// What a scripted platform serves, which a test changes.
+    /// The models of a scripted platform, which a test changes.
     private final class Platform: Sendable {
         private let models: Mutex<[String]>
         private let breaks: Bool
 
-        /// A status with which streams are refused, and one with which everything is.
+        /// One status refuses streams, and the other everything.
         private let streamStatus: Int?
         private let status: Int?
 
@@ -76,7 +76,7 @@ struct PlatformTests {
         }
     }
 
-    @Test("goes to the oldest deployment, then to the one that was used last while it is there")  // row K-08
+    @Test("The oldest deployment is used, and then the last one used while it exists")  // row K-08
     func choice() async throws {
         let platform = Platform("llama", "qwen")
         try await withPlatform(platform) { desk in
@@ -92,7 +92,7 @@ struct PlatformTests {
         }
     }
 
-    @Test("has a temperature of 0.7 where nobody says another")  // row K-15
+    @Test("The default temperature is 0.7")  // row K-15
     func temperature() async throws {
         try await withPlatform(Platform("llama")) { desk in
             try await desk.say("Hi")
@@ -108,7 +108,7 @@ struct PlatformTests {
         }
     }
 
-    @Test("is switched to another model for what is said from then on, and there is no choice of one")  // row K-09
+    @Test("A switch to another model applies from then on, and a single model offers no choice")  // row K-09
     func switching() async throws {
         let platform = Platform("llama", "qwen")
         try await withPlatform(platform) { desk in
@@ -126,7 +126,7 @@ struct PlatformTests {
         }
     }
 
-    @Test("whose model goes in the midst is answered by another one that the person picks")  // row K-20
+    @Test("A model that disappears is replaced by one that the user picks")  // row K-20
     func gone() async throws {
         let platform = Platform("llama", "qwen")
         try await withPlatform(platform) { desk in
@@ -134,7 +134,7 @@ struct PlatformTests {
             platform.serve("qwen", "phi")
             let alone = try await desk.attempt("chat.send", ["message": "two", "conversation": id])
             #expect(alone.failure?.code == "chat.model-gone")
-            #expect(alone.failure?.message.contains("pick another, such as 'qwen', 'phi'") == true)
+            #expect(alone.failure?.message.contains("choose another, such as 'qwen', 'phi'") == true)
             desk.person = Person(["chat.message": ["three", "four"], "chat.model": ["phi"]])
             let done = try await desk.run("chat.send", ["conversation": id])
             #expect(done.heard.text.contains("I am phi"))
@@ -142,21 +142,21 @@ struct PlatformTests {
         }
     }
 
-    @Test("is answered all at once where the stream breaks before anything came")  // row K-10
+    @Test("An answer is requested without streaming if the stream breaks before any output")  // row K-10
     func fallback() async throws {
         try await withPlatform(Platform("llama", breaks: true)) { desk in
             let done = try await desk.say("Hi")
             #expect(done["result"] == "All at once")
-            #expect(done.notices.contains("waiting for the whole answer"), "\(done.notices)")
+            #expect(done.notices.contains("waiting for the complete answer"), "\(done.notices)")
         }
     }
 
-    @Test("is answered all at once where the stream is refused as a failure of the server")  // row K-10
+    @Test("An answer is requested without streaming if the stream fails with a server error")  // row K-10
     func streamRefused() async throws {
         try await withPlatform(Platform("llama", streamStatus: 500)) { desk in
             let done = try await desk.say("Hi")
             #expect(done["result"] == "All at once")
-            #expect(done.notices.contains("asking for the whole answer"), "\(done.notices)")
+            #expect(done.notices.contains("asking for the complete answer"), "\(done.notices)")
         }
         try await withPlatform(Platform("llama", status: 500)) { desk in
             let done = try await desk.attempt("chat.send", ["message": "Hi"])
@@ -165,18 +165,18 @@ struct PlatformTests {
         }
     }
 
-    @Test("whose deployment is listed and not found says that, and which others there are")  // row K-20
+    @Test("A deployment that is listed but missing is reported, with the others")  // row K-20
     func notFound() async throws {
         try await withPlatform(Platform("llama", "qwen", status: 404)) { desk in
             let done = try await desk.attempt("chat.send", ["message": "Hi", "model": "kamiwaza/llama"])
             #expect(done.failure?.code == "chat.model-gone" && done.exit == .failed)
             let words = done.failure?.message ?? ""
-            #expect(words.contains("does not find the deployment of “llama”"), "\(words)")
-            #expect(words.contains("pick another, such as 'qwen'"), "\(words)")
+            #expect(words.contains("cannot find the deployment of “llama”"), "\(words)")
+            #expect(words.contains("choose another, such as 'qwen'"), "\(words)")
         }
     }
 
-    @Test("is kept with the deployment that answered, and its address")  // row K-11
+    @Test("A conversation stores the deployment that answered, and its address")  // row K-11
     func deployment() async throws {
         try await withPlatform(Platform("llama")) { desk in
             try await desk.say("Hi")
@@ -186,7 +186,7 @@ struct PlatformTests {
         }
     }
 
-    @Test("needs somebody who is signed in, at a platform as the vendor describes it")  // row K-20
+    @Test("A platform following the vendor's description needs a signed-in user")  // row K-20
     func signedOut() async throws {
         var setup = KamiwazaSetup()
         setup.deployments = Platform.deployments(["llama"])

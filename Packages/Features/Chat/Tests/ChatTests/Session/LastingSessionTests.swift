@@ -9,17 +9,17 @@ import Testing
 @testable import CoreTesting
 @testable import Registry
 
-/// A process of its own, since descriptors, threads and memory are counted.
-@Suite("A session that lasts", .timeLimit(.minutes(20)))
+/// A separate process, because descriptors, threads and memory are counted.
+@Suite("Long-running session", .timeLimit(.minutes(20)))
 struct LastingSessionTests {
-    @Test("is after its second day as it was after its first: callers side by side, tools, new settings, cancellations")
+    @Test("A session works after two days as at first: parallel callers, tools, new settings, cancellations")
     func days() async throws {
         await #expect(processExitsWith: .success) { try await FastMotion.run() }
     }
 }
 
-/// Days of a session in some seconds: each is 50 callers who do 20 things each, of which every third is a turn with a tool
-/// and every 20th is cancelled, while the settings change 500 times.
+/// Days of a session in a few seconds: each is 50 callers with 20 actions each, of which every third is a turn with a
+/// tool and every 20th is cancelled, while the settings change 500 times.
 private struct FastMotion: Sendable {
     private static let (callers, things, changes) = (50, 20, 500)
 
@@ -29,7 +29,7 @@ private struct FastMotion: Sendable {
     static func run() async throws {
         try await ScriptedServer.run(answer) { server in
             try await TemporaryDirectory.run { folder in
-                // Limits and pauses take their time: nobody moves the clock here.
+                // Limits and pauses take real time, because nobody moves the clock here.
                 let test = try TestHost(
                     [Workshop.self, ChatFeature.self].map { BuiltInFeature($0) }, settings: settings(0),
                     environment: [
@@ -41,7 +41,7 @@ private struct FastMotion: Sendable {
                     let evening = try await motion.counted()
                     try await motion.day(2)
                     let next = try await motion.counted()
-                    // Of 1,000 things that leave one each, a hundred would be left; connections at rest are a few.
+                    // If 1,000 actions leaked one resource each, a hundred would show; idle connections are only a few.
                     #expect(next.descriptors <= evening.descriptors + 16, "\(evening) and then \(next)")
                     #expect(next.threads <= evening.threads + 16, "\(evening) and then \(next)")
                     #expect(next.generations == 1, "\(next)")
@@ -71,7 +71,7 @@ private struct FastMotion: Sendable {
             group.addTask {
                 for number in 1...Self.changes {
                     try test.change(settings: Self.settings(number))
-                    // Another action has to take it up before the next one comes, or few would be.
+                    // Another action must use the change before the next one, or few changes would be used.
                     try await test.perform("chat.usage")
                 }
                 return []
@@ -81,7 +81,7 @@ private struct FastMotion: Sendable {
         #expect(failures == [], "on day \(day), \(failures.count) times: \(failures.prefix(5))")
     }
 
-    /// What went wrong of all that a caller did.
+    /// The failures of a caller's actions.
     private func things(of caller: Int, on day: Int) async -> [String] {
         var failures: [String] = []
         for number in 0..<Self.things {
@@ -104,7 +104,7 @@ private struct FastMotion: Sendable {
             }
             do {
                 let result = try await work.value
-                // One that was stopped has an end of its own.
+                // A stopped action has a different end.
                 if id == "chat.send", !isCancelled, result["result"] != "Yes" {
                     failures.append("\(message): \(result.text())")
                 }
@@ -123,10 +123,10 @@ private struct FastMotion: Sendable {
         let memory: Int
     }
 
-    /// What there is once everything that was begun has ended, as far as that comes by itself.
+    /// The remaining resources once everything has ended, as far as that happens by itself.
     private func counted() async throws -> Counts {
         var counts = try count()
-        // A connection that was let go of is closed by a thread of its own.
+        // A released connection is closed by a separate thread.
         for _ in 0..<200 {
             await Task.yield()
             let next = try count()

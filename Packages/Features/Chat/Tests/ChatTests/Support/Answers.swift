@@ -1,6 +1,6 @@
 import JSON
 
-/// What a scripted server streams, in the shape of OpenAI.
+/// What a scripted server streams, in OpenAI's format.
 enum Answers {
     static let first = chunk(#"{"role":"assistant","content":""}"#)
     static let end = chunk("{}", finish: "stop") + usage + done
@@ -9,7 +9,7 @@ enum Answers {
         #"data: {"id":"c1","model":"small-1","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":2}}"# + "\n\n"
     static let done = "data: [DONE]\n\n"
 
-    /// An end without any counts.
+    /// An end without usage.
     static let silentEnd = chunk("{}", finish: "stop") + done
 
     /// A whole answer.
@@ -17,7 +17,7 @@ enum Answers {
 
     static func piece(_ text: String) -> String { chunk("{\"content\":\(JSON.string(text).text())}") }
 
-    /// An answer that wants these tools.
+    /// An answer that calls these tools.
     static func call(_ names: String..., input: JSON = [:]) -> String {
         let calls = names.enumerated().map { index, name in
             chunk(
@@ -33,7 +33,7 @@ enum Answers {
 
     static func think(_ text: String) -> String { chunk("{\"reasoning_content\":\(JSON.string(text).text())}") }
 
-    /// The end of an answer that was cut at its limit.
+    /// The end of an answer that was cut off at its limit.
     static let cutEnd = chunk("{}", finish: "length") + usage + done
 
     /// The end of an answer for this reason.

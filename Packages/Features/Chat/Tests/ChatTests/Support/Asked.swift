@@ -2,29 +2,29 @@ import HTTPTesting
 import JSON
 
 extension RecordedRequest {
-    /// Null where it has no body, or none that can be read.
+    /// Null without a readable body.
     var json: JSON { (try? JSON(parsing: body)) ?? .null }
 
-    /// What the model was given, as `role: text`.
+    /// The messages for the model, as `role: text`.
     var said: [String] {
         (json["messages"]?.array ?? []).map { message in
             let text =
                 message["content"]?.string
                 ?? (message["content"]?.array ?? []).compactMap { $0["text"]?.string }.joined()
-            // OpenAI calls the system so.
+            // OpenAI's name for the system role.
             let role = message["role"]?.string ?? ""
             return "\(role == "developer" ? "system" : role): \(text)"
         }
     }
 
-    /// The last thing that the model was given.
+    /// The last message for the model.
     var last: String { said.last ?? "" }
 
     var tools: [String] { (json["tools"]?.array ?? []).compactMap { $0["function"]?["name"]?.string } }
 }
 
 extension ScriptedConnection {
-    /// Takes a question, and answers with a stream of these events.
+    /// Receives a question, and answers with a stream of these events.
     func stream(_ events: String) throws {
         try receiveRequest()
         try begin()
@@ -35,7 +35,7 @@ extension ScriptedConnection {
         try send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\(headers)Connection: close\r\n\r\n")
     }
 
-    /// Takes a request, and answers with this body.
+    /// Receives a request, and answers with this body.
     func reply(_ body: String, status: Int = 200, headers: String = "") throws {
         try receiveRequest()
         try respond(body, status: status, headers: headers)

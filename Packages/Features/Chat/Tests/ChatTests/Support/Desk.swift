@@ -11,29 +11,29 @@ import Testing
 
 @testable import Chat
 
-/// A machine of a test's own, with a server of models that does what the test says. Each command is composed anew from
-/// what the one before left there, as each is a new process in life.
+/// A simulated machine for a test, with a scripted model server. Each command is composed again from the files that the
+/// previous one left, like a new process.
 struct Desk: Sendable {
     let folder: String
-    /// Where the commands run, when that is another folder.
+    /// The folder in which commands run, if it is another one.
     var current: String?
     let server: ScriptedServer
     var environment: [String: String]
     var person: any Interaction = HeadlessInteraction()
-    /// The features that there are.
+    /// The available features.
     var features: [any Feature.Type] = [Workshop.self, ChatFeature.self]
-    /// The settings file of the project that the commands run in.
+    /// The settings file of the project in which the commands run.
     var project: String?
-    /// Settings that are stronger than those of the file.
+    /// Settings that take precedence over the file.
     var settings = "{}"
-    /// Where servers are looked for on this machine: nowhere, so that no test meets what else runs there.
+    /// The local servers to look for: none, so that no test finds real ones.
     var localServers: [LocalServer] = []
-    /// Whether a person looks at a terminal.
+    /// Whether the output is a terminal.
     var isWatched = false
 
     static let key = "sk-test-0123456789abcdefghij"
 
-    /// What a command came to.
+    /// The result of a command.
     struct Done: Sendable {
         var json: JSON = .null
         var exit = ExitCode.done
@@ -62,14 +62,14 @@ struct Desk: Sendable {
         }
     }
 
-    /// The same where each question is answered with the next of these streams.
+    /// The same with one of these streams for each question.
     static func run(
         answers: String..., isolation: isolated (any Actor)? = #isolation, _ body: (inout Desk) async throws -> Void
     ) async throws {
         let next = Counter()
         try await run(
             { connection in
-                // Lists of models are asked for where a name is looked for.
+                // Lists of models are requested when a name is resolved.
                 guard try connection.receiveRequest().method == "POST" else {
                     return try connection.respond(#"{"object":"list","data":[]}"#)
                 }
@@ -82,10 +82,10 @@ struct Desk: Sendable {
             }, body)
     }
 
-    /// The questions that the server was asked.
+    /// The questions to the server.
     var asked: [RecordedRequest] { server.record.requests.filter { $0.method == "POST" } }
 
-    /// Does one command from its start to its end.
+    /// Runs one command from start to end.
     func attempt(_ id: String, _ arguments: JSONObject = [:], heard: Heard? = nil) async throws -> Done {
         try await ChatServices.$localServers.withValue(localServers) {
             try await attempted(id, arguments, heard ?? Heard(isWatched: isWatched))
@@ -109,7 +109,7 @@ struct Desk: Sendable {
         return done
     }
 
-    /// The same for one that has to succeed.
+    /// The same for a command that must succeed.
     @discardableResult
     func run(
         _ id: String, _ arguments: JSONObject = [:], location: SourceLocation = #_sourceLocation
@@ -119,7 +119,7 @@ struct Desk: Sendable {
         return done
     }
 
-    /// Says something.
+    /// Sends a message.
     @discardableResult
     func say(
         _ text: String, _ arguments: JSONObject = [:], location: SourceLocation = #_sourceLocation
@@ -127,7 +127,7 @@ struct Desk: Sendable {
         try await run("chat.send", arguments.adding("message", .string(text)), location: location)
     }
 
-    /// What is stored of a conversation, as `role: text`, with the state where it is not complete.
+    /// The stored messages of a conversation, as `role: text`, with the state if it is not complete.
     func stored(_ id: String = "") async throws -> [String] {
         var id = id
         if id.isEmpty {
@@ -141,10 +141,10 @@ struct Desk: Sendable {
         }
     }
 
-    /// What was decided in folders.
+    /// The records of folders.
     var folders: FolderRecordFile { FolderRecordFile("\(folder)/state/folders.json") }
 
-    /// Puts another folder in the place of one.
+    /// Replaces a folder by another one at its place.
     func replace(_ path: String) throws {
         try Files.rename(path, toNew: "\(path)-before")
         try Files.makeDirectories(path)
@@ -190,7 +190,7 @@ final class Counter: Sendable {
     func next() -> Int { count.add(1, ordering: .relaxed).oldValue }
 }
 
-/// Times each of which is later than all before, so that what is the newest is clear.
+/// Strictly increasing times, so that the newest is unambiguous.
 private struct Moments: Sendable {
     private static let last = Atomic<Int64>(1_700_000_000_000_000)
 

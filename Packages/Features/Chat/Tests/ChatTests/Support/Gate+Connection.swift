@@ -2,7 +2,7 @@ import CoreTesting
 import HTTPTesting
 
 extension Gate {
-    /// Holds a server back until the gate is open, and throws when the client leaves.
+    /// Blocks a server until the gate is open, and throws when the client leaves.
     func hold(_ connection: ScriptedConnection) throws {
         while !isOpen { try connection.pause(.milliseconds(2)) }
     }

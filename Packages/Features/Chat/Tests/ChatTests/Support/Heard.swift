@@ -2,19 +2,19 @@ import Capabilities
 import Registry
 import Synchronization
 
-/// What a command says while it runs; a test may wait for a text.
+/// The output of a running command; a test may wait for a text.
 final class Heard: ActionOutput {
     private struct State {
         var events: [ActionEvent] = []
         var notices: [String] = []
         var activities: [String] = []
-        /// Texts and notices as a terminal shows them: one after the other.
+        /// Texts and notices in the order in which a terminal shows them.
         var shown = ""
         var waiting: (condition: @Sendable ([ActionEvent]) -> Bool, signal: AsyncStream<Void>.Continuation)?
     }
 
     private let state = Mutex(State())
-    /// Whether whoever reads leaves as soon as there is text.
+    /// Whether the reader leaves as soon as there is text.
     private let leaves: Bool
     let isWatched: Bool
 
@@ -25,7 +25,7 @@ final class Heard: ActionOutput {
 
     var events: [ActionEvent] { state.withLock { $0.events } }
     var notices: [String] { state.withLock { $0.notices } }
-    /// What was being done, as progress says it.
+    /// The progress messages.
     var activities: [String] { state.withLock { $0.activities } }
     var shown: String { state.withLock { $0.shown } }
     var text: String { events.compactMap(\.text).joined() }
@@ -50,12 +50,12 @@ final class Heard: ActionOutput {
         }
     }
 
-    /// Returns when the text has been shown.
+    /// Returns when the text was shown.
     func wait(for text: String) async {
         await wait { $0.compactMap(\.text).joined().contains(text) }
     }
 
-    /// Returns when such events have come.
+    /// Returns when such events have arrived.
     func wait(until condition: @escaping @Sendable ([ActionEvent]) -> Bool) async {
         let (shown, signal) = AsyncStream.makeStream(of: Void.self)
         state.withLock { state in

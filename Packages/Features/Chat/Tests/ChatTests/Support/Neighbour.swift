@@ -3,7 +3,7 @@ import JSON
 import Registry
 import Settings
 
-/// Another feature with models of its own, which also asks those of everybody.
+/// Another feature with its own models, which also uses the models of others.
 struct Neighbour: Feature {
     static let manifest = Manifest(
         id: "next", summary: "Another feature with models", version: "1.0",
@@ -52,7 +52,7 @@ struct Neighbour: Feature {
     }
 }
 
-/// Says what it is told, and how many tools it was given.
+/// Repeats the message, and the number of tools that it received.
 private final class Echo: ModelProvider {
     let id = "martlet"
     let name = "The neighbour"

@@ -2,7 +2,7 @@ import Capabilities
 import JSON
 import Synchronization
 
-/// Somebody at a terminal who answers by heart; who has no answer left ends the input.
+/// A scripted user at a terminal. Without a remaining answer, the input ends.
 final class Person: Interaction {
     private struct State {
         var answers: [String: [JSON]]
@@ -16,31 +16,31 @@ final class Person: Interaction {
 
     private let state: Mutex<State>
 
-    /// - Parameter answers: by question id, one after the other.
+    /// - Parameter answers: by question id, in order.
     init(_ answers: [String: [JSON]] = [:]) {
         state = Mutex(State(answers: answers))
     }
 
-    /// Somebody who types these lines, one after the other.
+    /// A user who types these lines, in order.
     convenience init(types lines: String...) {
         self.init(["chat.message": lines.map { .string($0) }])
     }
 
     var canAsk: Bool { true }
 
-    /// Does something before the line of this number is typed.
+    /// Runs something before the line with this number is typed.
     func beforeLine(_ number: Int, _ body: @escaping @Sendable () throws -> Void) {
         state.withLock { $0.before[number] = body }
     }
 
-    /// The ids of the questions, in their order.
+    /// The ids of the questions, in order.
     var asked: [String] { state.withLock { $0.asked } }
 
-    /// What was composed before, as each composition was given it.
+    /// The line history of each composition.
     var histories: [[String]] { state.withLock { $0.histories } }
     var completions: [String] { state.withLock { $0.completions } }
     var prompts: [String] { state.withLock { $0.prompts } }
-    /// Those of the last choice.
+    /// The options of the last choice.
     var options: [String] { state.withLock { $0.options } }
 
     func answer(_ question: Question) async throws -> Answer {

@@ -4,7 +4,7 @@ import JSON
 import Registry
 import Settings
 
-/// What a host and other features give to Chat: secrets of the environment, a settings file, and some tools.
+/// What a host and other features provide to Chat: environment secrets, a settings file, and some tools.
 struct Workshop: Feature {
     static let manifest = Manifest(
         id: "shop", summary: "Tools for tests", version: "1.0",

@@ -3,10 +3,10 @@ import FileKit
 import JSON
 import Testing
 
-@Suite("A tool that changes something", .timeLimit(.minutes(5)))
+@Suite("Approval of tools", .timeLimit(.minutes(5)))
 struct ApprovalTests {
     // sandbox case 83
-    @Test("is not used where nobody can approve it, and the command says so by its exit")
+    @Test("A tool is not used if nobody can approve it, and the exit code says so")
     func nobody() async throws {
         try await Desk.run(answers: Answers.call("saw"), Answers.say("I may not.")) { desk in
             let done = try await desk.say("Saw", ["tools": true])
@@ -19,7 +19,7 @@ struct ApprovalTests {
         }
     }
 
-    @Test("is not used by an answer given beforehand that does not fit, which is a mistake in the command")
+    @Test("A prepared answer that does not match approves nothing and is a usage error")
     func unfit() async throws {
         let rounds = [Answers.call("saw"), Answers.say("I may not.")]
         try await Desk.run(answers: rounds[0], rounds[1], rounds[0], rounds[1], Answers.say("Fine.")) { desk in
@@ -27,14 +27,14 @@ struct ApprovalTests {
             let done = try await desk.say("Saw", ["tools": true])
             #expect(done.exit == .usage && done.notices.contains("must be one of"), "\(done.notices)")
             #expect(!desk.asked[1].last.contains("sawed"))
-            // On a conversation too, whatever comes after it.
+            // Also in a conversation, whatever follows.
             desk.person = HeadlessInteraction(answers: ["chat.approve": 3, "chat.message": ["Saw", "Thanks"]])
             let talk = try await desk.run("chat.send", ["tools": true])
             #expect(talk["result"] == "Fine." && talk.exit == .usage)
         }
     }
 
-    @Test("is used where a rule allows it, and not where one denies it")
+    @Test("A tool is used if a rule allows it, and not if one denies it")
     func rules() async throws {
         let rounds = [Answers.call("saw", input: ["wood": "oak"]), Answers.say("Done.")]
         try await Desk.run(answers: rounds[0], rounds[1], rounds[0], rounds[1]) { desk in
@@ -49,7 +49,7 @@ struct ApprovalTests {
         }
     }
 
-    @Test("is asked about, and the answer counts", arguments: [true, false])
+    @Test("The user is asked, and the answer applies", arguments: [true, false])
     func person(isAllowed: Bool) async throws {
         try await Desk.run(answers: Answers.call("saw", input: ["wood": "ash"]), Answers.say("So.")) { desk in
             let person = Person([
@@ -64,7 +64,7 @@ struct ApprovalTests {
         }
     }
 
-    @Test("is not asked about again when it was allowed always")
+    @Test("A tool that is always allowed is not asked about again")
     func always() async throws {
         let rounds = [Answers.call("saw"), Answers.say("Done.")]
         try await Desk.run(answers: rounds[0], rounds[1], rounds[0], rounds[1]) { desk in
@@ -80,7 +80,7 @@ struct ApprovalTests {
     }
 
     @Test(
-        "is not asked about again in the conversation in which it was allowed",
+        "A tool allowed for a conversation is not asked about again in it",
         arguments: ["Yes, in this conversation", "Yes, always"])
     func conversation(answer: JSON) async throws {
         let rounds = [Answers.call("saw"), Answers.say("Done.")]

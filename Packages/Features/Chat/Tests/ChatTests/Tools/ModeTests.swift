@@ -5,14 +5,14 @@ import JSON
 import Registry
 import Testing
 
-@Suite("How far a model goes unasked", .timeLimit(.minutes(5)))
+@Suite("Tool modes", .timeLimit(.minutes(5)))
 struct ModeTests {
     private func text(_ desk: Desk, _ name: String) throws -> String? {
         let path = "\(desk.current ?? desk.folder)/\(name)"
         return Files.exists(path) ? String(decoding: try Files.read(path, limit: 1 << 20), as: UTF8.self) : nil
     }
 
-    /// Runs the next commands in a new folder, apart from the files that the desk itself keeps.
+    /// Runs the next commands in a new folder, apart from the desk's own files.
     private func enter(_ desk: inout Desk, _ name: String = "work") throws {
         desk.current = "\(desk.folder)/\(name)"
         try Files.makeDirectories("\(desk.folder)/\(name)")
@@ -23,7 +23,7 @@ struct ModeTests {
         Answers.call("bash_run", input: ["command": .string(text)])
     }
 
-    @Test("in a workspace edits are made and shown, and commands are asked about")
+    @Test("In workspace mode, edits are made and shown, and commands are asked about")
     func workspace() async throws {
         try await Desk.run(
             answers: Self.write, Answers.say("Written."), Self.command("echo ran > b.txt"), Answers.say("No.")
@@ -39,7 +39,7 @@ struct ModeTests {
         }
     }
 
-    @Test("full runs commands too, in a sandbox, and nothing else")
+    @Test("In full mode, sandboxed commands run too, and nothing else")
     func full() async throws {
         let command = "echo ran > b.txt; echo out > ../out.txt; cat ~/.martlet-key; true"
         try await Desk.run(
@@ -53,7 +53,7 @@ struct ModeTests {
         }
     }
 
-    @Test("without a sandbox each command is asked about, also in full")
+    @Test("Without a sandbox, each command is asked about, also in full mode")
     func bare() async throws {
         try await Desk.run(answers: Self.command("echo ran > b.txt"), Answers.say("No.")) { desk in
             try enter(&desk)
@@ -63,7 +63,7 @@ struct ModeTests {
         }
     }
 
-    @Test("read-only offers nothing that writes")
+    @Test("In read-only mode, no tool that writes is offered")
     func readOnly() async throws {
         try await Desk.run(answers: Self.write, Answers.say("I cannot.")) { desk in
             try enter(&desk)
@@ -73,7 +73,7 @@ struct ModeTests {
         }
     }
 
-    @Test("a mode stays in the folder that it was chosen for")
+    @Test("A mode stays in the folder for which it was chosen")
     func otherFolder() async throws {
         try await Desk.run(
             answers: Answers.say("1"), Self.write, Answers.say("2"), Self.write, Answers.say("3")
@@ -83,11 +83,11 @@ struct ModeTests {
             try enter(&desk, "other")
             let other = try await desk.say("two", ["continue": true])
             #expect(try text(desk, "a.txt") == nil && desk.asked[1].tools.isEmpty)
-            #expect(other.notices.contains("--mode full uses them here"))
+            #expect(other.notices.contains("--mode full allows them here"))
         }
     }
 
-    @Test("what the settings say is asked about once in each folder, and is read-only where nobody can be asked")
+    @Test("The mode of the settings is asked about once in each folder, and is read-only without a terminal")
     func settings() async throws {
         try await Desk.run(
             answers: Self.write, Answers.say("1"), Self.write, Answers.say("2"), Self.write, Answers.say("3"),
@@ -97,7 +97,7 @@ struct ModeTests {
             try enter(&desk)
             desk.settings = "{chat: {mode: 'workspace'}}"
             let headless = try await desk.say("one")
-            #expect(headless.notices.contains("--mode workspace lets them"), "\(headless.notices)")
+            #expect(headless.notices.contains("--mode workspace allows more"), "\(headless.notices)")
             #expect(try text(desk, "a.txt") == nil)
             let no = Person(["chat.mode": [false]])
             desk.person = no
@@ -122,7 +122,7 @@ struct ModeTests {
 
     // sandbox case 30
     @Test(
-        "what was agreed to is asked about again when the settings go further, and in another folder at the same place")
+        "An approved mode is asked about again if the settings go further, or for another folder at its place")
     func agreedAgain() async throws {
         try await Desk.run(answers: Answers.say("1"), Answers.say("2"), Answers.say("3"), Answers.say("4")) { desk in
             try enter(&desk)
@@ -139,7 +139,7 @@ struct ModeTests {
         }
     }
 
-    @Test("a conversation's mode does not hold in another folder at the same place")
+    @Test("The mode of a conversation does not apply to another folder at the same place")
     func replacedFolder() async throws {
         try await Desk.run(answers: Answers.say("1"), Answers.say("2"), Answers.say("3")) { desk in
             try enter(&desk)
@@ -148,11 +148,11 @@ struct ModeTests {
             try desk.replace("\(desk.folder)/work")
             let other = try await desk.say("three", ["continue": true])
             #expect(desk.asked[1].tools.contains("fs_write") && desk.asked[2].tools.isEmpty)
-            #expect(other.notices.contains("--mode full uses them here"))
+            #expect(other.notices.contains("--mode full allows them here"))
         }
     }
 
-    @Test("folders that were agreed to in the settings are moved to their records, one by one")
+    @Test("Folders approved in the settings are moved to their records, one by one")
     func movedFolders() async throws {
         try await Desk.run(answers: Answers.say("1"), Answers.say("2")) { desk in
             try enter(&desk, "other")
@@ -163,7 +163,7 @@ struct ModeTests {
                 Array("{chat: {folders: ['\(work)', '\(other)']}}".utf8), to: "\(desk.folder)/config/config.json")
             desk.settings = "{chat: {mode: 'workspace'}}"
             let done = try await desk.say("one")
-            #expect(desk.asked[0].tools.contains("fs_write") && done.notices.contains("not in chat.folders any more"))
+            #expect(desk.asked[0].tools.contains("fs_write") && done.notices.contains("was moved from chat.folders"))
             #expect(try desk.folders.record(of: work).mode == .workspace)
             let own = try JSONDocument(
                 parsing: try Files.read("\(desk.folder)/config/config.json", limit: 1 << 20), name: "config"
@@ -174,7 +174,7 @@ struct ModeTests {
         }
     }
 
-    @Test("one that is chosen later is kept with the conversation, by /mode and by --mode")
+    @Test("A mode that is chosen later is stored with the conversation, by /mode and by --mode")
     func chosenLater() async throws {
         try await Desk.run(
             answers: Answers.say("1"), Answers.say("2"), Self.write, Answers.say("3"), Answers.say("4")
@@ -193,7 +193,7 @@ struct ModeTests {
         }
     }
 
-    @Test("one that is chosen with a conversation of which nothing more is kept stays as it was")
+    @Test("A mode of an unsaved turn does not change the stored one")
     func chosenUnkept() async throws {
         try await Desk.run(answers: Answers.say("1"), Answers.say("2"), Answers.say("3")) { desk in
             try enter(&desk)
@@ -205,7 +205,7 @@ struct ModeTests {
         }
     }
 
-    @Test("a home, and what holds one, is no workspace", arguments: ["work", "work/home"])
+    @Test("A home folder, or one that contains it, is refused as a workspace", arguments: ["work", "work/home"])
     func home(place: String) async throws {
         try await Desk.run(answers: Self.write, Answers.say("No.")) { desk in
             desk.environment["HOME"] = "\(desk.folder)/work/home"
@@ -213,11 +213,11 @@ struct ModeTests {
             desk.current = "\(desk.folder)/\(place)"
             let done = try await desk.attempt("chat.send", ["message": "Write", "mode": "workspace"])
             #expect(done.failure?.code == "chat.tool-folder" && desk.asked.isEmpty, "\(done.notices)")
-            #expect(done.failure?.message.contains("is or holds your home") == true)
+            #expect(done.failure?.message.contains("is or contains your home") == true)
         }
     }
 
-    @Test("a home is one through a link too, and is never agreed to")
+    @Test("A home folder behind a link is refused too, and is never approved")
     func linkedHome() async throws {
         try await Desk.run(answers: Self.write, Answers.say("No.")) { desk in
             try Files.makeDirectories("\(desk.folder)/real")
@@ -233,7 +233,7 @@ struct ModeTests {
         }
     }
 
-    @Test("what is asked about is shown as it would change the files, and a no changes nothing")
+    @Test("A question shows the change to the files, and a no changes nothing")
     func question() async throws {
         try await Desk.run(answers: Self.write, Answers.say("No.")) { desk in
             try enter(&desk)
@@ -246,7 +246,7 @@ struct ModeTests {
         }
     }
 
-    @Test("an answer about a command that counts for longer is about its program, and is not offered for more")
+    @Test("A lasting answer about a command is about its program, and is not offered for more")
     func commands() async throws {
         try await Desk.run(
             answers: Self.command("printf ran"), Self.command("printf ran again"), Self.command("printf x > f"),
@@ -266,7 +266,7 @@ struct ModeTests {
     }
 
     // sandbox cases 85 and 87
-    @Test("what a rule denies is out of reach of every tool, in every mode", arguments: [true, false])
+    @Test("A denied path is out of reach of every tool in every mode", arguments: [true, false])
     func denied(isDenied: Bool) async throws {
         try await Desk.run(
             answers: Answers.call("fs_read", input: ["path": "./x/../secrets/k"]),
@@ -281,7 +281,7 @@ struct ModeTests {
                     "{chat: {approvals: [{verdict: 'deny', tool: 'fs.read', arguments: {'/path': 'secrets/**'}}]}}"
             }
             try await desk.say("Look", ["mode": "full"])
-            // The control: without the rule each has it.
+            // The control: without the rule each command contains it.
             for asked in desk.asked.dropFirst() {
                 #expect(asked.last.contains("topsecretvalue") != isDenied, "\(asked.last)")
             }

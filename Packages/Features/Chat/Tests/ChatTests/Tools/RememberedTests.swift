@@ -6,11 +6,11 @@ import Registry
 import StorageKit
 import Testing
 
-@Suite("What was decided about a tool", .timeLimit(.minutes(5)))
+@Suite("Remembered rules", .timeLimit(.minutes(5)))
 struct RememberedTests {
     private static let saw = [Answers.call("saw"), Answers.say("Done.")]
 
-    /// Lets a model saw, with this answer of the person, and gives the conversation.
+    /// Lets a model use the saw with this answer of the user, and returns the conversation.
     @discardableResult
     private func allow(_ answer: JSON, _ desk: inout Desk) async throws -> JSON {
         desk.person = Person(["chat.approve": [answer]])
@@ -20,7 +20,7 @@ struct RememberedTests {
         return try #require(done["session_id"])
     }
 
-    @Test("for a conversation holds in it with the next command too, and in no other")
+    @Test("A rule of a conversation applies to later commands in it, and to no other conversation")
     func conversation() async throws {
         try await Desk.run(
             answers: Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1]
@@ -34,7 +34,7 @@ struct RememberedTests {
         }
     }
 
-    @Test("for a project holds in all of its folder's conversations, and in no other folder")
+    @Test("A rule of a project applies to all conversations in its folder, and to no other folder")
     func project() async throws {
         try await Desk.run(
             answers: Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1]
@@ -50,7 +50,7 @@ struct RememberedTests {
         }
     }
 
-    @Test("for always is one rule more in the person's own file, without those that others have set")
+    @Test("An 'always' rule is added to the user's own file, without the rules of other files")
     func always() async throws {
         try await Desk.run(answers: Self.saw[0], Self.saw[1]) { desk in
             // As a project's settings would.
@@ -61,7 +61,7 @@ struct RememberedTests {
         }
     }
 
-    @Test("can be seen, and taken back")
+    @Test("Rules are listed and removed")
     func takenBack() async throws {
         try await Desk.run(
             answers: Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1]
@@ -69,19 +69,19 @@ struct RememberedTests {
             desk.settings = "{chat: {approvals: [{verdict: 'deny', tool: 'dry'}]}}"
             _ = try await allow("Yes, in this project", &desk)
             #expect(try await desk.run("chat.approvals").json.array?.map { $0["scope"] } == ["always", "project"])
-            #expect(try await desk.run("chat.disallow").notices == "1 rule was taken back")
+            #expect(try await desk.run("chat.disallow").notices == "1 rule was removed")
             let id = try await allow("Yes, in this conversation", &desk)
             let rows = try await desk.run("chat.approvals", ["conversation": id]).json.array ?? []
             #expect(rows.map { $0["scope"] } == ["always", "conversation"])
             #expect(rows.map { $0["tool"] } == ["dry", "saw"])
             let taken = try await desk.run("chat.disallow", ["conversation": id])
-            #expect(taken.notices == "1 rule was taken back")
+            #expect(taken.notices == "1 rule was removed")
             #expect(try await desk.run("chat.approvals", ["conversation": id]).json.array?.count == 1)
             #expect(try await desk.say("Saw", ["conversation": id]).exit == .unanswered)
         }
     }
 
-    @Test("holds for what follows in the same command: a project's in a new conversation, a conversation's not")
+    @Test("In one command, a project rule applies to a new conversation, and a conversation rule does not")
     func following() async throws {
         for (answer, questions) in [("Yes, in this conversation", 2), ("Yes, in this project", 1), ("Yes, always", 1)] {
             try await Desk.run(answers: Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1]) { desk in
@@ -95,7 +95,7 @@ struct RememberedTests {
         }
     }
 
-    @Test("and cannot be read any more denies, since it may have been a denial, which is told")
+    @Test("An unreadable rule denies and is reported")
     func unreadable() async throws {
         try await Desk.run(answers: Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1]) { desk in
             desk.project = "\(desk.folder)/here/.martlet/config.json"
@@ -108,9 +108,9 @@ struct RememberedTests {
             try await history.add(["tool": "saw"], to: ConversationID(rawValue: id))
             await history.close()
             let done = try await desk.say("Saw", ["conversation": .string(id)])
-            #expect(desk.asked.last?.last.contains("a rule of the person denies") == true)
+            #expect(desk.asked.last?.last.contains("a rule of the user denies") == true)
             let told = done.heard.notices.filter {
-                $0.hasPrefix("'saw' is denied, as a rule that was remembered for this ")
+                $0.hasPrefix("'saw' is denied, because a rule stored for this ")
             }
             #expect(told.count == 2, "\(done.notices)")
             #expect(told.first?.contains("conversation") == true && told.last?.contains("project") == true)
@@ -122,7 +122,7 @@ struct RememberedTests {
     }
 
     // sandbox case 30
-    @Test("in a folder is gone with the folder, but for what was denied: another one at its place is asked about again")
+    @Test("Rules go with their folder, except denials: another folder at its place is asked about again")
     func replaced() async throws {
         let rounds = Array(repeating: Self.saw, count: 3).flatMap(\.self)
         try await Desk.run(answers: rounds[0], rounds[1], rounds[2], rounds[3], rounds[4], rounds[5]) { desk in
@@ -138,7 +138,7 @@ struct RememberedTests {
         }
     }
 
-    @Test("in a project before folders had records is moved to the record when it is first read")
+    @Test("A project rule from before folder records is moved to the record when first read")
     func moved() async throws {
         try await Desk.run(answers: Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1]) { desk in
             desk.current = "\(desk.folder)/work"
@@ -155,14 +155,14 @@ struct RememberedTests {
                     try connection.run("INSERT INTO approvals VALUES (?, ?)", place, rule.text())
                 }
             }
-            // As a program leaves it that ended between the two steps.
+            // The state that a program leaves if it ended between the two steps.
             try await desk.folders.change(place) { $0.rules = [saw] }
             let before = try await desk.run("chat.approvals").json.array?.map { $0["tool"] }
             #expect(Set(before?.compactMap { $0?.string } ?? []) == ["saw", "bash.run", "shop.stock"])
             let done = try await desk.say("Saw", ["tools": true])
             #expect(done.exit == .done && desk.asked[1].last == "tool: sawed something", "\(done.notices)")
-            #expect(done.notices.contains("from now on you are asked"))
-            #expect(done.notices.contains("'shop.stock' is denied, as a rule that was remembered"))
+            #expect(done.notices.contains("you will be asked from now on"))
+            #expect(done.notices.contains("'shop.stock' is denied, because a rule stored"))
             #expect(try await history.rules(ofProject: place) == [])
             await history.close()
             let kept = try desk.folders.record(of: place).rules
@@ -173,7 +173,7 @@ struct RememberedTests {
     }
 
     // sandbox case 81
-    @Test("in a folder denies everything while its record cannot be read, which is told")
+    @Test("A folder denies everything while its record cannot be read, and says so")
     func damaged() async throws {
         try await Desk.run(answers: Answers.call("shop.stock", input: ["thing": "nails"]), Answers.say("No.")) { desk in
             try Files.makeDirectories("\(desk.folder)/state")
@@ -184,12 +184,12 @@ struct RememberedTests {
         }
     }
 
-    @Test("is listed wherever it is kept, and each is taken back by its id")
+    @Test("Every rule is listed wherever it is stored, and each is removed by its id")
     func listed() async throws {
         try await Desk.run(answers: Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1]) {
             desk in
             for answer in ["Yes, always", "Yes, in this project", "Yes, in this conversation"] {
-                // Without the ones before, or it would not be asked.
+                // Without the earlier rules, so that it is asked.
                 try await allow(.string(answer), &desk)
                 let rows = try await desk.run("chat.approvals").json.array ?? []
                 #expect(rows.map { $0["tool"] } == ["saw"], "\(answer): \(rows)")
@@ -198,13 +198,13 @@ struct RememberedTests {
                 let wrong = try await desk.attempt("chat.disallow", ["rule": "none"])
                 #expect(wrong.exit == .usage)
                 let taken = try await desk.run("chat.disallow", ["rule": id])
-                #expect(taken.notices.hasPrefix("1 rule was taken back"), "\(taken.notices)")
+                #expect(taken.notices.hasPrefix("1 rule was removed"), "\(taken.notices)")
                 #expect(try await desk.run("chat.approvals").json == [])
             }
         }
     }
 
-    @Test("does not come with a conversation that is taken in from elsewhere")
+    @Test("An imported conversation brings no rules")
     func imported() async throws {
         try await Desk.run(answers: Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1]) { desk in
             let id = try await allow("Yes, in this conversation", &desk)

@@ -2,9 +2,9 @@ import Capabilities
 import JSON
 import Testing
 
-@Suite("A call that is done again", .timeLimit(.minutes(5)))
+@Suite("Repeating a tool call", .timeLimit(.minutes(5)))
 struct RerunTests {
-    @Test("gives a new result, also with another input, and changes nothing of the conversation")
+    @Test("A repeated call has a new result, also with another input, and does not change the conversation")
     func rerun() async throws {
         try await Desk.run(answers: Answers.call("saw", input: ["wood": "oak"]), Answers.say("Done.")) { desk in
             desk.settings = "{chat: {approvals: [{verdict: 'allow', tool: 'saw'}]}}"
@@ -21,7 +21,7 @@ struct RerunTests {
         }
     }
 
-    @Test("is refused where a server did it with tools of its own")
+    @Test("A call that a server ran with its own tools is refused")
     func ofServer() async throws {
         let answer =
             Answers.first + #"data: {"object":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}"# + "\n\n"
@@ -32,11 +32,11 @@ struct RerunTests {
             let call = try #require(try await desk.run("chat.inspect", ["conversation": id]).json[0]?["call"])
             let done = try await desk.attempt("chat.rerun", ["conversation": id, "call": call])
             #expect(done.exit == .usage && done.failure?.code == "chat.call-of-server")
-            #expect(done.failure?.message.contains("by the server itself") == true)
+            #expect(done.failure?.message.contains("ran on the server") == true)
         }
     }
 
-    @Test("needs the same approval as before, and a number that there is")
+    @Test("A repeated call needs the same approval and an existing number")
     func refused() async throws {
         try await Desk.run(answers: Answers.call("saw", input: ["wood": "oak"]), Answers.say("Done.")) { desk in
             let id = try #require(try await desk.say("Saw", ["tools": true])["session_id"])

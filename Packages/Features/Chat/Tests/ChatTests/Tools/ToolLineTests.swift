@@ -5,9 +5,9 @@ import Testing
 
 @testable import Chat
 
-@Suite("A line about a tool", .timeLimit(.minutes(5)))
+@Suite("Tool lines", .timeLimit(.minutes(5)))
 struct ToolLineTests {
-    @Test("says what was done, and why not where it failed")
+    @Test("A line says what was done, or why it failed")
     func own() async throws {
         let read = Answers.call("fs_read", input: ["path": "notes.txt"])
         let missing = Answers.call("fs_read", input: ["path": "gone.txt"])
@@ -21,7 +21,7 @@ struct ToolLineTests {
         }
     }
 
-    @Test("says what a command ended with, and how long it took where that is long")
+    @Test("A line has the exit code of a command, and the time if it was long")
     func words() {
         let call = ToolCall(id: "1", name: "bash.run", input: ["command": "make test"])
         func line(_ result: ToolResult, isDenied: Bool = false) -> String {
@@ -40,7 +40,7 @@ struct ToolLineTests {
         #expect(!line(hostile).contains("\u{1B}") && line(hostile).count < 260)
     }
 
-    /// What a gateway streams that used a tool itself, and tells its result or does not.
+    /// The stream of a gateway that used a tool itself, with or without its result.
     private static func gateway(tellsResult: Bool) -> String {
         Answers.first + Answers.piece("Looking.")
             + #"data: {"object":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}"# + "\n\n"
@@ -50,7 +50,7 @@ struct ToolLineTests {
                 : "") + Answers.piece("Two files.") + Answers.end
     }
 
-    @Test("comes when it happens also where a server uses the tool, once, and the texts around it stand apart")
+    @Test("Server-side tools have one line each as they happen, separated from the text")
     func server() async throws {
         for (tellsResult, line) in [(true, "ls → exit 0"), (false, "ls (by the server)")] {
             try await Desk.run(answers: Self.gateway(tellsResult: tellsResult)) { desk in

@@ -4,9 +4,9 @@ import JSON
 import Registry
 import Testing
 
-@Suite("A model with tools", .timeLimit(.minutes(5)))
+@Suite("Tools of a model", .timeLimit(.minutes(5)))
 struct ToolTests {
-    @Test("is given none unless that is wanted")
+    @Test("A model gets no tools by default")
     func none() async throws {
         try await Desk.run(answers: Answers.say("Hello")) { desk in
             try await desk.say("Hi")
@@ -14,7 +14,7 @@ struct ToolTests {
         }
     }
 
-    @Test("may use what only reads, and everything is shown and stored in order")
+    @Test("A model may use tools that only read, and all calls are shown and stored in order")
     func reads() async throws {
         try await Desk.run(answers: Answers.call("shop_stock", input: ["thing": "nails"]), Answers.say("Seven.")) {
             desk in
@@ -37,7 +37,7 @@ struct ToolTests {
         }
     }
 
-    @Test("keeps its tools in the folder that they were chosen for, and has none in others unless that is wanted")
+    @Test("Tools stay in the folder for which they were chosen, and are not used in others without approval")
     func otherFolder() async throws {
         try await Desk.run(
             answers: Answers.say("1"), Answers.say("2"), Answers.say("3"), Answers.say("4"), Answers.say("5")
@@ -58,7 +58,7 @@ struct ToolTests {
         }
     }
 
-    @Test("is offered none of Martlet's own actions but those of the list")
+    @Test("Only listed actions of Martlet are offered as tools")
     func actions() async throws {
         try await Desk.run(answers: Answers.call("shop_price"), Answers.say("Well.")) { desk in
             let done = try await desk.say("What does it cost?", ["tools": true])
@@ -68,7 +68,7 @@ struct ToolTests {
         }
     }
 
-    @Test("is told of a tool that fails, as the person is, and carries on")
+    @Test("A failing tool is reported to the model and the user, and the turn continues")
     func failing() async throws {
         try await Desk.run(answers: Answers.call("shop_broken"), Answers.say("The till is broken.")) { desk in
             let done = try await desk.say("Look", ["tools": true])
@@ -80,7 +80,7 @@ struct ToolTests {
         }
     }
 
-    @Test("is told of a tool that is not there, or was asked for wrongly", arguments: ["shop_stok", "shop_stock"])
+    @Test("A missing tool or a wrong input is reported to the model", arguments: ["shop_stok", "shop_stock"])
     func wrong(name: String) async throws {
         try await Desk.run(answers: Answers.call(name), Answers.say("Well.")) { desk in
             let done = try await desk.say("Look", ["tools": true])
@@ -89,7 +89,7 @@ struct ToolTests {
         }
     }
 
-    @Test("may call several in one answer")
+    @Test("A model may make several calls in one answer")
     func several() async throws {
         try await Desk.run(
             answers: Answers.call("shop_stock", "shop_broken", input: ["thing": "nails"]), Answers.say("So.")
@@ -102,7 +102,7 @@ struct ToolTests {
         }
     }
 
-    @Test("can be stopped while a tool runs, and the conversation goes on after")
+    @Test("A stop during a tool call ends it, and the conversation continues")
     func stopped() async throws {
         try await Desk.run(answers: Answers.call("dry"), Answers.say("Well.")) { desk in
             let heard = Heard()
@@ -115,7 +115,7 @@ struct ToolTests {
             #expect(done.exit == .interrupted)
             #expect(heard.events.last?.type == "tool_result" && heard.events.last?.fields["is_error"] == true)
             try await desk.say("And now?", ["continue": true])
-            // Every call has its answer, without which providers refuse a history.
+            // Every call has its result, without which providers refuse a history.
             let messages = desk.asked[1].json["messages"]?.array ?? []
             let calls = messages.compactMap { $0["tool_calls"]?.array?.first?["id"]?.string }
             #expect(calls.count == 1 && messages.compactMap { $0["tool_call_id"]?.string } == calls)
@@ -123,7 +123,7 @@ struct ToolTests {
         }
     }
 
-    @Test("that never stops is stopped")
+    @Test("A model that never stops calling tools is stopped")
     func rounds() async throws {
         try await Desk.run({ try $0.stream(Answers.call("shop_stock", input: ["thing": "nails"])) }) { desk in
             desk.settings = "{chat: {'max-rounds': 3}}"

@@ -7,7 +7,7 @@ import HTTPServer
 import Registry
 import Settings
 
-/// What the gateway says of itself without running.
+/// Actions that describe the gateway without running it.
 struct DescribingActions {
     let services: GatewayServices
 
@@ -18,13 +18,13 @@ struct DescribingActions {
     var all: [Action] { [routes, unit] }
 
     private var routes: Action {
-        Action("gateway.routes", "List what the gateway answers", .reads) { context in
+        Action("gateway.routes", "List the gateway's HTTP routes", .reads) { context in
             try Self.routes(services, context).map(RouteRow.init)
         }
-        .details("The same declarations route the requests and make GET /openapi.json, which has everything else.")
+        .details("GET /openapi.json is made from the same declarations and documents everything else.")
     }
 
-    /// All that it would answer.
+    /// All routes that the gateway would serve.
     static func routes(_ services: GatewayServices, _ context: ActionContext) throws -> [Route] {
         let live = LiveSettings(context, services.store)
         let api = APIServices(
@@ -36,15 +36,15 @@ struct DescribingActions {
         Action(
             "gateway.unit", "Print a unit file for systemd", .reads,
             .argument(
-                "part", "The service, or the socket that starts it when somebody connects", default: UnitPart.service)
+                "part", "The service, or the socket that starts it on the first connection", default: UnitPart.service)
         ) { context, part in
             let unit = SystemdUnit(
                 program: try Files.canonical("/proc/self/exe"),
                 address: services.settings[GatewaySettings.address], port: services.settings[GatewaySettings.port])
             return part == .service ? unit.service : unit.socket
         }
-        .example("martlet gateway unit > ~/.config/systemd/user/martlet-gateway.service", "The service")
-        .example("martlet gateway unit socket > ~/.config/systemd/user/martlet-gateway.socket", "Its socket")
+        .example("martlet gateway unit > ~/.config/systemd/user/martlet-gateway.service", "Write the service unit")
+        .example("martlet gateway unit socket > ~/.config/systemd/user/martlet-gateway.socket", "Write its socket unit")
     }
 }
 
@@ -57,20 +57,20 @@ struct RouteRow: Record {
     }
 
     static let fields: [Field<RouteRow>] = [
-        Field("method", "The method") { $0.route.method.rawValue },
-        Field("path", "The path, with its names in braces", .name) { $0.route.template },
-        Field("summary", "What it does") { $0.route.summary },
-        Field("open", "Whether it is answered without a token") { $0.route.isOpen },
-        Field("scopes", "What a token has to have one of") { row in
+        Field("method", "HTTP method") { $0.route.method.rawValue },
+        Field("path", "Path, with its parameters in braces", .name) { $0.route.template },
+        Field("summary", "What the route does") { $0.route.summary },
+        Field("open", "Whether it works without a token") { $0.route.isOpen },
+        Field("scopes", "Scopes that allow it; a token needs one of them") { row in
             row.route.isOpen ? [] : ClientScope.allCases.filter(row.route.scopes.contains).map(\.rawValue)
         },
     ]
 }
 
-/// Which file of the two.
+/// Which of the two unit files.
 enum UnitPart: String, Choice { case service, socket }
 
-/// The files with which systemd runs the gateway for a user.
+/// The unit files with which systemd runs the gateway for a user.
 struct SystemdUnit {
     let program: String
     let address: String
@@ -84,7 +84,7 @@ struct SystemdUnit {
         [Service]
         Type=exec
         ExecStart=\(quoted(program)) gateway serve
-        # Interrupted, it finishes what it is answering.
+        # When stopped, it first finishes the requests it is answering.
         TimeoutStopSec=20
         SuccessExitStatus=143
         Restart=on-failure
@@ -110,8 +110,8 @@ struct SystemdUnit {
         """
     }
 
-    /// A program's own name may have few characters there (systemd.service(5)); any other is left to `env`, as an
-    /// argument, in which `%` begins a specifier and `$` a variable.
+    /// systemd allows few characters in the path of a program (systemd.service(5)). Any other path is passed to `env`
+    /// as an argument, where `%` starts a specifier and `$` a variable.
     private func quoted(_ path: String) -> String {
         let isPlain = path.utf8.allSatisfy { byte in
             switch byte {

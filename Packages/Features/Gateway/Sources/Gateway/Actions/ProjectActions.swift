@@ -6,7 +6,7 @@ import Registry
 import ToolKit
 import TurnLoop
 
-/// The projects of the gateway: folders in which models work.
+/// Actions on the gateway's projects, the folders in which models work.
 struct ProjectActions {
     let services: GatewayServices
 
@@ -18,8 +18,8 @@ struct ProjectActions {
 
     private var list: Action {
         Action(
-            "gateway.project.list", "List the projects, those that were used last first", .reads,
-            .option("search", "Only those with this in the name or the path", as: String?.self)
+            "gateway.project.list", "List the projects, most recently used first", .reads,
+            .option("search", "Only projects with this text in their name or path", as: String?.self)
         ) { context, search in
             var rows: [ListedProject] = []
             var page = PageRequest(size: 100)
@@ -30,8 +30,8 @@ struct ProjectActions {
                     return context.rows(
                         rows,
                         orSay: search == nil
-                            ? "no folder is a project yet; 'martlet gateway project add FOLDER' makes it one"
-                            : "no project has this in its name or path")
+                            ? "there are no projects yet; add one with 'martlet gateway project add FOLDER'"
+                            : "no project has this text in its name or path")
                 }
                 page = PageRequest(number: page.number + 1, size: 100)
             }
@@ -43,12 +43,12 @@ struct ProjectActions {
         Action(
             "gateway.project.add", "Let models work in a folder", .writes,
             .argument("folder", "The folder", as: OwnPath.self, completion: .directories),
-            .option("name", "What to call it; the folder's name when not given", as: String?.self),
-            .option("allow", "A tool that may be used there without asking, such as fs.write or *", as: [String].self)
+            .option("name", "Name of the project; by default the folder's name", as: String?.self),
+            .option("allow", "Tool to allow there without asking, such as fs.write or *", as: [String].self)
         ) { context, folder, name, allowed in
             let path = try Files.canonical(context.host.locations.absolute(try context.text(of: folder)))
             guard try Files.info(path).kind == .directory else {
-                throw ServingError(.settings, "\(PlainText.escape(path)) is no folder")
+                throw ServingError(.settings, "\(PlainText.escape(path)) is not a folder")
             }
             let rules = allowed.map { ApprovalRule(.allow, tool: $0, scope: .project) }
             try await ToolNames(context, folder: path).check(rules)
@@ -58,26 +58,26 @@ struct ProjectActions {
             let id = opened.project.id
             guard !opened.isNew else { return ListedProject(opened.project) }
             context.notice(
-                "this folder is a project already"
-                    + (rules.isEmpty ? "" : "; what is allowed now is added to what was before"))
+                "this folder is already a project"
+                    + (rules.isEmpty ? "" : "; the tools allowed now were added to its rules"))
             if let name, name != opened.project.name {
                 try await services.store.updateProject(id, ProjectChange(name: name))
             }
-            // With its sessions and what they took.
+            // Includes the sessions and their usage.
             return try await services.store.projectRow(id).map(ListedProject.init) ?? ListedProject(opened.project)
         }
         .byName()
         .details(
-            "What reads is allowed in every project; everything else is asked, unless a rule says otherwise. A folder is "
-                + "one project: when it is added again, it takes the new name and the new rules."
+            "Tools that only read are allowed in every project; others need approval, unless a rule decides. "
+                + "A folder is one project: adding it again updates its name and adds the new rules."
         )
-        .example("martlet gateway project add . --allow multi.edit", "Edits need no question here")
+        .example("martlet gateway project add . --allow multi.edit", "Allow edits here without asking")
     }
 
     private var remove: Action {
         Action(
-            "gateway.project.remove", "Forget a project and its sessions; the folder stays", .destroys,
-            .argument("project", "Its id or name", as: String.self)
+            "gateway.project.remove", "Delete a project and its sessions, but not the folder", .destroys,
+            .argument("project", "Id or name of the project", as: String.self)
         ) { context, name in
             try await services.store.deleteProject(services.store.project(named: name).id)
             return Nothing()
@@ -85,7 +85,7 @@ struct ProjectActions {
         .losing { arguments, _ in
             let project = try await services.store.project(named: arguments["project"]?.string ?? "")
             let (name, path) = (PlainText.escape(project.name), PlainText.escape(project.path))
-            return "Forget the project \(name) in \(path) and its sessions"
+            return "Delete the project \(name) in \(path) and its sessions"
         }
         .byName()
     }
@@ -97,7 +97,7 @@ struct ListedProject: Record {
     var sessions = 0
     var usage = UsageSum()
 
-    /// One that is new.
+    /// A new project, without sessions and usage.
     init(_ project: Project) {
         self.project = project
     }
@@ -107,18 +107,18 @@ struct ListedProject: Record {
     }
 
     static let fields: [Field<ListedProject>] = [
-        Field("id", "What it is called by", .name) { $0.project.id },
-        Field("name", "Its name") { PlainText.escape($0.project.name) },
-        Field("path", "Its folder") { PlainText.escape($0.project.path) },
-        Field("sessions", "How many sessions it has") { $0.sessions },
-        Field("tokens", "How many tokens it has taken") { $0.usage.tokens },
-        Field("cost_usd", "What it has cost in US dollars") { $0.usage.usage.cost },
-        Field("updated", "When it was changed or used last") { $0.project.updated },
-        Field("rules", "What is decided beforehand there", .detail) { ApprovalPolicy(rules: $0.project.rules) },
+        Field("id", "Id of the project", .name) { $0.project.id },
+        Field("name", "Name of the project") { PlainText.escape($0.project.name) },
+        Field("path", "Folder of the project") { PlainText.escape($0.project.path) },
+        Field("sessions", "Number of sessions") { $0.sessions },
+        Field("tokens", "Tokens used so far") { $0.usage.tokens },
+        Field("cost_usd", "Cost so far in US dollars") { $0.usage.usage.cost },
+        Field("updated", "Time of the last change or use") { $0.project.updated },
+        Field("rules", "Rules for tools in this project", .detail) { ApprovalPolicy(rules: $0.project.rules) },
     ]
 }
 
-/// The tools that may be used in a folder, by which a rule for a tool that nobody has is found out.
+/// The tools that may be used in a folder. They show whether a rule names a tool that exists.
 struct ToolNames {
     private let sources: [any ToolSource]
     private let hasClaude: Bool
@@ -128,12 +128,12 @@ struct ToolNames {
         hasClaude = context.host.claude != nil
     }
 
-    /// Throws for a pattern that fits no tool.
+    /// Throws for a rule that matches no tool.
     func check(_ rules: [ApprovalRule]) async throws {
         guard !rules.isEmpty else { return }
         var known: [(tool: String, source: String)] = []
         for source in sources {
-            // A source that does not answer now may have any.
+            // A source that does not answer now may have any tool, so nothing can be refused.
             do { known += try await source.tools().map { ($0.name, source.name) } } catch { return }
         }
         for rule in rules where !fits(rule, known) {
@@ -146,7 +146,7 @@ struct ToolNames {
     }
 
     private func fits(_ rule: ApprovalRule, _ known: [(tool: String, source: String)]) -> Bool {
-        // Which tools claude has changes with its version; their names are words such as WebFetch, or mcp__server__tool.
+        // The tools of claude change with its version. Their names are words such as WebFetch, or mcp__server__tool.
         if hasClaude, rule.tool.first?.isUppercase == true, rule.tool.allSatisfy(\.isLetter) { return true }
         if rule.tool.hasPrefix("mcp__") { return true }
         let policy = ApprovalPolicy(rules: [rule])

@@ -2,7 +2,7 @@ import Capabilities
 import GatewayStore
 import Registry
 
-/// The sessions of the gateway, and what they have taken.
+/// Actions on the gateway's sessions and their usage.
 struct SessionActions {
     let services: GatewayServices
 
@@ -14,9 +14,9 @@ struct SessionActions {
 
     private var list: Action {
         Action(
-            "gateway.session.list", "List the sessions, those that were used last first", .reads,
-            .option("project", "Only those of this project, by its id or name", as: String?.self),
-            .option("limit", "At most so many", in: 1...100, default: 20)
+            "gateway.session.list", "List the sessions, most recently used first", .reads,
+            .option("project", "Only sessions of this project, by its id or name", as: String?.self),
+            .option("limit", "Maximum number of results", in: 1...100, default: 20)
         ) { context, project, limit in
             var id: String?
             if let project { id = try await services.store.project(named: project).id }
@@ -24,14 +24,16 @@ struct SessionActions {
                 try await services.store.sessions(project: id, page: PageRequest(size: limit)).items
                     .map(ListedSession.init),
                 orSay: id == nil
-                    ? "no session yet; clients of the gateway begin them" : "no session yet in this project")
+                    ? "there are no sessions yet; clients of the gateway start them"
+                    : "there are no sessions in this project yet")
         }
         .asDefault()
     }
 
     private var usage: Action {
         Action(
-            "gateway.usage", "Show what models have taken through the gateway", .reads, taking: UsageArguments.self
+            "gateway.usage", "Show tokens and cost of models used through the gateway", .reads,
+            taking: UsageArguments.self
         ) { context, arguments in
             if let session = arguments.session { try await requireKnown(session) }
             let filter = UsageFilter(
@@ -39,12 +41,12 @@ struct SessionActions {
                 from: arguments.since.map { Day($0) })
             return context.rows(
                 try await services.store.usage(by: arguments.group, filter).map(UsageRow.init),
-                orSay: "no answer went through the gateway yet, as far as was asked for")
+                orSay: "there is no usage yet that matches these options")
         }
-        .example("martlet gateway usage --by model --format csv", "For a table")
+        .example("martlet gateway usage --by model --format csv", "Export as a table")
     }
 
-    /// The id of a project that is named by it or by its name. One that was removed has a usage still, by its id.
+    /// Resolves the id or name of a project to its id. A deleted project still has usage under its id.
     private func id(of project: String?) async throws -> String? {
         guard let project else { return nil }
         do {
@@ -57,7 +59,7 @@ struct SessionActions {
         }
     }
 
-    /// A session that was removed has a usage still.
+    /// Throws unless the session exists or has usage. A deleted session still has usage.
     private func requireKnown(_ session: String) async throws {
         guard try await services.store.session(session) == nil,
             try await services.store.usage(by: .project, UsageFilter(session: session)).isEmpty
@@ -75,19 +77,19 @@ struct ListedSession: Record {
     }
 
     static let fields: [Field<ListedSession>] = [
-        Field("id", "What it is called by", .name) { $0.session.id },
-        Field("title", "What it is about") { PlainText.escape($0.session.title) },
-        Field("project", "Where it works") { $0.session.project },
-        Field("model", "Who answers") { $0.session.model },
-        Field("running", "Whether something is being done") { $0.session.isRunning },
-        Field("messages", "How many messages it has") { $0.session.messages },
-        Field("tokens", "How many tokens it has taken") { $0.session.usage.tokens },
-        Field("cost_usd", "What it has cost in US dollars") { $0.session.usage.usage.cost },
-        Field("updated", "When it was used last") { $0.session.updated },
+        Field("id", "Id of the session", .name) { $0.session.id },
+        Field("title", "Title of the session") { PlainText.escape($0.session.title) },
+        Field("project", "Project in which it works") { $0.session.project },
+        Field("model", "Model that answers") { $0.session.model },
+        Field("running", "Whether a turn is running") { $0.session.isRunning },
+        Field("messages", "Number of messages") { $0.session.messages },
+        Field("tokens", "Tokens used so far") { $0.session.usage.tokens },
+        Field("cost_usd", "Cost so far in US dollars") { $0.session.usage.usage.cost },
+        Field("updated", "Time of the last use") { $0.session.updated },
     ]
 }
 
-/// What was taken together.
+/// The usage of one group, such as a day or a model.
 struct UsageRow: Record {
     let sum: UsageSum
 
@@ -96,29 +98,29 @@ struct UsageRow: Record {
     }
 
     static let fields: [Field<UsageRow>] = [
-        Field("key", "What it is the sum of", .name) { $0.sum.key ?? "none" },
-        Field("answers", "How many answers there were") { $0.sum.answers },
+        Field("key", "What this row sums up", .name) { $0.sum.key ?? "none" },
+        Field("answers", "Number of answers") { $0.sum.answers },
         Field("input_tokens", "Tokens read by models") { $0.sum.usage.inputTokens },
         Field("output_tokens", "Tokens written by models") { $0.sum.usage.outputTokens },
-        Field("cost_usd", "What is known of the cost in US dollars") { $0.sum.usage.cost },
-        Field("answers_without_price", "How many answers are not in the cost, because their price is not known") {
+        Field("cost_usd", "Known cost in US dollars") { $0.sum.usage.cost },
+        Field("answers_without_price", "Answers not included in the cost, because their price is unknown") {
             $0.sum.unpriced > 0 ? $0.sum.unpriced : nil
         },
     ]
 }
 
-/// What `gateway.usage` takes.
+/// The arguments of `gateway.usage`.
 struct UsageArguments: ActionArguments {
     private(set) var group = UsageGroup.day
     private(set) var (project, session, client): (String?, String?, String?)
     private(set) var since: Timestamp?
 
     static let bindings = [
-        bind(\.group, .option("by", "One line for each", default: .day)),
-        bind(\.project, .option("project", "Only in this project, by its id or name")),
-        bind(\.session, .option("session", "Only in this session")),
-        bind(\.client, .option("client", "Only for this client, by the name of its token; 'owner' is you")),
-        bind(\.since, .option("since", "Only since that day")),
+        bind(\.group, .option("by", "What to group by", default: .day)),
+        bind(\.project, .option("project", "Only usage in this project, by its id or name")),
+        bind(\.session, .option("session", "Only usage in this session")),
+        bind(\.client, .option("client", "Only usage of this client, by the name of its token; 'owner' is you")),
+        bind(\.since, .option("since", "Only usage since this day")),
     ]
 
     init() {}

@@ -6,11 +6,11 @@ import JSON
 import ProcessKit
 import Registry
 
-/// Asks a gateway how it is.
+/// Checks the health of a gateway.
 struct HealthProbe: Sendable {
     let services: GatewayServices
 
-    /// Of one that said where it is, and which certificate it has.
+    /// Checks the gateway that announced its address and certificate on this machine.
     func look(at state: InstanceState) async -> GatewayHealth {
         var health = await look(at: state.addresses.first ?? "", Self.trust(in: state), isOwn: true)
         health.process = Int(state.process.process)
@@ -18,9 +18,9 @@ struct HealthProbe: Sendable {
         return health
     }
 
-    /// Whether that one takes a token. It looks at what was stored when it does not know it.
+    /// Whether that gateway accepts a token. When it does not know a token, it reads the stored one again.
     func isAccepted(_ token: Secret, by state: InstanceState) async throws -> Bool {
-        // It looks once a second at most, and another client may have had it look a moment ago.
+        // It reads the stored token at most once a second, and another client may have made it do so a moment ago.
         for attempt in 0..<4 {
             if attempt > 0 { try await services.surroundings.clock.sleep(for: .milliseconds(400)) }
             let response = try await send("/", to: state.addresses.first ?? "", Self.trust(in: state), token)
@@ -31,15 +31,15 @@ struct HealthProbe: Sendable {
 
     private static func trust(in state: InstanceState) -> TrustDomain {
         var trust = TrustDomain()
-        // Who made the certificate matters to nobody who knows which one it is.
+        // The issuer does not matter, because the fingerprint is known.
         trust.judge = { certificate in
             Hexadecimal.encode(certificate.fingerprint) == state.fingerprint
-                ? .accepted : .refused("the certificate is not the one that the gateway said it has")
+                ? .accepted : .refused("the certificate is not the one that the gateway announced")
         }
         return trust
     }
 
-    /// Of any other, whose certificate is judged as that of every server.
+    /// Checks another gateway. Its certificate is verified like that of any server.
     func look(at address: String, _ context: ActionContext) async -> GatewayHealth {
         let store = context.registry.optional((any TrustStore).self)
         return await look(at: address, store.map { TrustDomain($0) } ?? TrustDomain(), isOwn: false)
@@ -96,19 +96,19 @@ struct HealthProbe: Sendable {
 
     private static func mend(_ code: String, isOwn: Bool) -> String {
         switch code {
-        case "http.refused" where isOwn: "start it: martlet gateway serve"
-        case "http.refused": "nothing listens there; start it on that machine: martlet gateway serve"
-        case "http.certificate": "look at the certificate: martlet auth trust verify ADDRESS"
-        case "http.status": "something else answers there; see its own log, or choose another port: gateway.port"
-        case "http.bad-answer", "json": "something else answers there; choose another port: gateway.port"
-        case _ where isOwn: "end it and start it again: martlet gateway stop"
-        default: "look at the address; without one, 'martlet gateway status' asks the gateway of this machine"
+        case "http.refused" where isOwn: "start it with 'martlet gateway serve'"
+        case "http.refused": "nothing listens there; start it on that machine with 'martlet gateway serve'"
+        case "http.certificate": "check the certificate with 'martlet auth trust verify ADDRESS'"
+        case "http.status": "another program answers there; see its log, or set gateway.port to another port"
+        case "http.bad-answer", "json": "another program answers there; set gateway.port to another port"
+        case _ where isOwn: "stop it with 'martlet gateway stop' and start it again"
+        default: "check the address; without one, 'martlet gateway status' checks the gateway of this machine"
         }
     }
 }
 
 extension Clock where Duration == Swift.Duration {
-    /// Begins to measure; the result says how long ago that was.
+    /// Starts a stopwatch; the result returns the time since then.
     fileprivate func measure() -> () -> Duration {
         let start = now
         return { start.duration(to: now) }
@@ -119,7 +119,7 @@ extension Clock where Duration == Swift.Duration {
 struct GatewayHealth: Record {
     enum State: String, Choice {
         case ok, down
-        /// It answers, and says that something is wrong.
+        /// It responds, but reports a problem.
         case degraded
     }
 
@@ -140,9 +140,9 @@ struct GatewayHealth: Record {
 
     var exit: ExitCode { state == .ok ? .done : .unreachable }
 
-    /// Takes over what the gateway answered.
+    /// Reads the gateway's response.
     ///
-    /// - Parameter isOwn: whether it is the one that other commands here can end.
+    /// - Parameter isOwn: Whether it is the gateway of this machine, which 'martlet gateway stop' can stop.
     mutating func read(_ answer: JSON, isOwn: Bool) {
         let isHealthy = answer["status"]?.string == "healthy" || answer["ok"]?.bool == true
         state = isHealthy ? .ok : .degraded
@@ -151,25 +151,25 @@ struct GatewayHealth: Record {
         uptime = answer["uptime_seconds"]?.double.flatMap { $0 >= 0 && $0 < 1e10 ? .seconds(Int64($0)) : nil }
         if !isHealthy {
             reason = answer["error"]?.string.map { PlainText.escape(String($0.prefix(500))) }
-            mend = isOwn ? "end it and start it again: martlet gateway stop" : "see its own log"
+            mend = isOwn ? "stop it with 'martlet gateway stop' and start it again" : "see its log"
         }
     }
 
     static let fields: [Field<GatewayHealth>] = [
-        Field("address", "Where it listens", .name) { PlainText.escape($0.address) },
+        Field("address", "Address it listens on", .name) { PlainText.escape($0.address) },
         Field("state", "ok, degraded or down", .state) { $0.state },
-        Field("version", "Its version") { $0.version },
-        Field("sessions", "Sessions in which something is being done") { $0.sessions },
-        Field("uptime", "How long it has been there") { $0.uptime },
-        Field("latency", "How long its answer took") { $0.latency.map { max(.milliseconds(1), $0.inMilliseconds) } },
-        Field("pid", "Its process") { $0.process },
-        Field("started", "When it was started") { $0.started },
-        Field("reason", "What is wrong") { $0.reason },
-        Field("mend", "What can be done") { $0.mend },
+        Field("version", "Version of the gateway") { $0.version },
+        Field("sessions", "Number of sessions with a running turn") { $0.sessions },
+        Field("uptime", "Time since it started") { $0.uptime },
+        Field("latency", "Response time") { $0.latency.map { max(.milliseconds(1), $0.inMilliseconds) } },
+        Field("pid", "Process id") { $0.process },
+        Field("started", "Start time") { $0.started },
+        Field("reason", "What the problem is") { $0.reason },
+        Field("mend", "How to fix it") { $0.mend },
     ]
 }
 
 extension Duration {
-    /// The nearest number of whole milliseconds: less says nothing to a person.
+    /// Rounded to whole milliseconds, since fractions mean nothing to a reader.
     var inMilliseconds: Duration { .milliseconds((self / .milliseconds(1)).rounded()) }
 }

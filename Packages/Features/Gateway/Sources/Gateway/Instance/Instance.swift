@@ -5,8 +5,8 @@ import LoopKit
 import ProcessKit
 import Registry
 
-/// The one gateway of these data, as seen from every command: a lock that it holds while it lives, and a file that says
-/// where it is.
+/// The one gateway of a data folder, as other commands see it: a lock that it holds while it runs, and a file with its
+/// addresses.
 struct Instance: Sendable {
     private let folder: String
     private let now: @Sendable () -> Timestamp
@@ -19,13 +19,13 @@ struct Instance: Sendable {
     private var lock: String { "\(folder)/gateway.lock" }
     private var file: String { "\(folder)/gateway.json" }
 
-    /// Becomes the one gateway for as long as the lock is kept.
+    /// Takes the lock; this process is the one gateway for as long as it holds it.
     func claim() async throws -> FileLock {
         try Files.makeDirectories(folder)
         do {
-            // A moment is waited for, in which a program that the last one started may still hold what it inherited.
+            // Wait a moment: a program that the last gateway started may still hold the inherited lock.
             let held = try await FileLock.acquire(lock, within: .milliseconds(200))
-            // What one that was killed has left.
+            // Remove the file of a gateway that was killed.
             try forget()
             return held
         } catch let error as FileError where error.kind == .busy {
@@ -33,11 +33,12 @@ struct Instance: Sendable {
             let place = state?.addresses.first.map { " at \(PlainText.escape($0))" } ?? ""
             let number = state.map { " (process \($0.process.process))" } ?? ""
             throw ServingError(
-                .running, "a gateway runs already\(place)\(number); use it, or end it with 'martlet gateway stop'")
+                .running,
+                "a gateway is already running\(place)\(number); use it, or stop it with 'martlet gateway stop'")
         }
     }
 
-    /// Tells other commands where it is; the lock has to be held.
+    /// Publishes the addresses for other commands. The lock must be held.
     func announce(_ addresses: [String], fingerprint: String?) throws -> InstanceState {
         let state = InstanceState(
             process: .own, started: now(), addresses: addresses, fingerprint: fingerprint)
@@ -45,30 +46,30 @@ struct Instance: Sendable {
         return state
     }
 
-    /// Takes back what was announced.
+    /// Removes the published addresses.
     func forget() throws {
         if Files.exists(file) { try Files.remove(file) }
     }
 
-    /// What the last gateway said of itself, whether or not it is there.
+    /// What the last gateway published, whether or not it still runs.
     private func state() throws -> InstanceState? {
         do {
             return try InstanceState(json: try JSON(parsing: try Files.read(file, limit: 64 << 10)))
         } catch let error as FileError where error.kind == .notFound {
             return nil
         } catch is JSONError, is ValueError {
-            // Nobody but this program writes there, and it writes whole files: another program's is as good as none.
+            // Only this program writes this file, and always whole. Content of another program is ignored.
             return nil
         }
     }
 
-    /// The gateway that runs, as other commands speak of it; nil when there is none.
+    /// A description of the running gateway for messages of other commands; nil when none runs.
     func user() throws -> String? {
         guard let state = try state(), state.process.isAlive else { return nil }
-        return "the gateway that runs here (process \(state.process.process))"
+        return "the running gateway (process \(state.process.process))"
     }
 
-    /// The gateway that runs, held so that its number cannot come to mean another process; nil when there is none.
+    /// The running gateway, with a handle on its process so that its id cannot be reused; nil when none runs.
     func running(loop: EventLoop) throws -> (state: InstanceState, process: OtherProcess)? {
         guard let state = try state(), let process = try OtherProcess(state.process.process, loop: loop),
             state.process.isAlive
@@ -77,13 +78,13 @@ struct Instance: Sendable {
     }
 }
 
-/// What a running gateway says of itself to other commands, in a file.
+/// What a running gateway publishes in a file for other commands.
 struct InstanceState: Sendable, Hashable {
     var process: ProcessIdentity
     var started: Timestamp
-    /// Where it listens: URLs, and `unix:` with a path.
+    /// The addresses it listens on: URLs, and `unix:` with a path.
     var addresses: [String]
-    /// SHA-256 of its certificate in hexadecimal digits, where it speaks TLS.
+    /// SHA-256 of its certificate in hexadecimal digits, if it uses TLS.
     var fingerprint: String?
 
     var json: JSON {

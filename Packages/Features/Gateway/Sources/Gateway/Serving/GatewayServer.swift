@@ -8,14 +8,14 @@ import HTTPServer
 import Registry
 import Settings
 
-/// The gateway while it serves.
+/// A gateway that serves requests.
 struct GatewayServer {
     let services: GatewayServices
     let context: ActionContext
 
     private var settings: FeatureSettings { services.settings }
 
-    /// Serves until the task is cancelled; then what is being done may be finished within a limit.
+    /// Serves until the task is cancelled. Running requests may then finish within a time limit.
     func run(_ wish: ServeWish) async throws -> ServeReport {
         let instance = Instance(services.surroundings)
         let lock = try await instance.claim()
@@ -24,7 +24,7 @@ struct GatewayServer {
         let live = LiveSettings(context, services.store, socket: socket)
         let result: Result<ServeReport, any Error>
         do { result = .success(try await serve(wish, live, instance)) } catch { result = .failure(error) }
-        // In a task of its own, since this one has been cancelled when it comes here.
+        // In a new task, since this one is already cancelled here.
         await Task { await live.close() }.value
         try instance.forget()
         lock.release()
@@ -52,7 +52,7 @@ struct GatewayServer {
                 try await context.emit(found.event(place, program: context.host.name))
                 if addresses.contains(where: \.isReadable) {
                     context.notice(
-                        "it listens for other machines without TLS: everybody on the way can read the token; "
+                        "the gateway accepts other machines without TLS, so the token can be read on the network; "
                             + "set gateway.tls to 'own'")
                 }
                 state = found
@@ -64,7 +64,7 @@ struct GatewayServer {
                 try await group.waitForAll()
             } onCancel: {
                 if live.count > 0 {
-                    context.notice("ending; what is being answered may go on for \(drain.words)")
+                    context.notice("stopping; running requests may continue for \(drain.words)")
                 }
             }
             return ServeReport(state: state, ended: context.host.now())
@@ -108,15 +108,15 @@ struct GatewayServer {
 
     private func following(_ token: Secret) -> LiveToken {
         LiveToken(token, now: context.host.now) { [tokens = services.token, registry = context.registry] in
-            // Nobody is asked for a passphrase because somebody shows a wrong token; where the vault cannot be opened
-            // without, the token stays as it is.
+            // A client with a wrong token must not cause a passphrase question. If the vault cannot be opened without
+            // one, the known token stays valid.
             await ActionContext.$current.withValue(nil) {
                 do { return try await tokens.known(registry)?.token } catch { return nil }
             }
         }
     }
 
-    /// Says how much is being done, whenever that changes.
+    /// Shows the number of running requests whenever it changes.
     private func watch(_ live: LiveSettings) async {
         var last = 0
         while true {
@@ -131,8 +131,8 @@ struct GatewayServer {
 }
 
 extension HTTPRequestHead {
-    /// What the client shows, in the way of OpenAI's clients or of Anthropic's. Never in the address, which is kept in
-    /// too many places.
+    /// The token in the request's headers, as OpenAI's or Anthropic's clients send it. A token in the URL is not
+    /// accepted, because URLs are logged in too many places.
     fileprivate var shownToken: Secret? {
         if let key = headers["X-API-Key"] { return Secret(key) }
         guard let line = headers["Authorization"] else { return nil }
@@ -145,7 +145,7 @@ extension HTTPRequestHead {
 }
 
 extension BoundAddress {
-    /// Whether what is said there crosses a network as it is.
+    /// Whether its traffic crosses a network unencrypted.
     fileprivate var isReadable: Bool { port != nil && !isSecure && host != "::1" && !host.hasPrefix("127.") }
 }
 
@@ -153,19 +153,19 @@ extension [UInt8] {
     fileprivate var digits: String { Hexadecimal.encode(self) }
 }
 
-/// What `serve` was told for this once, instead of what the settings say.
+/// Options of `serve` that replace settings for this run.
 struct ServeWish: Sendable {
     var address: String?
     var port: Int?
     var socket: String?
 }
 
-/// Where the gateway listens.
+/// The addresses on which the gateway listens.
 struct Listening {
     let settings: FeatureSettings
     let surroundings: Surroundings
 
-    /// The sockets that a service manager passed on, else the address of the settings; and the Unix socket, if any.
+    /// The sockets passed by a service manager, or else the address in the settings; and the Unix socket, if any.
     func addresses(_ wish: ServeWish, _ identity: Identity?) throws -> [ListenAddress] {
         let tls = try identity.map { try TLSServerContext(identity: $0) }
         func secured(_ address: ListenAddress) -> ListenAddress { tls.map { address.secured(by: $0) } ?? address }
@@ -174,12 +174,13 @@ struct Listening {
         if addresses.isEmpty {
             let port = wish.port ?? settings[GatewaySettings.port]
             guard let number = UInt16(exactly: port) else {
-                throw ServingError(.settings, "\(port) is no port; choose one from 1 to 65535, or 0 for any")
+                throw ServingError(
+                    .settings, "\(port) is not a valid port; choose one from 1 to 65535, or 0 for any free port")
             }
             addresses = [secured(.ip(wish.address ?? settings[GatewaySettings.address], port: number))]
         }
         if let path = wish.socket ?? settings[GatewaySettings.socket]?.text {
-            // Nobody can listen in between there.
+            // A Unix socket needs no TLS, since nothing can eavesdrop on it.
             addresses.append(.unix(surroundings.locations.absolute(path)))
         }
         return addresses

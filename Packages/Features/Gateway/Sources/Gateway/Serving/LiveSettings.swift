@@ -6,19 +6,18 @@ import Registry
 import Settings
 import Synchronization
 
-/// What the settings decide about a gateway while it serves: each request finds what they say now, and a turn goes on with
-/// what they said when it began.
+/// The settings of a running gateway. Each request uses the settings at its start, and a turn keeps them until its end.
 final class LiveSettings: Sendable {
     private let context: ActionContext
     private let store: GatewayStore
-    /// Where it listens besides, which commands of models must not reach.
+    /// The Unix socket on which it also listens; models' commands must not reach it.
     private let socket: String?
     let running: RunningTurns
     private let state = Mutex(State())
 
     private struct State {
         var present: Present?
-        /// Those before whose models are still being listed.
+        /// Turns with earlier settings that are still listing models.
         var former: [Turns] = []
     }
 
@@ -34,10 +33,10 @@ final class LiveSettings: Sendable {
         running = RunningTurns(clock: context.host.clock, now: context.host.now)
     }
 
-    /// How many turns and completions run, with whichever settings.
+    /// The number of running turns and completions, whatever their settings.
     var count: Int { running.count }
 
-    /// What holds now.
+    /// The parts that follow from the present settings.
     func parts() -> APIServices.SettingsParts {
         let newest = context.session.keepNewest(telling: context.notice)
         if let known = known(newest.generation) { return known }
@@ -47,7 +46,7 @@ final class LiveSettings: Sendable {
                 state.present = next
                 return (next.parts, false)
             }
-            // Another request may have been here first, or have found newer ones meanwhile.
+            // Another request may have done this first, or found newer settings.
             guard present.generation.number < next.generation.number else { return (present.parts, false) }
             state.former = (state.former + [present.parts.turns]).filter(\.isListing)
             state.present = next
@@ -64,13 +63,13 @@ final class LiveSettings: Sendable {
         }
     }
 
-    /// Ends what runs.
+    /// Ends all running turns.
     func close() async {
         let turns = state.withLock { state in state.former + [state.present?.parts.turns].compactMap(\.self) }
         for turns in turns { await turns.close() }
     }
 
-    /// Turns for other programs: with every provider and every tool that this composition has.
+    /// Turns for other programs, with every provider and every tool of this build.
     private func parts(_ kept: KeptGeneration) -> APIServices.SettingsParts {
         let host = kept.generation.host
         let settings = host.settings.view(for: GatewayFeature.manifest.id)
@@ -86,14 +85,14 @@ final class LiveSettings: Sendable {
         return APIServices.SettingsParts(turns: turns, folders: ProjectFolders(settings, host.surroundings))
     }
 
-    /// Says what is taken up, and what has to wait.
+    /// Reports that the settings changed, and which changes need a restart.
     private func tell(_ settings: Settings) {
         let waiting = GatewaySettings.readAtStart.map { [GatewayFeature.manifest.id] + $0.key }
             .filter { settings[$0]?.value != context.host.settings[$0]?.value }
         let rest =
             waiting.isEmpty
-            ? "" : "; \(waiting.map { $0.joined(separator: ".") }.joined(separator: ", ")) from the next start on"
-        context.notice("the settings have changed, and hold for requests from now on\(rest)")
+            ? "" : "; restart it to apply \(waiting.map { $0.joined(separator: ".") }.joined(separator: ", "))"
+        context.notice("the settings have changed and apply to new requests\(rest)")
     }
 }
 

@@ -15,10 +15,10 @@ struct ServeAction {
     var all: [Action] {
         [
             Action(
-                "gateway.serve", "Run the gateway until it is interrupted", .writes,
-                .option("address", "Listen at this address instead of that of the settings", as: String?.self),
-                .option("port", "Listen at this port, or at any for 0", as: Int?.self),
-                .option("socket", "Also listen at this Unix socket", as: OwnPath?.self)
+                "gateway.serve", "Run the gateway until interrupted", .writes,
+                .option("address", "Listen on this address instead of gateway.address", as: String?.self),
+                .option("port", "Listen on this port; 0 for any free port", as: Int?.self),
+                .option("socket", "Also listen on this Unix socket", as: OwnPath?.self)
             ) { context, address, port, socket in
                 try await GatewayServer(services: services, context: context)
                     .run(ServeWish(address: address, port: port, socket: try socket.map { try context.text(of: $0) }))
@@ -26,41 +26,41 @@ struct ServeAction {
             .streaming()
             .byName()
             .details(
-                "Every program of this machine that has the token ('martlet gateway token') can use it, as it uses OpenAI or "
-                    + "Anthropic: the address with /v1 behind it is the base URL, the token is the key. Sockets that "
-                    + "systemd passes on are served instead of the address of the settings. Interrupted, it takes no "
-                    + "more requests, finishes those that it has within 'gateway.drain-limit', and ends. Settings that change "
-                    + "meanwhile hold for the next request, but those of where and how it listens for the next start."
+                "Programs on this machine use it like OpenAI or Anthropic: the base URL is its address followed by "
+                    + "/v1, and the API key is the token that 'martlet gateway token' prints. Sockets passed by "
+                    + "systemd replace the address in the settings. When interrupted, it accepts no more requests, "
+                    + "finishes the running ones within 'gateway.drain-limit', and exits. Changed settings apply to "
+                    + "the next request; those about where and how it listens apply after a restart."
             )
-            .example("martlet gateway serve", "At 127.0.0.1:6278")
-            .example("martlet gateway serve --port 0 --format ndjson", "At a port that the first line tells")
+            .example("martlet gateway serve", "Listen on 127.0.0.1:6278")
+            .example("martlet gateway serve --port 0 --format ndjson", "Use a free port, shown in the first line")
         ]
     }
 }
 
-/// What a gateway did that has ended.
+/// The result of `serve`, when the gateway has stopped.
 struct ServeReport: Record {
-    /// Nil for one that was interrupted before it listened.
+    /// Nil for a gateway that was interrupted before it listened.
     let state: InstanceState?
     let ended: Timestamp
 
     static let fields: [Field<ServeReport>] = [
-        Field("addresses", "Where it listened", .name) { $0.state?.addresses ?? [] },
-        Field("pid", "Its process") { ($0.state?.process.process).map { Int($0) } },
-        Field("started", "When it was ready") { $0.state?.started },
-        Field("ended", "When it ended") { $0.ended },
+        Field("addresses", "Addresses it listened on", .name) { $0.state?.addresses ?? [] },
+        Field("pid", "Process id") { ($0.state?.process.process).map { Int($0) } },
+        Field("started", "Time it was ready") { $0.state?.started },
+        Field("ended", "Time it stopped") { $0.ended },
     ]
 }
 
 extension InstanceState {
-    /// What tells a person, and a program that started it, where it is.
+    /// The event that reports its addresses to the user, and to a program that started it.
     func event(_ place: GatewayToken.Place, program: String) -> ActionEvent {
         let token =
             place == .variable
-            ? "the token is that of \(GatewayToken.variable)" : "'\(program) gateway token' prints the token"
+            ? "the token is in \(GatewayToken.variable)" : "'\(program) gateway token' prints the token"
         let places = addresses.joined(separator: " and ")
         return ActionEvent(
             "listening", json.object ?? [:],
-            text: "The gateway listens at \(PlainText.escape(places)); \(token); Ctrl-C ends it\n")
+            text: "The gateway is listening on \(PlainText.escape(places)); \(token); Ctrl-C stops it\n")
     }
 }

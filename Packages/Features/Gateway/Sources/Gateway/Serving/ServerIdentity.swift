@@ -4,15 +4,15 @@ import FileKit
 import Registry
 import Settings
 
-/// The certificate with which the gateway speaks TLS.
+/// The certificate that the gateway uses for TLS.
 struct ServerIdentity {
     let settings: FeatureSettings
     let surroundings: Surroundings
 
-    /// Chain and key in one file, so that they always belong together.
+    /// Chain and key are in one file, so that they always match.
     private var ownFile: String { "\(surroundings.locations.data)/gateway.pem" }
 
-    /// Nil where it speaks no TLS.
+    /// Nil when it does not use TLS.
     func load() throws -> Identity? {
         switch settings[GatewaySettings.tls] {
         case .none: nil
@@ -24,7 +24,8 @@ struct ServerIdentity {
     private func given() throws -> Identity {
         guard let chain = settings[GatewaySettings.certificate]?.text else {
             throw ServingError(
-                .settings, "gateway.tls is 'given', but no certificate is; set gateway.certificate, or choose 'own'")
+                .settings,
+                "gateway.tls is 'given', but gateway.certificate is not set; set it, or set gateway.tls to 'own'")
         }
         let chainText = try Files.read(surroundings.locations.absolute(chain), limit: 1 << 20)
         let key = settings[GatewaySettings.key]?.text ?? chain
@@ -32,7 +33,7 @@ struct ServerIdentity {
         return try Identity(chainPEM: chainText.span, keyPEM: keyText.span)
     }
 
-    /// The same at each start, so that clients that accepted it once need not be asked again; a new one when it is over.
+    /// The same certificate at each start, so that users of clients accept it only once; a new one when it has expired.
     private func own() throws -> Identity {
         if let found = try kept(), found.certificate.notAfter > surroundings.now() { return found }
         var names = settings[GatewaySettings.hosts]

@@ -4,13 +4,14 @@ import FileKit
 import Registry
 import Synchronization
 
-/// What a client has to show: from the variable, else from the vault, else from a file that only this user can read.
+/// The owner's token. It is read from the environment variable, or else the vault, or else a file that only this user
+/// can read.
 struct GatewayToken: Sendable {
     static let variable = "MARTLET_GATEWAY_TOKEN"
     static let name: SecretName = "martlet.gateway"
     private let surroundings: Surroundings
 
-    /// Where it is.
+    /// Where the token is stored.
     enum Place: String, Choice { case variable, vault, file }
 
     init(_ surroundings: Surroundings) {
@@ -19,14 +20,14 @@ struct GatewayToken: Sendable {
 
     private var file: String { "\(surroundings.locations.data)/gateway.token" }
 
-    /// The token, which is made when there is none yet.
+    /// The token; creates one when there is none yet.
     func current(_ context: ActionContext) async throws -> (token: Secret, place: Place) {
         if let known = try await known(context.registry) { return known }
         return try await alone {
-            // Another command may have made one meanwhile, and shown it.
+            // Another command may have created and printed one meanwhile.
             if let known = try await known(context.registry) { return known }
-            // A vault that is made for it asks for a passphrase, and a person wants to know for what.
-            context.notice("a token for the gateway's clients was made, and is stored with Martlet's secrets")
+            // Creating a vault asks for a passphrase, so say first what it is for.
+            context.notice("creating a token for the gateway's clients; it is stored with Martlet's secrets")
             return try await made(context)
         }
     }
@@ -41,19 +42,20 @@ struct GatewayToken: Sendable {
         return try kept().map { (learnt($0), .file) }
     }
 
-    /// Another token. A gateway that runs takes it when it is shown, and refuses the old one from then on.
+    /// Replaces the token. A running gateway accepts the new one at its first use, and refuses the old one from then
+    /// on.
     func renewed(_ context: ActionContext) async throws -> (token: Secret, place: Place) {
         guard surroundings.environment[Self.variable, default: ""].isEmpty else {
             throw ServingError(
-                .settings, "\(Self.variable) is set, so that no other token would count; change or remove it there")
+                .settings, "\(Self.variable) is set and overrides any stored token; change or unset it")
         }
         return try await alone { try await made(context) }
     }
 
-    /// Does work while no other command makes a token, so that none is shown that another one has replaced already.
+    /// Does work while no other command creates a token, so that no token is printed that was already replaced.
     private func alone<Result>(_ work: () async throws -> Result) async throws -> Result {
         try Files.makeDirectories(surroundings.locations.data)
-        // A person may have to type a passphrase meanwhile.
+        // The user of another command may have to type a passphrase meanwhile.
         let lock = try await FileLock.acquire(
             "\(surroundings.locations.data)/gateway.token.lock", within: .seconds(300))
         let result = try await work()
@@ -67,7 +69,7 @@ struct GatewayToken: Sendable {
             try await context.registry.one((any SecretStore).self).store(token, named: Self.name)
             return (token, .vault)
         } catch SecretStoreError.readOnly {
-            // A build without a vault.
+            // This build has no vault.
             try token.withText { text throws(FileError) in
                 try Files.writeAtomically(Array("\(text)\n".utf8), to: file, mode: 0o600)
             }
@@ -75,7 +77,7 @@ struct GatewayToken: Sendable {
         }
     }
 
-    /// The token in the file; nil where none is.
+    /// The token in the file; nil when there is none.
     private func kept() throws(FileError) -> String? {
         guard Files.exists(file) else { return nil }
         let text = String(decoding: try Files.read(file, limit: 4096), as: UTF8.self)
@@ -89,41 +91,41 @@ struct GatewayToken: Sendable {
     }
 }
 
-/// The token that counts in a gateway that runs. Another one that was made meanwhile counts as soon as somebody shows it,
-/// and the old one ends then.
+/// The owner's token in a running gateway. When it is replaced, the new one becomes valid at its first use, and the old
+/// one invalid.
 final class LiveToken: Sendable {
     private struct State {
         var token: Secret
         var lookedAt: Timestamp?
-        /// Whoever shows another token meanwhile awaits it.
+        /// The running lookup; all requests with unknown tokens wait for the same one.
         var looking: Task<Secret?, Never>?
     }
 
-    /// Strangers who show wrong tokens must not keep the vault busy.
+    /// Limits lookups, so that wrong tokens cannot keep the vault busy.
     private static let interval = Duration.seconds(1)
 
     private let state: Mutex<State>
     private let now: @Sendable () -> Timestamp
     private let read: @Sendable () async -> Secret?
 
-    /// - Parameter read: gives the token as it is kept; nil where that cannot be said now.
+    /// - Parameter read: Returns the stored token; nil when it cannot be read now.
     init(_ token: Secret, now: @escaping @Sendable () -> Timestamp, read: @escaping @Sendable () async -> Secret?) {
         state = Mutex(State(token: token))
         self.now = now
         self.read = read
     }
 
-    /// Whether it is the one that is known here.
+    /// Whether a token is the one known here.
     func equals(_ shown: Secret) -> Bool { shown.equals(state.withLock(\.token)) }
 
-    /// Whether it is the one that is kept, also one that was made meanwhile.
+    /// Whether a token is the stored one, including one that was created meanwhile.
     func accepts(_ shown: Secret) async -> Bool {
         if equals(shown) { return true }
         guard let token = await renewed() else { return false }
         return shown.equals(token)
     }
 
-    /// Nil when it was looked at just now.
+    /// Reads the stored token again; nil when it was read just now.
     private func renewed() async -> Secret? {
         let time = now()
         let looking = state.withLock { state -> Task<Secret?, Never>? in

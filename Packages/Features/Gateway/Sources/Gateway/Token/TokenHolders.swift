@@ -5,7 +5,7 @@ import HTTPCore
 import HTTPServer
 import Registry
 
-/// What the tokens of the gateway open, for whoever asks.
+/// Shows what the tokens of the gateway give access to.
 final class TokenHolders: GrantHolders {
     private let services: GatewayServices
 
@@ -17,7 +17,7 @@ final class TokenHolders: GrantHolders {
 
     func holder(named name: String) async throws -> GrantHolder {
         guard let context = ActionContext.current else {
-            throw AccessFailure(rule: "nobody asks what the token opens", mend: "do it in an action")
+            throw AccessFailure(rule: "the access of a token can only be shown by an action", mend: "use an action")
         }
         let routes = try DescribingActions.routes(services, context).filter { !$0.isOpen }
         return GrantHolder(

@@ -8,27 +8,27 @@ import OpenAIDialect
 import ResponsesDialect
 import TurnLoop
 
-/// How an answer is written for one kind of client.
+/// Writes an answer for one kind of client.
 protocol AnswerForm: Sendable {
-    /// An event of a stream; what this kind of client has no word for is left out.
+    /// Writes an event of a stream. Events that this kind of client does not know are left out.
     mutating func write(_ event: GatewayEvent, into events: inout EventWriter) throws
-    /// The end of a stream.
+    /// Writes the end of a stream.
     mutating func end(_ answer: ChatAnswer, into events: inout EventWriter) throws
-    /// The end of a stream that has no whole answer.
+    /// Writes the end of a stream that failed.
     mutating func fail(_ refusal: ServerRefusal, into events: inout EventWriter) throws
-    /// An answer that is not streamed.
+    /// Returns the body of an answer that is not streamed.
     func reply(_ answer: ChatAnswer) -> JSONObject
 }
 
 extension TurnReport {
-    /// All that the turn said as one answer, with what all of it took.
+    /// The turn's whole output as one answer, with the usage of the whole turn.
     func answer(isAgent: Bool) -> ChatAnswer {
         let last = outcome.answer
         var start = last?.start ?? ChatStart()
         start.model = place.name
         start.session = place.session
         start.project = place.project
-        // What an agent's model said between its calls counts as well, and its calls have been answered.
+        // Include the text that an agent's model wrote between its calls. Its calls have been answered already.
         let message = isAgent ? nil : last?.message
         var answer = ChatAnswer(
             start: start, message: message ?? Message(.assistant, text), finish: finish(isAgent), usage: outcome.usage)
@@ -39,14 +39,14 @@ extension TurnReport {
     }
 
     private func finish(_ isAgent: Bool) -> ChatAnswer.Finish {
-        // One that was stopped has what was said until then, and whoever stopped it knows.
+        // A stopped turn keeps its output so far, and the client that stopped it knows why it ends.
         guard case .answered = outcome.end, let finish = outcome.answer?.finish else { return .stop }
         return isAgent && finish == .calls ? .stop : finish
     }
 }
 
 extension ServerRefusal {
-    /// A failure in the midst of a stream.
+    /// A failure in the middle of a stream.
     init(_ failure: any Failure) {
         let status = FailureStatus.status(of: failure).code
         self.init(
@@ -55,7 +55,7 @@ extension ServerRefusal {
     }
 }
 
-/// Answers as clients of OpenAI's chat completions read them, and in the rich dialect those of gateways.
+/// Answers for clients of OpenAI's chat completions, and in the rich dialect for clients of gateways.
 struct OpenAIForm: AnswerForm {
     private var writer: OpenAIWriter
     private let isRich: Bool
@@ -77,7 +77,7 @@ struct OpenAIForm: AnswerForm {
             if isRich { frames.append(WireFrame.place(place).bytes) }
         case .answers(let place): writer.write(.began(ChatStart(model: place.name)), into: &frames)
         case .chat(.began): break
-        // A client would take it for a call that it has to answer.
+        // A client would mistake it for a call that it has to answer.
         case .chat(.call(let call)) where call.isDone && !isRich: break
         case .chat(.notice(let text)), .notice(let text):
             if isRich { frames.append(WireFrame.notice(text).bytes) }
@@ -109,7 +109,8 @@ struct OpenAIForm: AnswerForm {
     }
 }
 
-/// A form whose events have names. Tools that ran here are not told of: a client would take them for its own.
+/// A form whose events have names. It does not report tools that ran here, since a client would mistake them for its
+/// own.
 protocol NamedForm: AnswerForm {
     mutating func write(_ event: ChatEvent, into frames: inout [(name: String, data: [UInt8])])
     mutating func end(_ answer: ChatAnswer, into frames: inout [(name: String, data: [UInt8])])
@@ -144,7 +145,7 @@ extension NamedForm {
     }
 }
 
-/// Answers as clients of Anthropic's messages read them.
+/// Answers for clients of Anthropic's messages.
 struct AnthropicForm: NamedForm {
     private var writer: AnthropicWriter
 
@@ -167,7 +168,7 @@ struct AnthropicForm: NamedForm {
     func reply(_ answer: ChatAnswer) -> JSONObject { writer.reply(answer) }
 }
 
-/// Answers as clients of OpenAI's responses read them.
+/// Answers for clients of OpenAI's responses.
 struct ResponsesForm: NamedForm {
     private var writer: ResponsesWriter
 
@@ -190,7 +191,7 @@ struct ResponsesForm: NamedForm {
     func reply(_ answer: ChatAnswer) -> JSONObject { writer.reply(answer) }
 }
 
-/// A tool that was used, in streams of the rich dialect and in histories.
+/// A tool call in streams of the rich dialect and in histories.
 struct WireCall {
     let call: ToolCall
 
@@ -202,7 +203,7 @@ struct WireCall {
     }
 }
 
-/// What came of it.
+/// The result of a tool call.
 struct WireResult {
     let result: ToolResult
     let name: String?
@@ -218,9 +219,9 @@ struct WireResult {
     }
 }
 
-/// Frames of the rich dialect that no other server has.
+/// Frames of the rich dialect that only this gateway sends.
 enum WireFrame {
-    /// Where a turn takes place: for clients that cannot read the headers of an answer.
+    /// The session, project and model of a turn, for clients that cannot read response headers.
     static func place(_ place: TurnPlace) -> JSONObject {
         var frame: JSONObject = ["object": "session", "model": .string(place.name)]
         frame["session_id"] = place.session.map(JSON.string)
@@ -228,7 +229,7 @@ enum WireFrame {
         return frame
     }
 
-    /// More of what a tool prints while it runs.
+    /// Output of a running tool.
     static func output(_ call: String, _ text: String) -> JSONObject {
         ["object": "tool_output", "tool_id": .string(call), "content": .string(text)]
     }
@@ -238,7 +239,7 @@ enum WireFrame {
     }
 }
 
-/// Names for answers that nobody can guess or has seen before.
+/// Makes unique ids for answers that cannot be guessed.
 enum Identifier {
     static func make(_ prefix: String) -> String {
         var generator = SystemRandomNumberGenerator()

@@ -7,13 +7,13 @@ import ModelKit
 import Synchronization
 import TurnLoop
 
-/// Something that was asked and can be answered.
+/// A request that can be answered.
 protocol Answerable: Sendable {
     func answer() async throws -> HTTPAnswer
 }
 
-/// Runs what was asked and answers in the client's form. An object, since it lives across waits, of which there may be
-/// thousands at a time.
+/// Runs a request and answers in the client's form. It is a class, because it lives across suspension points and there
+/// may be thousands of them at a time.
 final class Answering<Form: AnswerForm>: Answerable {
     private let services: APIServices
     private let asked: Asked
@@ -60,7 +60,8 @@ final class Answering<Form: AnswerForm>: Answerable {
         let isWhole = !asked.isAgent && report.outcome.answer != nil
         if let failure = report.failure, !isWhole { throw RequestProblem(failure, of: report) }
         var reply = form.reply(report.answer(isAgent: asked.isAgent))
-        // The answer is there and was paid for, but could not be counted. As an `error` clients would throw it away.
+        // The answer is complete and paid for, but could not be counted. With an `error` member clients would discard
+        // it.
         if let failure = report.failure {
             let code = WireCode.text(of: failure.code)
             reply["warning"] = ["code": .string(code), "message": .string(failure.message)]
@@ -78,7 +79,7 @@ final class Answering<Form: AnswerForm>: Answerable {
         return begin(turn, opening)
     }
 
-    /// Throws where there will be no answer: then the client gets a status of its own.
+    /// Throws when there will be no answer, so that the client gets the right status.
     @inline(never)
     private func refuse(_ report: TurnReport) throws {
         guard let failure = report.failure else { return }
@@ -90,11 +91,11 @@ final class Answering<Form: AnswerForm>: Answerable {
     private func begin(_ turn: OpenTurn, _ opening: Opening) -> HTTPAnswer {
         let answer = StreamedAnswer(
             turn, form, after: opening.events, isAgent: asked.isAgent, since: start, services.metrics)
-        // Not an endless one: it ends with its turn, for which the end of the server leaves some time.
+        // The stream ends with its turn, and a stopping server leaves turns some time to end.
         return placed(HTTPAnswer.events { try await answer.write(to: $0) }, turn.place, turn)
     }
 
-    /// Names that a client made up, as a header line may have them.
+    /// Names sent by a client, limited to what a header may contain.
     private static func line(of names: [String]) -> String {
         names.prefix(32).map { name in
             String(name.unicodeScalars.prefix(64).map { 0x21...0x7E ~= $0.value ? Character($0) : "?" })
@@ -110,7 +111,7 @@ final class Answering<Form: AnswerForm>: Answerable {
     }
 }
 
-/// The tools that a turn used, for an answer that is not streamed.
+/// Collects the tool calls of a turn for an answer that is not streamed.
 private final class Timeline: Sendable {
     private let state = Mutex<(frames: [JSON], names: [String: String])>(([], [:]))
 
@@ -132,23 +133,23 @@ private final class Timeline: Sendable {
     var frames: [JSON] { state.withLock { $0.frames } }
 }
 
-/// How a turn began: all that was told before the head of its answer was written.
+/// The start of a turn: the events that came before the head of its response was written.
 struct Opening: Sendable {
     private(set) var events: [GatewayEvent] = []
     private(set) var isEnded = false
 
-    /// Waits until there is something to tell, and a while at most: until then a failure is an answer with a status of
-    /// its own, and afterwards a frame in a stream that seemed well.
+    /// Waits for the first content, but only for a limited time. A failure before that gets its own status; a failure
+    /// after it becomes a frame in the stream.
     ///
     /// - Parameters:
-    ///   - patience: Rings when the while is over. One for all turns, because a sleep that is cut short keeps its memory
+    ///   - patience: Fires when the time is over. It is shared by all turns, because a cancelled sleep keeps its memory
     ///     until its time has come.
-    ///   - waitsForServer: Whether the while begins only when the server has begun to answer, so that what it refuses is
-    ///     never a stream.
+    ///   - waitsForServer: Whether the time starts only when the server has started to answer, so that a request that
+    ///     the server refuses never becomes a stream.
     init(of turn: OpenTurn, within patience: Alarms, waitsForServer: Bool) async throws {
         var alarm: Int?
         defer { if let alarm { patience.cancel(alarm) } }
-        // That it began is there at once; only what comes then has to be waited for.
+        // The first event is there at once; only the following ones take time.
         await take(from: turn)
         while !isEnded, !hasContent {
             if alarm == nil, !waitsForServer || hasServerBegun { alarm = patience.set { turn.nudge() } }
@@ -166,7 +167,7 @@ struct Opening: Sendable {
         if let more = await turn.next() { events += more } else { isEnded = true }
     }
 
-    /// Whether a word of the answer is there, or of what is done for it. What is only about it is none.
+    /// Whether there is content of the answer, or a tool call. Notices and usage do not count.
     var hasContent: Bool {
         events.contains { event in
             switch event {
@@ -177,18 +178,18 @@ struct Opening: Sendable {
     }
 }
 
-/// An answer that is written while its turn runs: what the turn tells goes to the client where it comes into being, and
-/// the task of the connection only waits for the end.
+/// An answer that is streamed while its turn runs. The turn's task writes events directly to the client, and the
+/// connection's task only waits for the end.
 ///
-/// An object, because there may be thousands at a time, and what the task of a connection keeps across a wait is memory of
-/// each.
+/// It is a class, because there may be thousands at a time, and everything that a connection's task keeps across a
+/// suspension point takes memory for each.
 final class StreamedAnswer<Form: AnswerForm>: Sendable {
     private let turn: OpenTurn
     private let metrics: GatewayMetrics
     private let isAgent: Bool
     private let start: ContinuousClock.Instant
     private let form: Mutex<Form>
-    /// What was told before there was somebody to tell it to.
+    /// The events that came before the client could be written to.
     private let first: Mutex<[GatewayEvent]>
 
     init(
@@ -212,7 +213,7 @@ final class StreamedAnswer<Form: AnswerForm>: Sendable {
             try Task.checkCancellation()
             try await finish(client)
         } catch {
-            // Whether the turn goes on is decided where it runs.
+            // The turn decides itself whether it continues.
             await turn.leave()
             metrics.countVanished()
             throw error
@@ -228,7 +229,7 @@ final class StreamedAnswer<Form: AnswerForm>: Sendable {
         return try tell(events, client)
     }
 
-    /// False when the client has not taken everything.
+    /// Returns false when the client's buffer is full.
     @inline(never)
     private func tell(_ events: [GatewayEvent], _ client: EventStreamWriter) throws -> Bool {
         let bytes = try form.withLock { form in
@@ -239,7 +240,7 @@ final class StreamedAnswer<Form: AnswerForm>: Sendable {
         return try bytes.isEmpty || client.offer(written: bytes)
     }
 
-    /// Writes the last words, which also tell of a failure: the head is out, so that no status can.
+    /// Writes the end of the stream. It also reports a failure, since the status was already sent.
     @inline(never)
     private func finish(_ client: EventStreamWriter) async throws {
         var report: TurnReport?

@@ -1,9 +1,9 @@
 import Capabilities
 import JSON
 
-/// JSON Schema of what stands within the bodies of the three dialects, for the OpenAPI document.
+/// JSON Schemas of the members in the bodies of the three dialects, for the OpenAPI document.
 ///
-/// The dialects read the bodies themselves; a test sends what these allow, and what they do not.
+/// The dialects parse the bodies themselves. A test sends bodies that these schemas allow and bodies that they do not.
 enum BodySchemas {
     private static let text: JSON = ["type": "string"]
     private static let word: JSON = ["type": "string", "minLength": 1]
@@ -18,7 +18,7 @@ enum BodySchemas {
 
     private static func list(_ items: JSON) -> JSON { ["type": "array", "items": items] }
 
-    /// The members that are not required may be null too, which the dialects take for absent.
+    /// An object schema. Optional members may also be null, which the dialects treat as absent.
     private static func object(_ required: [String], _ properties: JSONObject) -> JSON {
         var members = JSONObject()
         for (name, schema) in properties {
@@ -28,15 +28,15 @@ enum BodySchemas {
         return ["type": "object", "required": .array(required.map { .string($0) }), "properties": .object(members)]
     }
 
-    /// A text, or a list of parts of these kinds.
+    /// A text, or a list of parts.
     private static func content(_ kinds: JSON) -> JSON { any(of: text, list(kinds)) }
 
-    /// Bytes within a URI: nothing is fetched from elsewhere.
+    /// A data URI with the bytes; the gateway does not fetch other URLs.
     private static let dataURI: JSON = [
         "type": "string", "pattern": #"^data:[a-z]+/[a-z0-9.+-]+;base64,([A-Za-z0-9+/]{4})*$"#,
     ]
 
-    /// A message of these roles in which something is said; a conversation has at least one.
+    /// A message of these roles with text in it; a conversation has at least one.
     private static func saying(_ roles: JSON, type: JSON? = nil) -> JSON {
         let said = any(of: word, ["type": "array", "contains": object(["text"], ["text": word])])
         var properties: JSONObject = ["role": roles, "content": said]
@@ -50,7 +50,7 @@ enum BodySchemas {
 
     private static func words(_ schema: JSON) -> JSONObject { schema.object ?? [:] }
 
-    /// A schema that an answer has to fit, or that it is JSON at all.
+    /// The format of an answer: text, any JSON, or JSON that fits a schema.
     private static func format(_ schema: JSON) -> JSON {
         any(of: object(["type"], ["type": one(of: "text", "json_object")]), schema)
     }
@@ -163,7 +163,7 @@ extension BodySchemas {
         let enabled: JSONObject = ["type": one(of: "enabled"), "budget_tokens": budget]
         return words(
             any(
-                // A word that is newer is for the server that knows it.
+                // Other words are left to the server, which may be newer.
                 of: object(["type"], ["type": ["type": "string", "not": ["const": "enabled"]]]),
                 object(["type", "budget_tokens"], enabled)))
     }()

@@ -1,8 +1,8 @@
 import Capabilities
 import JSON
 
-/// The body of a chat completion: OpenAI's members and the gateway's own. Their shape is checked here; what they mean is
-/// OpenAIDialect's business, and what it has no word for goes to the provider as it is, listed here or not.
+/// The body of a chat completion: OpenAI's members and the gateway's own. Their types are checked here. OpenAIDialect
+/// interprets them, and members that it does not know go to the provider unchanged, listed here or not.
 struct CompletionBody: InputValue {
     let json: JSON
 
@@ -13,76 +13,76 @@ struct CompletionBody: InputValue {
     static let schema = Schema.record(
         [
             Schema.Property(
-                "model", "PROVIDER/MODEL, or a model's name; the usual one when absent", .optional(.string)),
+                "model", "PROVIDER/MODEL, or a model's name; absent for the default model", .optional(.string)),
             Schema.Property(
-                "messages", "The conversation, the oldest first", .array(message),
+                "messages", "The conversation, oldest message first", .array(message),
                 keywords: BodySchemas.openAIMessages),
             Schema.Property(
-                "conversation", "The same, where messages are folded into one for servers that forget",
+                "conversation", "The conversation, if messages has it merged into one message",
                 .optional(.array(message)), keywords: BodySchemas.openAIMessages),
-            Schema.Property("stream", "Whether the answer is wanted as it comes into being", .optional(.boolean)),
+            Schema.Property("stream", "Whether to stream the answer", .optional(.boolean)),
             Schema.Property(
-                "stream_options", "include_usage asks for what a stream took", .optional(.any),
+                "stream_options", "include_usage adds the usage to a stream", .optional(.any),
                 keywords: BodySchemas.streamOptions),
             Schema.Property(
                 "tools", "Functions that the client runs itself", .optional(.array(.any)),
                 keywords: BodySchemas.openAITools),
             Schema.Property(
-                "response_format", "What the answer has to look like", .optional(.any),
+                "response_format", "Format of the answer", .optional(.any),
                 keywords: BodySchemas.openAIFormat),
             Schema.Property(
-                "max_tokens", "How many tokens the answer may have", .optional(.integer(nil)), keywords: .counts),
+                "max_tokens", "Maximum tokens in the answer", .optional(.integer(nil)), keywords: .counts),
             Schema.Property(
                 "max_completion_tokens", "The newer name of max_tokens", .optional(.integer(nil)), keywords: .counts),
-            Schema.Property("temperature", "How freely words are chosen", .optional(.number(nil))),
-            Schema.Property("top_p", "Of how likely words it is chosen", .optional(.number(nil))),
-            Schema.Property("stop", "Words that end the answer", .optional(.any), keywords: BodySchemas.stop),
-            Schema.Property("seed", "For answers that can be repeated", .optional(.integer(nil)), keywords: .wholes),
-            Schema.Property("n", "Only 1 is possible", .optional(.integer(nil)), keywords: ["const": 1]),
-            Schema.Property("reasoning_effort", "How much to think", .optional(.string)),
+            Schema.Property("temperature", "Sampling temperature", .optional(.number(nil))),
+            Schema.Property("top_p", "Nucleus sampling threshold", .optional(.number(nil))),
+            Schema.Property("stop", "Texts that end the answer", .optional(.any), keywords: BodySchemas.stop),
+            Schema.Property("seed", "Seed for repeatable answers", .optional(.integer(nil)), keywords: .wholes),
+            Schema.Property("n", "Must be 1", .optional(.integer(nil)), keywords: ["const": 1]),
+            Schema.Property("reasoning_effort", "Reasoning effort", .optional(.string)),
             Schema.Property(
                 "tool_choice", "Which function may or must be used", .optional(.any),
                 keywords: BodySchemas.openAIToolChoice),
-            Schema.Property("parallel_tool_calls", "Whether several may be called at once", .optional(.boolean)),
+            Schema.Property("parallel_tool_calls", "Whether the model may call several at once", .optional(.boolean)),
         ] + GatewayMembers.properties)
 
     private static let message = Schema.record([
         Schema.Property("role", "Who wrote it", .choice(["system", "developer", "user", "assistant", "tool"])),
         Schema.Property("content", "A text or a list of parts", .optional(.any)),
-        Schema.Property("name", "Who exactly", .optional(.string)),
+        Schema.Property("name", "Name of the author", .optional(.string)),
         Schema.Property("tool_calls", "Calls that the model asked for", .optional(.any)),
-        Schema.Property("tool_call_id", "Which call a tool's message answers", .optional(.string)),
+        Schema.Property("tool_call_id", "Call that a tool's message answers", .optional(.string)),
         Schema.Property("refusal", "Why the model did not answer", .optional(.string)),
-        Schema.Property("reasoning_content", "What the model thought", .optional(.string)),
-        Schema.Property("reasoning", "What the model thought, under another name", .optional(.any)),
+        Schema.Property("reasoning_content", "Reasoning of the model", .optional(.string)),
+        Schema.Property("reasoning", "Reasoning of the model, under another name", .optional(.any)),
     ])
 }
 
 extension JSONObject {
-    /// Numbers of things, of which there is at least one.
+    /// Positive whole numbers.
     static var counts: JSONObject { ["minimum": 1, "maximum": .int(.max)] }
-    /// Whole numbers as far as they are read.
+    /// Whole numbers that fit 64 bits.
     static var wholes: JSONObject { ["minimum": .int(.min), "maximum": .int(.max)] }
-    /// What has to be there: a text or a list with something in it.
+    /// Required content: a text or a list.
     static var content: JSONObject { ["type": ["string", "array"]] }
-    /// A day by the calendar.
+    /// A calendar date.
     static var day: JSONObject { ["format": "date"] }
     static var regularExpression: JSONObject { ["minLength": 1] }
-    /// A path within a folder; an empty one is the folder itself.
+    /// A path inside a folder; an empty path is the folder itself.
     static var relativePath: JSONObject { ["pattern": #"^(?!/)(?!(.*/)?\.\.(/|$))[^\u0000]*$"#] }
-    /// Any tag of a file.
+    /// `*`, for any tag.
     static var anyTag: JSONObject { ["enum": ["*"]] }
     /// A pattern for paths.
     static var glob: JSONObject { ["minLength": 1, "maxLength": 1000, "pattern": #"^[^\u0000]+$"#] }
 }
 
-/// The gateway's own members, which every kind of request may have.
+/// The gateway's own members, which any kind of request may have.
 enum GatewayMembers {
     static let properties = [
-        Schema.Property("project_id", "Makes it an agent turn in this project's folder", .optional(.string)),
-        Schema.Property("session_id", "Makes it an agent turn of this session, which remembers", .optional(.string)),
-        Schema.Property("system_prompt", "What the model is told before anything else", .optional(.string)),
-        Schema.Property("mcp", "Makes it an agent turn with these tools", .optional(ToolsBody.schema)),
+        Schema.Property("project_id", "Project; makes this an agent turn in its folder", .optional(.string)),
+        Schema.Property("session_id", "Session to continue; makes this an agent turn", .optional(.string)),
+        Schema.Property("system_prompt", "Instructions for the model", .optional(.string)),
+        Schema.Property("mcp", "Tools to use; makes this an agent turn", .optional(ToolsBody.schema)),
     ]
 }
 
@@ -97,34 +97,34 @@ struct ResponsesBody: InputValue {
     static let schema = Schema.record(
         [
             Schema.Property(
-                "model", "PROVIDER/MODEL, or a model's name; the usual one when absent", .optional(.string)),
+                "model", "PROVIDER/MODEL, or a model's name; absent for the default model", .optional(.string)),
             Schema.Property(
                 "input", "A text, or a list of items", .any,
                 keywords: BodySchemas.responsesInput),
-            Schema.Property("instructions", "What the model is told before anything else", .optional(.string)),
-            Schema.Property("stream", "Whether the answer is wanted as it comes into being", .optional(.boolean)),
+            Schema.Property("instructions", "Instructions for the model", .optional(.string)),
+            Schema.Property("stream", "Whether to stream the answer", .optional(.boolean)),
             Schema.Property(
                 "tools", "Functions that the client runs itself", .optional(.array(.any)),
                 keywords: BodySchemas.responsesTools),
             Schema.Property(
-                "text", "What the answer has to look like", .optional(.any), keywords: BodySchemas.responsesText),
+                "text", "Format of the answer", .optional(.any), keywords: BodySchemas.responsesText),
             Schema.Property(
-                "reasoning", "How much to think", .optional(.any), keywords: BodySchemas.responsesReasoning),
+                "reasoning", "Reasoning effort", .optional(.any), keywords: BodySchemas.responsesReasoning),
             Schema.Property(
-                "max_output_tokens", "How many tokens the answer may have", .optional(.integer(nil)), keywords: .counts),
-            Schema.Property("temperature", "How freely words are chosen", .optional(.number(nil))),
-            Schema.Property("top_p", "Of how likely words it is chosen", .optional(.number(nil))),
+                "max_output_tokens", "Maximum tokens in the answer", .optional(.integer(nil)), keywords: .counts),
+            Schema.Property("temperature", "Sampling temperature", .optional(.number(nil))),
+            Schema.Property("top_p", "Nucleus sampling threshold", .optional(.number(nil))),
             Schema.Property(
-                "previous_response_id", "Not possible: nothing is kept", .optional(.string),
+                "previous_response_id", "Not supported, because responses are not stored", .optional(.string),
                 keywords: ["type": "null"]),
             Schema.Property(
                 "tool_choice", "Which function may or must be used", .optional(.any),
                 keywords: BodySchemas.responsesToolChoice),
-            Schema.Property("parallel_tool_calls", "Whether several may be called at once", .optional(.boolean)),
+            Schema.Property("parallel_tool_calls", "Whether the model may call several at once", .optional(.boolean)),
         ] + GatewayMembers.properties)
 }
 
-/// The body of Anthropic's `POST /v1/messages`, and of what counts its tokens.
+/// The body of Anthropic's `POST /v1/messages` and `POST /v1/messages/count_tokens`.
 struct MessagesBody: InputValue {
     let json: JSON
 
@@ -135,30 +135,30 @@ struct MessagesBody: InputValue {
     static let schema = Schema.record(
         [
             Schema.Property(
-                "model", "PROVIDER/MODEL, or a model's name; the usual one when absent", .optional(.string)),
+                "model", "PROVIDER/MODEL, or a model's name; absent for the default model", .optional(.string)),
             Schema.Property(
-                "messages", "The conversation, the oldest first", .array(message),
+                "messages", "The conversation, oldest message first", .array(message),
                 keywords: BodySchemas.anthropicMessages),
             Schema.Property(
-                "system", "What the model is told before anything else: a text or blocks", .optional(.any),
+                "system", "Instructions for the model, before all messages: a text or blocks", .optional(.any),
                 keywords: BodySchemas.anthropicSystem),
             Schema.Property(
-                "max_tokens", "How many tokens the answer may have", .optional(.integer(nil)), keywords: .counts),
-            Schema.Property("stream", "Whether the answer is wanted as it comes into being", .optional(.boolean)),
+                "max_tokens", "Maximum tokens in the answer", .optional(.integer(nil)), keywords: .counts),
+            Schema.Property("stream", "Whether to stream the answer", .optional(.boolean)),
             Schema.Property(
                 "tools", "Tools that the client runs itself", .optional(.array(.any)),
                 keywords: BodySchemas.anthropicTools),
             Schema.Property(
-                "tool_choice", "Which of them is to be used", .optional(.any),
+                "tool_choice", "Which tool may or must be used", .optional(.any),
                 keywords: BodySchemas.anthropicToolChoice),
             Schema.Property(
-                "thinking", "How much to think", .optional(.any), keywords: BodySchemas.anthropicThinking),
+                "thinking", "Reasoning effort", .optional(.any), keywords: BodySchemas.anthropicThinking),
             Schema.Property(
-                "output_config", "What the answer has to look like", .optional(.any),
+                "output_config", "Format of the answer", .optional(.any),
                 keywords: BodySchemas.anthropicOutput),
-            Schema.Property("temperature", "How freely words are chosen", .optional(.number(nil))),
-            Schema.Property("top_p", "Of how likely words it is chosen", .optional(.number(nil))),
-            Schema.Property("stop_sequences", "Words that end the answer", .optional(.array(.string))),
+            Schema.Property("temperature", "Sampling temperature", .optional(.number(nil))),
+            Schema.Property("top_p", "Nucleus sampling threshold", .optional(.number(nil))),
+            Schema.Property("stop_sequences", "Texts that end the answer", .optional(.array(.string))),
         ] + GatewayMembers.properties)
 
     private static let message = Schema.record([

@@ -10,16 +10,16 @@ import OpenAIDialect
 import ResponsesDialect
 import TurnLoop
 
-/// Asking models: completions and agent turns, in three dialects.
+/// Routes for completions and agent turns, in three dialects.
 struct ChatRoutes {
     let services: APIServices
 
     var wish: RouteInput<DialectWish?> {
-        .header("X-Martlet-Dialect", "rich for an agent turn with its frames, plain for OpenAI's only")
+        .header("X-Martlet-Dialect", "rich for an agent turn with gateway frames, plain for OpenAI's chunks only")
     }
 
     private var approvals: RouteInput<ApprovalWish?> {
-        .header("X-Martlet-Approvals", "deny where nobody can answer an approval_request; ask, as when absent, else")
+        .header("X-Martlet-Approvals", "deny if the client cannot answer an approval_request; default: ask")
     }
 
     var all: [Route] { answering + controls }
@@ -29,32 +29,32 @@ struct ChatRoutes {
     private var answering: [Route] {
         [
             Route(
-                .post, "/v1/chat/completions", "createCompletion", "An answer, in OpenAI's dialect or in gateways'",
+                .post, "/v1/chat/completions", "createCompletion", "Create an answer, in OpenAI's or gateways' dialect",
                 wish, approvals,
-                .body(CompletionBody.self, "What is asked", unknown: .kept)
+                .body(CompletionBody.self, "The request", unknown: .kept)
             ) { request, wish, approvals, body in
                 try await complete(body, wish, approvals, request.principal).answer()
             }
             .answering(.ok, CompletionReply.self, "The answer").details(Self.details)
             .example(request: Self.example([:])),
             Route(
-                .post, "/v1/responses", "createResponse", "An answer, in the dialect of OpenAI's responses", wish,
-                .body(ResponsesBody.self, "What is asked", unknown: .kept)
+                .post, "/v1/responses", "createResponse", "Create an answer, in OpenAI's responses dialect", wish,
+                .body(ResponsesBody.self, "The request", unknown: .kept)
             ) { request, wish, body in try await respond(body, wish, request.principal).answer() }
             .answering(.ok, ResponsesReply.self, "The answer")
             .example(request: ["model": .string(Self.model), "input": "What can you do?"]),
             Route(
-                .post, "/v1/messages", "createMessage", "An answer, in Anthropic's dialect", wish,
-                .body(MessagesBody.self, "What is asked", unknown: .kept)
+                .post, "/v1/messages", "createMessage", "Create an answer, in Anthropic's dialect", wish,
+                .body(MessagesBody.self, "The request", unknown: .kept)
             ) { request, wish, body in try await message(body, wish, request).answer() }
             .answering(.ok, MessagesReply.self, "The answer").example(request: Self.example(["max_tokens": 1024])),
         ].map { route in
-            route.answering(.ok, type: "text/event-stream", "The answer as it comes into being")
+            route.answering(.ok, type: "text/event-stream", "The answer as a stream")
                 .refusing(
                     .notFound, .conflict, .contentTooLarge, .tooManyRequests, .badGateway, .gatewayTimeout,
                     HTTPStatus(529)
                 )
-                // As OpenAI and Anthropic do it; their clients know no 422.
+                // Like OpenAI and Anthropic; their clients do not know 422.
                 .refusingInputs(with: .badRequest).tagged("chat")
         }
     }
@@ -71,13 +71,13 @@ struct ChatRoutes {
     }
 
     private static let details = """
-        With `project_id`, `session_id` or `mcp` and without `tools` it is an agent turn: tools run here, the session \
-        remembers, and a stream has frames of its own besides OpenAI's chunks, known by `object`: session, tool_use, \
-        tool_output, tool_result, approval_request, notice, usage. Everything else is a completion: the model is asked \
-        once, and its calls are the client's to answer.
+        A request with `project_id`, `session_id` or `mcp` and without `tools` is an agent turn: tools run here, the \
+        session is stored, and a stream has frames besides OpenAI's chunks. Their `object` is session, tool_use, \
+        tool_output, tool_result, approval_request, notice or usage. Every other request is a completion: the model \
+        is asked once, and the client answers its calls.
         """
 
-    // Not inlined: what they work with would be memory of every task that waits for its answer.
+    // Not inlined: their variables would take memory in every task that waits for its answer.
 
     @inline(never)
     private func complete(
@@ -108,7 +108,7 @@ struct ChatRoutes {
         let request = try understood { () throws(DialectError) in try AnthropicRequest(body.json) }
         let head = sent.head
         var native = request.native
-        // What the body may have in it is decided there too.
+        // These headers also decide what the body may contain.
         let betas = head.headers.list("anthropic-beta")
         if !betas.isEmpty { native.headers["anthropic-beta"] = betas.joined(separator: ",") }
         if head.query == "beta=true" { native.query = head.query }
@@ -123,17 +123,17 @@ struct ChatRoutes {
 }
 
 extension Principal {
-    /// The same to whoever counts and stops what runs.
+    /// The client, for counting usage and stopping turns.
     var turnClient: TurnClient { TurnClient(name, credential: credential) }
 }
 
-/// What goes with asking: estimates, how a request is understood, how a turn is, and its end.
+/// Routes for token estimates, debugging, status, and stopping a turn.
 extension ChatRoutes {
     var controls: [Route] {
         [
             Route(
-                .post, "/v1/messages/count_tokens", "countTokens", "About how many tokens a request would take",
-                .body(MessagesBody.self, "What would be asked", unknown: .kept)
+                .post, "/v1/messages/count_tokens", "countTokens", "Estimate the tokens of a request",
+                .body(MessagesBody.self, "The request", unknown: .kept)
             ) { _, body in
                 let request = try understood { () throws(DialectError) in
                     try AnthropicRequest(body.json)
@@ -141,11 +141,11 @@ extension ChatRoutes {
                 return TokenCount(tokens: TokenEstimate().tokens(of: request.chat))
             }.refusingInputs(with: .badRequest),
             Route(
-                .post, "/v1/chat/completions/debug", "debugCompletion", "How a request would be understood", wish,
-                .body(CompletionBody.self, "What would be asked", unknown: .kept)
+                .post, "/v1/chat/completions/debug", "debugCompletion", "Show how a request would be interpreted", wish,
+                .body(CompletionBody.self, "The request", unknown: .kept)
             ) { _, wish, body in try await debug(body, wish) },
             Route(
-                .get, "/v1/chat/completions/{session}/status", "getStatus", "How a session is right now",
+                .get, "/v1/chat/completions/{session}/status", "getStatus", "Get the status of a session",
                 .path("session", "The session")
             ) { _, session in
                 let status = try await services.turns.status(session: session)
@@ -154,7 +154,7 @@ extension ChatRoutes {
             }.refusing(.notFound),
             Route(
                 .delete, "/v1/chat/completions/{session}", "stopTurn",
-                "Stops the turn of a session, which keeps what was said and can be used on",
+                "Stop the turn of a session; what was said is kept, and the session can still be used",
                 .path("session", "The session")
             ) { _, session in
                 StopReply(session: session, wasRunning: try await services.turns.stop(session: session))
@@ -169,41 +169,41 @@ extension ChatRoutes {
             let model = try await services.turns.model(named: asked.model)
             return DebugReply(asked: asked, model: "\(model.provider)/\(model.id)")
         } catch is GatewayError {
-            // That there is no such model is what somebody may want to find out.
+            // A missing model is a valid result of this route.
             return DebugReply(asked: asked, model: nil)
         }
     }
 }
 
-/// The frames that a client wants, where it says so.
+/// The frames that a client asks for in a header.
 enum DialectWish: String, Choice {
     case plain, rich
 }
 
-/// Whether a client that sees questions can answer them, where it says so.
+/// Whether a client can answer approval requests, as it says in a header.
 enum ApprovalWish: String, Choice {
     case ask, deny
 }
 
-/// What a request wants of the gateway, whatever dialect it was written in.
+/// A request to the gateway, independent of its dialect.
 struct Asked: Sendable {
     var input: TurnInput
-    /// Whether tools run here, and the session remembers.
+    /// Whether tools run here and the session is stored.
     let isAgent: Bool
-    /// Whether frames of gateways are understood.
+    /// Whether the client understands gateway frames.
     let isRich: Bool
     let streams: Bool
 
     /// The model as the client named it.
     var model: String { input.chat.model }
 
-    /// Takes out of the request what is meant for the gateway itself. A client that brings tools of its own wants to run
-    /// them, so that nothing runs here then.
+    /// Takes the gateway's own members out of the request. A client that brings its own tools wants to run them, so no
+    /// tools run here then.
     ///
     /// - Parameters:
-    ///   - native: How the client wrote it.
-    ///   - hasFrames: Whether the client's API has room for the frames of gateways.
-    ///   - approvals: What becomes of calls that have to be asked for.
+    ///   - native: The request as the client wrote it.
+    ///   - hasFrames: Whether the client's API allows gateway frames.
+    ///   - approvals: What to do with calls that need approval.
     init(
         _ chat: ChatRequest, _ native: NativeRequest, wish: DialectWish?, hasFrames: Bool,
         approvals: ApprovalWish? = nil, _ services: APIServices
@@ -227,7 +227,7 @@ struct Asked: Sendable {
         input.session = session
         input.systemPrompt = prompt
         input.selection = try tools.map(Self.selection)
-        // Only a client that sees the question can answer it.
+        // Only a client that sees an approval request can answer it.
         input.canAsk = isRich && streams && approvals != .deny
         input.keepsRunning = services.keepsRunning
     }

@@ -4,7 +4,7 @@ import HTTPCore
 import HTTPServer
 import JSON
 
-/// What was used, and who did what.
+/// Usage and the audit log.
 struct AccountingRoutes {
     let services: APIServices
     private var store: GatewayStore { services.store }
@@ -12,19 +12,19 @@ struct AccountingRoutes {
     var all: [Route] {
         [
             Route(
-                .get, "/v1/usage", "getUsage", "Tokens and cost, summed up",
-                .query("by", "What each sum is of", default: UsageGroup.day),
-                .query("from", "The first day, such as 2026-11-01, by UTC", as: DayWord?.self).documented(.day),
-                .query("to", "The last day", as: DayWord?.self).documented(.day),
-                .query("project_id", "Only of this project", as: String?.self),
-                .query("session_id", "Only of this session", as: String?.self),
-                .query("model", "Only of this model, as PROVIDER/MODEL or its bare name", as: String?.self),
-                .query("client", "Only for this client, by the name of its token", as: String?.self)
+                .get, "/v1/usage", "getUsage", "Get sums of tokens and cost",
+                .query("by", "What to group by", default: UsageGroup.day),
+                .query("from", "First day (UTC), such as 2026-11-01", as: DayWord?.self).documented(.day),
+                .query("to", "Last day (UTC)", as: DayWord?.self).documented(.day),
+                .query("project_id", "Only usage of this project", as: String?.self),
+                .query("session_id", "Only usage of this session", as: String?.self),
+                .query("model", "Only usage of this model, as PROVIDER/MODEL or MODEL", as: String?.self),
+                .query("client", "Only usage of this client, by the name of its token", as: String?.self)
             ) { _, group, first, last, project, session, model, client in
                 try await usage(group, first, last, project, session, model, client)
             },
             Route(
-                .get, "/v1/sessions/{id}/audit", "listAudit", "Who did what in a session, the newest first",
+                .get, "/v1/sessions/{id}/audit", "listAudit", "List the audit log of a session, newest first",
                 .path("id", "The session"), .page, .pageSize
             ) { _, id, page, size in try await audit(id, page, size) }.refusing(.notFound),
         ].map { $0.tagged("accounting") }
@@ -61,7 +61,7 @@ struct DayWord: InputValue {
     static let schema = Schema.string
 
     init(json: JSON) throws(ValueError) {
-        guard let day = json.string.flatMap({ Day($0) }) else { throw ValueError("needs a day such as 2026-11-21") }
+        guard let day = json.string.flatMap({ Day($0) }) else { throw ValueError("must be a day such as 2026-11-21") }
         self.day = day
     }
 }
@@ -73,41 +73,41 @@ struct UsageReport: Record {
 
     static let fields: [Field<UsageReport>] = [
         Field("object", "Always list") { _ in "list" },
-        Field("by", "What each sum is of") { $0.group },
+        Field("by", "What to group by") { $0.group },
         Field("data", "The sums") { $0.sums },
     ]
 }
 
-/// One sum. What nobody told is left out, never zero.
+/// One sum. Unknown values are left out, never zero.
 struct WireSum: Record {
     let sum: UsageSum
 
     static let fields: [Field<WireSum>] = [
-        Field("key", "What it is of; absent for what belongs to nothing of the kind", .name) { $0.sum.key },
-        Field("answers", "How many answers of models") { $0.sum.answers },
+        Field("key", "The group, such as a day; absent for usage outside any group", .name) { $0.sum.key },
+        Field("answers", "Number of answers of models") { $0.sum.answers },
         Field("input_tokens", "Tokens read by models") { $0.sum.usage.inputTokens },
         Field("output_tokens", "Tokens written by models") { $0.sum.usage.outputTokens },
-        Field("cached_tokens", "Tokens read that came from a cache") { $0.sum.usage.cachedTokens },
-        Field("reasoning_tokens", "Tokens written that were thoughts") { $0.sum.usage.reasoningTokens },
-        Field("total_tokens", "Read and written together") { $0.sum.tokens },
-        Field("total_cost", "US dollars, of the answers whose cost is known") { $0.sum.usage.cost },
-        Field("unpriced", "How many answers have a cost that nobody knows") { $0.sum.unpriced },
+        Field("cached_tokens", "Tokens read from a cache") { $0.sum.usage.cachedTokens },
+        Field("reasoning_tokens", "Tokens written as reasoning") { $0.sum.usage.reasoningTokens },
+        Field("total_tokens", "Tokens read and written") { $0.sum.tokens },
+        Field("total_cost", "Cost in US dollars of the answers whose cost is known") { $0.sum.usage.cost },
+        Field("unpriced", "Number of answers whose cost is unknown") { $0.sum.unpriced },
     ]
 }
 
-/// One thing that was done.
+/// One entry of the audit log.
 struct WireAudit: Record {
     let entry: AuditEntry
 
     static let fields: [Field<WireAudit>] = [
-        Field("number", "Its place among all entries") { $0.entry.number },
-        Field("created_at", "When it was done") { $0.entry.time },
-        Field("project_id", "In which project") { $0.entry.project },
-        Field("session_id", "In which session") { $0.entry.session },
+        Field("number", "Number of the entry") { $0.entry.number },
+        Field("created_at", "Time of the action") { $0.entry.time },
+        Field("project_id", "Project") { $0.entry.project },
+        Field("session_id", "Session") { $0.entry.session },
         Field("actor", "Who did it") { $0.entry.actor },
         Field("action", "What was done", .name) { $0.entry.action },
-        Field("subject", "To what") { $0.entry.subject },
-        Field("decision", "What was decided about it", .state) { $0.entry.decision },
-        Field("detail", "More about it", .detail) { $0.entry.detail },
+        Field("subject", "What it was done to") { $0.entry.subject },
+        Field("decision", "Decision about it", .state) { $0.entry.decision },
+        Field("detail", "More details", .detail) { $0.entry.detail },
     ]
 }

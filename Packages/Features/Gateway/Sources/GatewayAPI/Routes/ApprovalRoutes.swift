@@ -6,20 +6,20 @@ import HTTPServer
 import JSON
 import TurnLoop
 
-/// Calls that wait for somebody's word. A stream in the rich dialect tells of each; whoever may approve can answer. An
-/// answer that counts for all of the project is a rule, which only an admin makes.
+/// Calls that wait for approval. A stream in the rich dialect reports each of them, and clients with the scope approve
+/// can answer. An answer for the whole project is a rule, which needs the scope admin.
 struct ApprovalRoutes {
     let services: APIServices
 
     var all: [Route] {
         [
             Route(
-                .get, "/v1/sessions/{id}/approvals", "listApprovals", "Calls that wait for somebody's word",
+                .get, "/v1/sessions/{id}/approvals", "listApprovals", "List the calls that wait for approval",
                 .path("id", "The session")
             ) { _, id in try await list(id) }.refusing(.notFound),
             Route(
-                .post, "/v1/sessions/{id}/approvals/{approval}", "answerApproval", "Allows a call or denies it",
-                .path("id", "The session"), .path("approval", "What waits"),
+                .post, "/v1/sessions/{id}/approvals/{approval}", "answerApproval", "Allow or deny a call",
+                .path("id", "The session"), .path("approval", "The approval request"),
                 .body(ApprovalBody.self, "The answer", unknown: .ignored)
             ) { request, id, approval, body in
                 if body.answer.scope == .project { try request.principal?.grant.check(.route([.admin])) }
@@ -39,7 +39,7 @@ struct ApprovalRoutes {
     ) async throws -> ApprovalDone {
         let found = try await services.session(session)
         if let ticket = services.turns.openApprovals(of: session).first(where: { $0.id == id }) {
-            // First, so that no answer counts of which nobody can tell whose it was.
+            // Written first, so that no answer takes effect without a record of who gave it.
             try await services.store.audit(
                 AuditEntry(
                     project: found.project, session: session, actor: principal?.name ?? "client",
@@ -52,48 +52,48 @@ struct ApprovalRoutes {
     }
 }
 
-/// A call that waits: a frame of the rich dialect, and a row of the list.
+/// A call that waits for approval: a frame of the rich dialect, and a row of the list.
 struct WireApproval: Record {
     let ticket: ApprovalTicket
     let now: Timestamp
 
     static let fields: [Field<WireApproval>] = [
         Field("object", "Always approval_request") { _ in "approval_request" },
-        Field("id", "By which it is answered") { $0.ticket.id },
+        Field("id", "Id of the approval request") { $0.ticket.id },
         Field("session_id", "The session") { $0.ticket.session },
-        Field("tool_id", "The id of the call") { $0.ticket.call.id },
+        Field("tool_id", "Id of the call") { $0.ticket.call.id },
         Field("name", "The tool", .name) { $0.ticket.call.name },
-        Field("source", "Who offers the tool") { $0.ticket.source },
-        Field("input", "What it is to be given") { $0.ticket.call.input },
+        Field("source", "Source of the tool") { $0.ticket.source },
+        Field("input", "Input of the call") { $0.ticket.call.input },
         Field("effect", "Whether it reads, writes or destroys") { $0.ticket.effect },
-        Field("summary", "What the tool says of itself") { $0.ticket.summary },
-        Field("paths", "The files and folders that it is about, with links followed") { wire -> [String]? in
+        Field("summary", "Description of the tool") { $0.ticket.summary },
+        Field("paths", "Files and folders that it reaches, with links resolved") { wire -> [String]? in
             wire.ticket.reach.paths.isEmpty ? nil : wire.ticket.reach.paths.map(\.text)
         },
-        Field("diff", "What it would change") { $0.ticket.reach.diff },
-        Field("caution", "What no sandbox keeps a command from") { $0.ticket.reach.command?.caution },
-        Field("remembers", "What an answer for the session or project would be about; once only when absent") {
+        Field("diff", "Changes that it would make") { $0.ticket.reach.diff },
+        Field("caution", "What the sandbox does not prevent") { $0.ticket.reach.command?.caution },
+        Field("remembers", "What an answer for the session or project would cover; absent if it counts only once") {
             $0.ticket.remembers
         },
-        Field("expires_in_ms", "How long until it is denied because nobody answers") { wire in
+        Field("expires_in_ms", "Time until it is denied without an answer") { wire in
             max(0, Int((wire.ticket.expires - wire.now) / .milliseconds(1)))
         },
     ]
 }
 
-/// What somebody says to a call.
+/// The answer to an approval request.
 struct ApprovalBody: InputValue {
     let answer: ApprovalAnswer
 
-    /// For how long an answer counts.
+    /// How long an answer applies.
     enum Scope: String, Choice {
         case once, session, project
     }
 
     static let schema = Schema.record([
-        Schema.Property("allow", "Whether it may be done", .boolean),
-        Schema.Property("scope", "For how long that counts; once when absent", .optional(Scope.schema)),
-        Schema.Property("reason", "What the model is told of why not", .optional(.string)),
+        Schema.Property("allow", "Whether to allow the call", .boolean),
+        Schema.Property("scope", "How long the answer applies; default: once", .optional(Scope.schema)),
+        Schema.Property("reason", "Reason for a denial, passed to the model", .optional(.string)),
     ])
 
     init(json: JSON) throws(ValueError) {
@@ -108,13 +108,13 @@ struct ApprovalBody: InputValue {
     }
 }
 
-/// That an answer was taken.
+/// Confirms that an answer was accepted.
 struct ApprovalDone: Record {
     let id: String
     let isAllowed: Bool
 
     static let fields: [Field<ApprovalDone>] = [
-        Field("id", "What was answered") { $0.id },
+        Field("id", "The approval request") { $0.id },
         Field("status", "allowed or denied", .state) { $0.isAllowed ? "allowed" : "denied" },
     ]
 }

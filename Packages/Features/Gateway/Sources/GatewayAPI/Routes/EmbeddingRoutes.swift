@@ -4,17 +4,17 @@ import HTTPCore
 import HTTPServer
 import JSON
 
-/// Texts as vectors, by providers that have models for it.
+/// Embeddings, from providers that have models for them.
 struct EmbeddingRoutes {
     let services: APIServices
 
     var all: [Route] {
         [
             Route(
-                .post, "/v1/embeddings", "createEmbeddings", "Texts as vectors, in OpenAI's dialect",
-                .body(EmbeddingsBody.self, "What is asked", unknown: .kept)
+                .post, "/v1/embeddings", "createEmbeddings", "Create embeddings, in OpenAI's dialect",
+                .body(EmbeddingsBody.self, "The request", unknown: .kept)
             ) { request, body in try await embed(body, for: request.principal) }
-            .answering(.ok, EmbeddingsReply.self, "The vectors")
+            .answering(.ok, EmbeddingsReply.self, "The embeddings")
             .refusing(.notFound, .contentTooLarge, .tooManyRequests, .badGateway, .gatewayTimeout, HTTPStatus(529))
             .refusingInputs(with: .badRequest).tagged("models")
         ]
@@ -30,34 +30,34 @@ struct EmbeddingRoutes {
     }
 }
 
-/// The body of OpenAI's `POST /v1/embeddings`, which goes to the provider as it is.
+/// The body of OpenAI's `POST /v1/embeddings`, which goes to the provider unchanged.
 struct EmbeddingsBody: InputValue {
     let members: JSONObject
 
     static let schema = Schema.record([
         Schema.Property("model", "PROVIDER/MODEL, or a model's name", .string, keywords: ["minLength": 1]),
         Schema.Property("input", "A text, or a list of texts or of tokens", .any, keywords: .content),
-        Schema.Property("encoding_format", "float or base64; for the provider", .optional(.string)),
+        Schema.Property("encoding_format", "float or base64; passed to the provider", .optional(.string)),
         Schema.Property(
-            "dimensions", "How long the vectors are; for the provider", .optional(.integer(nil)), keywords: .counts),
+            "dimensions", "Length of the vectors; passed to the provider", .optional(.integer(nil)), keywords: .counts),
     ])
 
     init(json: JSON) throws(ValueError) {
-        guard let members = json.object else { throw ValueError("needs an object, not \(json.kindName)") }
+        guard let members = json.object else { throw ValueError("must be an object, not \(json.kindName)") }
         guard members["model"]?.string?.isEmpty == false else {
-            throw ValueError("needs the name of a model", at: ["model"])
+            throw ValueError("must be the name of a model", at: ["model"])
         }
-        guard members["input"]?.isNull == false else { throw ValueError("needs a text or a list", at: ["input"]) }
+        guard members["input"]?.isNull == false else { throw ValueError("must be a text or a list", at: ["input"]) }
         self.members = members
     }
 }
 
-/// The shape of the answer, for documents.
+/// The schema of the response, for the OpenAPI document.
 enum EmbeddingsReply: Shaped {
     static let schema = Schema.record([
         Schema.Property("object", "Always list", .optional(.string)),
-        Schema.Property("data", "A vector for each text", .array(.any)),
-        Schema.Property("model", "The model that was asked", .string),
-        Schema.Property("usage", "What it took", .optional(.map(.any))),
+        Schema.Property("data", "One vector for each text", .array(.any)),
+        Schema.Property("model", "The model that answered", .string),
+        Schema.Property("usage", "Tokens used", .optional(.map(.any))),
     ])
 }

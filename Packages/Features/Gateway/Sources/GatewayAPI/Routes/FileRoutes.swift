@@ -5,7 +5,7 @@ import HTTPCore
 import HTTPServer
 import ToolKit
 
-/// The files of projects. Every path is resolved beneath the project's folder by the system itself, as for tools.
+/// Routes for the files of projects. The kernel resolves every path beneath the project's folder, as for tools.
 struct FileRoutes {
     let services: APIServices
 
@@ -13,13 +13,13 @@ struct FileRoutes {
 
     private var id: RouteInput<String> { .path("id", "The project") }
     private var path: RouteInput<String> {
-        .path("path", "The file, from the project's folder on").documented(.relativePath)
+        .path("path", "Path of the file in the project's folder").documented(.relativePath)
     }
-    private var hidden: RouteInput<Bool> { .query("hidden", "Also names that begin with a dot", default: false) }
-    private var ignored: RouteInput<Bool> { .query("ignored", "Also what .gitignore leaves out", default: false) }
-    private var limit: RouteInput<Int> { .query("limit", "At most so many", in: 1...10_000, default: 1000) }
+    private var hidden: RouteInput<Bool> { .query("hidden", "Include names that begin with a dot", default: false) }
+    private var ignored: RouteInput<Bool> { .query("ignored", "Include files excluded by .gitignore", default: false) }
+    private var limit: RouteInput<Int> { .query("limit", "Maximum number of results", in: 1...10_000, default: 1000) }
 
-    /// Rules that keep something from tools keep it from clients as well, or a model's client could fetch it for the model.
+    /// Rules that hide files from tools hide them from clients too, or a model's client could fetch them for the model.
     private func workspace(_ project: String) async throws -> Workspace {
         let project = try await services.project(project)
         return try await services.turns.workspace(of: project)
@@ -30,11 +30,11 @@ struct FileRoutes {
     private var looking: [Route] {
         [
             Route(
-                .get, "/v1/projects/{id}/files", "listFiles", "The files of a project, as a tree or by a pattern", id,
-                .query("path", "The folder, from the project's on", default: ".").documented(.relativePath),
-                .query("depth", "How many levels", in: 1...64, default: 1),
+                .get, "/v1/projects/{id}/files", "listFiles", "List the files of a project", id,
+                .query("path", "Path of the folder", default: ".").documented(.relativePath),
+                .query("depth", "Number of levels", in: 1...64, default: 1),
                 .query(
-                    "glob", "Only files whose path fits, such as **/*.swift; depth does not count then",
+                    "glob", "Only files whose path matches, such as **/*.swift; ignores depth",
                     as: String?.self
                 ).documented(.glob),
                 hidden, ignored, limit
@@ -48,14 +48,13 @@ struct FileRoutes {
                 return WireListing(files: found.entries.map(WireFile.init), isCut: found.isCut)
             }.refusing(.badRequest, .forbidden),
             Route(
-                .get, "/v1/projects/{id}/search", "searchFiles", "Lines of a project's text files that fit a pattern",
-                id,
-                .query("pattern", "A regular expression, or a text when literal is set", as: String.self)
+                .get, "/v1/projects/{id}/search", "searchFiles", "Search the text files of a project", id,
+                .query("pattern", "Regular expression, or a text if literal is set", as: String.self)
                     .documented(.regularExpression),
-                .query("path", "The file or folder, from the project's on", default: ".").documented(.relativePath),
-                .query("glob", "Only files whose path fits, such as *.swift", as: String?.self).documented(.glob),
-                .query("literal", "Search for the text as it is", default: false),
-                .query("ignore_case", "Make no difference between a and A", default: false), hidden, ignored, limit
+                .query("path", "Path of the file or folder", default: ".").documented(.relativePath),
+                .query("glob", "Only files whose path matches, such as *.swift", as: String?.self).documented(.glob),
+                .query("literal", "Search for the pattern as plain text", default: false),
+                .query("ignore_case", "Ignore case", default: false), hidden, ignored, limit
             ) { _, id, pattern, path, glob, literal, ignoresCase, hidden, ignored, limit in
                 let look = Workspace.Look(path: path, hidden: hidden, ignored: ignored, limit: limit)
                 let found = try await workspace(id).search(
@@ -69,26 +68,26 @@ struct FileRoutes {
 
     private var reading: Route {
         Route(
-            .get, "/v1/projects/{id}/files/{path...}", "readFile", "The bytes of a file", id, path,
-            .header("Range", "Which bytes, such as bytes=0-1023", as: String?.self),
-            .header("If-None-Match", "The tag of what is there already", as: String?.self),
-            .header("If-Range", "The tag of the file of which a part is there already", as: String?.self)
+            .get, "/v1/projects/{id}/files/{path...}", "readFile", "Read a file", id, path,
+            .header("Range", "Bytes to return, such as bytes=0-1023", as: String?.self),
+            .header("If-None-Match", "Tag of the version that the client has", as: String?.self),
+            .header("If-Range", "Tag of the version of which the client has a part", as: String?.self)
         ) { _, id, path, range, known, condition in
             let file = try await workspace(id).open(path)
             return try FileContent(file: file).answer(range: range, ifRange: condition, ifNoneMatch: known)
         }
         .answering(.ok, type: "application/octet-stream", "The whole file")
-        .answering(.partialContent, type: "application/octet-stream", "A part of it")
-        .answering(.notModified, "The tag is still right")
+        .answering(.partialContent, type: "application/octet-stream", "Part of the file")
+        .answering(.notModified, "The file has not changed")
         .refusing(HTTPStatus(416))
     }
 
     private var writing: Route {
         Route(
-            .put, "/v1/projects/{id}/files/{path...}", "writeFile", "Writes a file, whole or not at all", id, path,
+            .put, "/v1/projects/{id}/files/{path...}", "writeFile", "Write a file atomically", id, path,
             .header(
-                "If-Match", "Only when the file still has this tag; * for any file that is there", as: String?.self),
-            .header("If-None-Match", "* writes only a file that is not there yet", as: String?.self)
+                "If-Match", "Write only if the file has this tag; * for any existing file", as: String?.self),
+            .header("If-None-Match", "* writes only if the file does not exist yet", as: String?.self)
                 .documented(.anyTag),
             .upload("The bytes")
         ) { _, id, path, tag, none, body in
@@ -97,12 +96,12 @@ struct FileRoutes {
             let written = try await condition.write(try await body.bytes(), to: path, in: workspace)
             return HTTPAnswer.json(WireFile(entry: written.entry), status: written.isNew ? .created : .ok)
         }
-        .answering(.ok, WireFile.self, "It was replaced").answering(.created, WireFile.self, "It was made")
+        .answering(.ok, WireFile.self, "Replaced the file").answering(.created, WireFile.self, "Created the file")
         .bodyLimit(ByteCount(16 << 20)).refusing(HTTPStatus(412), .contentTooLarge)
     }
 }
 
-/// The bytes of a file as an answer: all of them or a part, or word that the client has them.
+/// Answers with a file: all of it, a part, or not modified.
 struct FileContent: Sendable {
     let file: Workspace.File
 
@@ -113,7 +112,7 @@ struct FileContent: Sendable {
         if let ifNoneMatch, Self.matches(ifNoneMatch, tag) {
             return HTTPAnswer.empty(.notModified).header("ETag", tag)
         }
-        // A part of another version is of no use.
+        // A part of another version is useless.
         let wanted = ifRange == nil || ifRange == tag ? try Self.part(range, of: length) : nil
         let part = wanted ?? 0..<length
         var answer = HTTPAnswer.stream(
@@ -122,7 +121,7 @@ struct FileContent: Sendable {
             var place = part.lowerBound
             while place < part.upperBound {
                 let bytes = try await file.read(at: place, count: min(Self.piece, part.upperBound - place))
-                // What has become shorter meanwhile breaks off, and the client sees that something is missing.
+                // A file that became shorter ends early, and the client sees that bytes are missing.
                 guard !bytes.isEmpty else { return }
                 try await body.write(bytes)
                 place += bytes.count
@@ -130,7 +129,7 @@ struct FileContent: Sendable {
         }
         answer.headers["ETag"] = tag
         answer.headers["Accept-Ranges"] = "bytes"
-        // Files are data here, whatever a browser would make of them.
+        // A browser must treat files as data.
         answer.headers["X-Content-Type-Options"] = "nosniff"
         if let wanted {
             answer.headers["Content-Range"] = "bytes \(wanted.lowerBound)-\(wanted.upperBound - 1)/\(length)"
@@ -142,8 +141,8 @@ struct FileContent: Sendable {
         header.split(separator: ",").map(\.trimmingSpaces).contains { $0 == "*" || $0 == tag || $0 == "W/" + tag }
     }
 
-    /// The one range that is asked for. Nil for everything: also where it is malformed or of several parts, which "a
-    /// server MAY ignore".
+    /// The requested range. Nil for the whole file, also for a malformed header or several ranges, which "a server MAY
+    /// ignore".
     private static func part(_ header: String?, of length: Int) throws(RequestProblem) -> Range<Int>? {
         guard let header, header.lowercased().hasPrefix("bytes=") else { return nil }
         let ends = header.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false).map(\.trimmingSpaces)
@@ -155,7 +154,7 @@ struct FileContent: Sendable {
         case (nil, nil): return nil
         default:
             throw RequestProblem(
-                HTTPStatus(416), code: "gateway.range", "the range lies behind the end; there are \(length) bytes",
+                HTTPStatus(416), code: "gateway.range", "the range starts after the end of the file (\(length) bytes)",
                 headers: ["Content-Range": "bytes */\(length)"])
         }
     }
@@ -166,7 +165,7 @@ struct FileContent: Sendable {
     }
 }
 
-/// When a file may be written, by the headers of a request.
+/// The condition for writing a file, from the headers of a request.
 struct WriteCondition {
     let rule: Workspace.WriteRule
 
@@ -176,12 +175,12 @@ struct WriteCondition {
         case ("*", nil): rule = .exists
         case (let tag?, nil): rule = .matches(etag: tag)
         case (nil, "*"): rule = .isNew
-        // No file is there and is not there, so that one of both always fails.
+        // A file cannot both exist and not exist, so one of the two always fails.
         case (_?, "*"):
             throw RequestProblem(
                 HTTPStatus(412), code: "bad_request",
-                "If-Match and If-None-Match: * cannot both be so; give one of them")
-        default: throw .badRequest("If-None-Match can only be * here")
+                "If-Match and If-None-Match: * contradict each other; send only one of them")
+        default: throw .badRequest("If-None-Match must be * here")
         }
     }
 
@@ -201,16 +200,16 @@ struct WireFile: Record {
     let entry: Workspace.Entry
 
     static let fields: [Field<WireFile>] = [
-        Field("path", "From the project's folder on", .name) { $0.entry.path },
-        Field("name", "The last part of the path") { $0.entry.name },
+        Field("path", "Path in the project's folder", .name) { $0.entry.path },
+        Field("name", "Last part of the path") { $0.entry.name },
         Field("kind", "file, folder, link or other", .state) { $0.entry.kind },
-        Field("size", "In bytes, of a file") { $0.entry.kind == .file ? $0.entry.size : nil },
-        Field("modified_at", "When it was last changed") { $0.entry.modified },
-        Field("etag", "Changes with the content; for If-Match") { $0.entry.kind == .file ? $0.entry.etag : nil },
+        Field("size", "Size of a file in bytes") { $0.entry.kind == .file ? $0.entry.size : nil },
+        Field("modified_at", "Time of the last change") { $0.entry.modified },
+        Field("etag", "Tag of the content; for If-Match") { $0.entry.kind == .file ? $0.entry.etag : nil },
     ]
 }
 
-/// What is in a folder.
+/// The contents of a folder.
 struct WireListing: Record {
     let files: [WireFile]
     let isCut: Bool
@@ -218,11 +217,11 @@ struct WireListing: Record {
     static let fields: [Field<WireListing>] = [
         Field("object", "Always list") { _ in "list" },
         Field("data", "The entries") { $0.files },
-        Field("truncated", "Whether there is more") { $0.isCut },
+        Field("truncated", "Whether there are more results") { $0.isCut },
     ]
 }
 
-/// Lines that fit a pattern.
+/// Lines that match a pattern.
 struct WireHits: Record {
     let hits: [WireHit]
     let isCut: Bool
@@ -230,17 +229,17 @@ struct WireHits: Record {
     static let fields: [Field<WireHits>] = [
         Field("object", "Always list") { _ in "list" },
         Field("data", "The lines, file by file") { $0.hits },
-        Field("truncated", "Whether there is more") { $0.isCut },
+        Field("truncated", "Whether there are more results") { $0.isCut },
     ]
 }
 
-/// One line that fits.
+/// One matching line.
 struct WireHit: Record {
     let hit: Workspace.Hit
 
     static let fields: [Field<WireHit>] = [
-        Field("path", "The file, from the project's folder on", .name) { $0.hit.path },
-        Field("line", "The number of the line, from 1") { $0.hit.line },
+        Field("path", "Path of the file in the project's folder", .name) { $0.hit.path },
+        Field("line", "Line number, from 1") { $0.hit.line },
         Field("text", "The line") { $0.hit.text },
     ]
 }

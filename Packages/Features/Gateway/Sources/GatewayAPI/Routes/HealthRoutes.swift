@@ -3,27 +3,27 @@ import GatewayTurns
 import HTTPCore
 import HTTPServer
 
-/// Whether the gateway lives, and where to begin.
+/// The health route and the root.
 struct HealthRoutes {
     let services: APIServices
 
     var all: [Route] {
         [
             health,
-            Route(.get, "/", "root", "What this is and where to begin") { _ in Root(version: services.version) }
+            Route(.get, "/", "root", "Show the program and its main routes") { _ in Root(version: services.version) }
                 .tagged("gateway"),
         ]
     }
 
-    /// Watchers ask for it all the time.
+    /// Monitoring requests it all the time, so the response is cached.
     private var health: Route {
         let written = LastWritten<Health>()
-        return Route(.get, "/health", "health", "Whether the gateway is well") { _ in written.answer(Health(services)) }
-            .answering(.ok, Health.self, "Done").open().tagged("gateway")
+        return Route(.get, "/health", "health", "Check the gateway") { _ in written.answer(Health(services)) }
+            .answering(.ok, Health.self, "The health").open().tagged("gateway")
     }
 }
 
-/// How the gateway is.
+/// The health of the gateway.
 struct Health: Record, Equatable {
     let version: String
     let active: Int
@@ -37,21 +37,21 @@ struct Health: Record, Equatable {
 
     static let fields: [Field<Health>] = [
         Field("status", "healthy", .state) { _ in "healthy" },
-        Field("ok", "Whether all is well") { _ in true },
-        Field("version", "Of the program") { $0.version },
-        Field("active_sessions", "How many sessions have a turn running") { $0.active },
-        Field("uptime_seconds", "Since the gateway began") { $0.uptime },
+        Field("ok", "Whether the gateway is healthy") { _ in true },
+        Field("version", "Version of the program") { $0.version },
+        Field("active_sessions", "Number of sessions with a running turn") { $0.active },
+        Field("uptime_seconds", "Seconds since the gateway started") { $0.uptime },
     ]
 }
 
-/// What stands at the root.
+/// The response at the root.
 struct Root: Record {
     let version: String
 
     static let fields: [Field<Root>] = [
-        Field("name", "Of the program") { _ in "martlet gateway" },
-        Field("version", "Of the program") { $0.version },
-        Field("links", "Where to go on") { _ in
+        Field("name", "Name of the program") { _ in "martlet gateway" },
+        Field("version", "Version of the program") { $0.version },
+        Field("links", "Main routes") { _ in
             ["health": "/health", "models": "/v1/models", "openapi": "/openapi.json", "metrics": "/metrics"]
         },
     ]

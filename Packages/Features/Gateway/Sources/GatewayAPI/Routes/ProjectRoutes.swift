@@ -5,7 +5,7 @@ import HTTPServer
 import JSON
 import TurnLoop
 
-/// Projects: a folder, its sessions, and what tools may do there.
+/// Routes for projects. A project is a folder with its sessions and the rules for tools there.
 struct ProjectRoutes {
     let services: APIServices
     private var store: GatewayStore { services.store }
@@ -13,22 +13,22 @@ struct ProjectRoutes {
     var all: [Route] {
         [
             Route(
-                .get, "/v1/projects", "listProjects", "Projects, the last used first", .page, .pageSize,
-                .query("search", "Only those with this in their name, description or path", as: String?.self)
+                .get, "/v1/projects", "listProjects", "List projects, most recently used first", .page, .pageSize,
+                .query("search", "Only projects with this text in their name, description or path", as: String?.self)
             ) { _, page, size, search in try await list(page, size, search) },
             Route(
-                .post, "/v1/projects", "createProject", "Makes a project, and its folder where there is none",
-                .body(NewProjectBody.self, "What it is to be", unknown: .kept)
+                .post, "/v1/projects", "createProject", "Create a project, and its folder if needed",
+                .body(NewProjectBody.self, "The project", unknown: .kept)
             ) { _, body in try await create(body) },
-            Route(.get, "/v1/projects/{id}", "getProject", "One project", .path("id", "The project")) { _, id in
+            Route(.get, "/v1/projects/{id}", "getProject", "Get a project", .path("id", "The project")) { _, id in
                 try await read(id)
             }.refusing(.notFound),
             Route(
-                .patch, "/v1/projects/{id}", "changeProject", "Changes what is given, but never the path",
-                .path("id", "The project"), .body(ProjectBody.self, "What is to change", unknown: .kept)
+                .patch, "/v1/projects/{id}", "changeProject", "Change a project, except its path",
+                .path("id", "The project"), .body(ProjectBody.self, "The members to change", unknown: .kept)
             ) { _, id, body in try await change(id, body) }.refusing(.notFound),
             Route(
-                .delete, "/v1/projects/{id}", "deleteProject", "Forgets a project and its sessions, but no file of it",
+                .delete, "/v1/projects/{id}", "deleteProject", "Delete a project and its sessions, but not its files",
                 .path("id", "The project")
             ) { _, id in try await delete(id) }.refusing(.notFound, .conflict),
         ].map { $0.tagged("projects") }
@@ -46,7 +46,7 @@ struct ProjectRoutes {
 
     private func create(_ new: NewProjectBody) async throws -> WireProject {
         let body = new.body
-        // The folder is called as the project is stored.
+        // The folder is named after the stored name, from which secrets are removed.
         let path = try services.folders.folder(named: store.kept(new.name), at: body.path)
         let new = NewProject(
             name: new.name, description: body.description, path: path, rules: body.rules ?? [],
@@ -69,7 +69,7 @@ struct ProjectRoutes {
     }
 }
 
-/// That something is gone.
+/// Confirms a deletion.
 struct Deletion: Record {
     var project: String?
     var session: String?
@@ -81,28 +81,28 @@ struct Deletion: Record {
     ]
 }
 
-/// A project as clients see it.
+/// A project, as sent to clients.
 struct WireProject: Record {
     let row: ProjectRow
 
     static let fields: [Field<WireProject>] = [
-        Field("id", "Its id") { $0.row.project.id },
+        Field("id", "Id of the project") { $0.row.project.id },
         Field("object", "Always project") { _ in "project" },
-        Field("name", "What people call it", .name) { $0.row.project.name },
-        Field("description", "What it is about") { $0.row.project.description },
-        Field("path", "The folder in which its tools work") { $0.row.project.path },
-        Field("created_at", "When it was made") { $0.row.project.created },
-        Field("updated_at", "When something was last done in it") { $0.row.project.updated },
-        Field("is_active", "Always: a project that is listed can be used") { _ in true },
-        Field("session_count", "How many sessions it has") { $0.row.sessions },
-        Field("total_tokens", "Tokens used in it, as far as they are known") { $0.row.usage.tokens },
-        Field("total_cost", "US dollars spent in it, as far as it is known") { $0.row.usage.usage.cost },
-        Field("rules", "What its tools may do without being asked for", .detail) { $0.row.project.rules },
-        Field("budget", "What it may use up", .detail) { WireBudget($0.row.project.budget) },
+        Field("name", "Name of the project", .name) { $0.row.project.name },
+        Field("description", "Description of the project") { $0.row.project.description },
+        Field("path", "Folder in which its tools work") { $0.row.project.path },
+        Field("created_at", "Creation time") { $0.row.project.created },
+        Field("updated_at", "Time of the last change or use") { $0.row.project.updated },
+        Field("is_active", "Always true: a listed project can be used") { _ in true },
+        Field("session_count", "Number of sessions") { $0.row.sessions },
+        Field("total_tokens", "Tokens used, as far as known") { $0.row.usage.tokens },
+        Field("total_cost", "Cost in US dollars, as far as known") { $0.row.usage.usage.cost },
+        Field("rules", "Rules for its tools", .detail) { $0.row.project.rules },
+        Field("budget", "Limits on its usage", .detail) { WireBudget($0.row.project.budget) },
     ]
 }
 
-/// What a client says of a project that it makes or changes.
+/// The body for creating or changing a project.
 struct ProjectBody: InputValue {
     let name: String?
     let description: String?
@@ -113,19 +113,19 @@ struct ProjectBody: InputValue {
     static let schema = Schema.record([name(.optional(.string))] + others)
 
     fileprivate static func name(_ schema: Schema) -> Schema.Property {
-        Schema.Property("name", "What people call it", schema, keywords: ["pattern": #"\S"#])
+        Schema.Property("name", "Name of the project", schema, keywords: ["pattern": #"\S"#])
     }
 
     fileprivate static let others = [
-        Schema.Property("description", "What it is about", .optional(.string)),
+        Schema.Property("description", "Description of the project", .optional(.string)),
         Schema.Property(
-            "path", "Its folder: absolute and allowed, or beneath the folder for projects", .optional(.string)),
-        // A rule or a limit that is not understood must not pass for one that holds.
+            "path", "Folder: absolute in an allowed folder, or relative to the projects folder", .optional(.string)),
+        // An unknown rule or limit must be an error, or the client would believe that it applies.
         Schema.Property(
-            "rules", "What its tools may do without being asked for", .optional(.array(ApprovalRule.schema)),
+            "rules", "Rules for its tools", .optional(.array(ApprovalRule.schema)),
             keywords: ["items": .object(ApprovalRule.schema.jsonSchema(accepting: .nulls))]),
         Schema.Property(
-            "budget", "What it may use up", .optional(WireBudget.schema), keywords: ["additionalProperties": false]),
+            "budget", "Limits on its usage", .optional(WireBudget.schema), keywords: ["additionalProperties": false]),
     ]
 
     init(json: JSON) throws(ValueError) {
@@ -144,7 +144,7 @@ struct ProjectBody: InputValue {
     private static func budget(_ json: JSON) throws(ValueError) -> ProjectBudget { try WireBudget(json: json).budget }
 }
 
-/// A project that is to be made, which needs a name.
+/// The body for creating a project, which needs a name.
 struct NewProjectBody: InputValue {
     let body: ProjectBody
     let name: String
@@ -155,12 +155,12 @@ struct NewProjectBody: InputValue {
         body = try ProjectBody(json: json)
         name = body.name ?? ""
         guard name.contains(where: { !$0.isWhitespace }) else {
-            throw ValueError("needs a name that can be read", at: ["name"])
+            throw ValueError("must contain at least one visible character", at: ["name"])
         }
     }
 }
 
-/// What a project and each of its sessions may use up. What is left out has no limit.
+/// The limits on the usage of a project and each of its sessions. An absent limit means no limit.
 struct WireBudget: InputValue, OutputValue {
     let budget: ProjectBudget
 
@@ -172,17 +172,17 @@ struct WireBudget: InputValue, OutputValue {
     private static let dollars = Schema.optional(.number(0...1_000_000))
 
     static let schema = Schema.record([
-        Schema.Property("project_tokens", "Tokens of all sessions together", tokens),
-        Schema.Property("project_cost", "US dollars of all sessions together", dollars),
-        Schema.Property("session_tokens", "Tokens of each session", tokens),
-        Schema.Property("session_cost", "US dollars of each session", dollars),
+        Schema.Property("project_tokens", "Maximum tokens of all sessions together", tokens),
+        Schema.Property("project_cost", "Maximum cost of all sessions together, in US dollars", dollars),
+        Schema.Property("session_tokens", "Maximum tokens of each session", tokens),
+        Schema.Property("session_cost", "Maximum cost of each session, in US dollars", dollars),
     ])
 
     init(json: JSON) throws(ValueError) {
         let known = ["project_tokens", "project_cost", "session_tokens", "session_cost"]
         for name in json.object?.keys ?? [] where !known.contains(name) {
             throw ValueError(
-                "is no limit that is known\(Suggestion.text(for: name, among: known))", at: [PlainText.escape(name)])
+                "is not a known limit\(Suggestion.text(for: name, among: known))", at: [PlainText.escape(name)])
         }
         func cost(_ name: String) -> Cost? {
             json[name]?.double.map { Cost(nanodollars: Int(($0 * 1e9).rounded())) }

@@ -5,7 +5,7 @@ import HTTPCore
 import HTTPServer
 import JSON
 
-/// Sessions: conversations that the gateway remembers.
+/// Routes for sessions, the conversations that the gateway stores.
 struct SessionRoutes {
     let services: APIServices
     private var store: GatewayStore { services.store }
@@ -14,29 +14,29 @@ struct SessionRoutes {
         let id = RouteInput.path("id", "The session")
         return [
             Route(
-                .get, "/v1/sessions", "listSessions", "Sessions, the last used first", .page, .pageSize,
-                .query("project_id", "Only those of this project", as: String?.self)
+                .get, "/v1/sessions", "listSessions", "List sessions, most recently used first", .page, .pageSize,
+                .query("project_id", "Only sessions of this project", as: String?.self)
             ) { _, page, size, project in try await list(page, size, project) },
             Route(
-                .post, "/v1/sessions", "createSession", "Makes a session",
-                .body(NewSessionBody.self, "What it is to be", unknown: .ignored)
+                .post, "/v1/sessions", "createSession", "Create a session",
+                .body(NewSessionBody.self, "The session", unknown: .ignored)
             ) { _, body in try await create(body) }.refusing(.notFound),
-            Route(.get, "/v1/sessions/stats", "getStats", "What all sessions come to") { _ in
+            Route(.get, "/v1/sessions/stats", "getStats", "Get totals of all sessions") { _ in
                 WireStats(stats: try await store.stats())
             },
-            Route(.get, "/v1/sessions/{id}", "getSession", "One session", id) { _, id in
+            Route(.get, "/v1/sessions/{id}", "getSession", "Get a session", id) { _, id in
                 WireSession(session: try await services.session(id))
             }.refusing(.notFound),
-            Route(.delete, "/v1/sessions/{id}", "deleteSession", "Forgets a session and its messages", id) { _, id in
+            Route(.delete, "/v1/sessions/{id}", "deleteSession", "Delete a session and its messages", id) { _, id in
                 try await delete(id)
             }.refusing(.notFound, .conflict),
             Route(
-                .get, "/v1/sessions/{id}/messages", "listMessages", "The messages of a session, the oldest first", id,
+                .get, "/v1/sessions/{id}/messages", "listMessages", "List the messages of a session, oldest first", id,
                 .page, .pageSize
             ) { _, id, page, size in try await messages(id, page, size) }.refusing(.notFound),
             Route(
-                .post, "/v1/sessions/{id}/tools", "setTools", "Says which tools a session may use", id,
-                .body(ToolsBody.self, "Which tools", unknown: .ignored)
+                .post, "/v1/sessions/{id}/tools", "setTools", "Set the tools that a session may use", id,
+                .body(ToolsBody.self, "The tools", unknown: .ignored)
             ) { request, id, body in
                 let mayEndAudit = request.principal?.grant.decide(.route([.admin])).isAllowed != false
                 return try await setTools(id, body, mayEndAudit: mayEndAudit)
@@ -76,39 +76,39 @@ struct SessionRoutes {
         let session = try await services.session(id)
         try await services.turns.check(body.selection, inProject: session.project)
         var selection = body.selection
-        // It is there for those who look at what others do.
+        // Only an admin may turn off the audit log, which exists to watch clients.
         if session.selection.auditLog, !mayEndAudit { selection.auditLog = true }
         try await store.setTools(selection, of: id)
         return WireTools(session: id, selection: selection)
     }
 }
 
-/// A session as clients see it.
+/// A session, as sent to clients.
 struct WireSession: Record {
     let session: Session
 
     static let fields: [Field<WireSession>] = [
-        Field("id", "Its id") { $0.session.id },
+        Field("id", "Id of the session") { $0.session.id },
         Field("object", "Always session") { _ in "session" },
-        Field("project_id", "The project in whose folder its tools work") { $0.session.project },
-        Field("title", "What people call it; of the first message where none was given", .name) { $0.session.title },
-        Field("model", "The model that is asked when a request names none") { $0.session.model },
-        Field("system_prompt", "What the model is told before anything else") { $0.session.systemPrompt },
-        Field("created_at", "When it was made") { $0.session.created },
-        Field("updated_at", "When something was last done in it") { $0.session.updated },
-        Field("is_active", "Always: a session that is listed can be used") { _ in true },
-        Field("is_running", "Whether a turn runs") { $0.session.isRunning },
-        Field("total_tokens", "Tokens used in it, as far as they are known") { $0.session.usage.tokens },
-        Field("total_cost", "US dollars spent in it, as far as it is known") { $0.session.usage.usage.cost },
-        Field("message_count", "How many messages it has") { $0.session.messages },
-        Field("enabled_servers", "Sources of tools that may be used; all when absent") { $0.session.selection.servers },
-        Field("enabled_tools", "Tools that may be used; all of those when absent") { $0.session.selection.tools },
-        Field("priority", "Sources in the order in which their tools are offered") { $0.session.selection.priority },
-        Field("audit_log", "Whether each call is written into the audit") { $0.session.selection.auditLog },
+        Field("project_id", "Project in whose folder its tools work") { $0.session.project },
+        Field("title", "Title; by default taken from the first message", .name) { $0.session.title },
+        Field("model", "Model for requests that name none") { $0.session.model },
+        Field("system_prompt", "Instructions for the model") { $0.session.systemPrompt },
+        Field("created_at", "Creation time") { $0.session.created },
+        Field("updated_at", "Time of the last use") { $0.session.updated },
+        Field("is_active", "Always true: a listed session can be used") { _ in true },
+        Field("is_running", "Whether a turn is running") { $0.session.isRunning },
+        Field("total_tokens", "Tokens used, as far as known") { $0.session.usage.tokens },
+        Field("total_cost", "Cost in US dollars, as far as known") { $0.session.usage.usage.cost },
+        Field("message_count", "Number of messages") { $0.session.messages },
+        Field("enabled_servers", "Allowed sources of tools; absent for all") { $0.session.selection.servers },
+        Field("enabled_tools", "Allowed tools of these sources; absent for all") { $0.session.selection.tools },
+        Field("priority", "Sources whose tools are offered first, in this order") { $0.session.selection.priority },
+        Field("audit_log", "Whether every call is written to the audit log") { $0.session.selection.auditLog },
     ]
 }
 
-/// A session that a client wants.
+/// The body for creating a session.
 struct NewSessionBody: InputValue {
     let project: String?
     let title: String?
@@ -117,11 +117,11 @@ struct NewSessionBody: InputValue {
     let selection: ToolSelection
 
     static let schema = Schema.record([
-        Schema.Property("project_id", "The project; without one the session has no tools", .optional(.string)),
-        Schema.Property("title", "What people call it", .optional(.string)),
-        Schema.Property("model", "The model that is asked when a request names none", .optional(.string)),
-        Schema.Property("system_prompt", "What the model is told before anything else", .optional(.string)),
-        Schema.Property("mcp", "Which tools it may use", .optional(ToolsBody.schema)),
+        Schema.Property("project_id", "Project; without one the session has no file tools", .optional(.string)),
+        Schema.Property("title", "Title of the session", .optional(.string)),
+        Schema.Property("model", "Model for requests that name none", .optional(.string)),
+        Schema.Property("system_prompt", "Instructions for the model", .optional(.string)),
+        Schema.Property("mcp", "Tools that it may use", .optional(ToolsBody.schema)),
     ])
 
     init(json: JSON) throws(ValueError) {
@@ -133,7 +133,7 @@ struct NewSessionBody: InputValue {
     }
 }
 
-/// How a session is right now.
+/// The status of a session.
 struct WireStatus: Record {
     let session: Session
     let isRunning: Bool
@@ -141,66 +141,66 @@ struct WireStatus: Record {
 
     static let fields: [Field<WireStatus>] = [
         Field("session_id", "The session", .name) { $0.session.id },
-        Field("project_id", "The project in whose folder its tools work") { $0.session.project },
-        Field("model", "The model that is asked when a request names none") { $0.session.model },
-        Field("is_running", "Whether a turn runs") { $0.isRunning },
-        Field("message_count", "How many messages it has") { $0.session.messages },
-        Field("total_tokens", "Tokens used in it, as far as they are known") { $0.session.usage.tokens },
-        Field("total_cost", "US dollars spent in it, as far as it is known") { $0.session.usage.usage.cost },
-        Field("created_at", "When it was made") { $0.session.created },
-        Field("updated_at", "When something was last done in it") { $0.session.updated },
-        Field("enabled_servers", "Sources of tools that may be used; all when absent") { $0.session.selection.servers },
-        Field("enabled_tools", "Tools that may be used; all of those when absent") { $0.session.selection.tools },
-        Field("priority", "Sources in the order in which their tools are offered") { $0.session.selection.priority },
-        Field("open_approvals", "How many calls wait for somebody's word") { $0.approvals },
+        Field("project_id", "Project in whose folder its tools work") { $0.session.project },
+        Field("model", "Model for requests that name none") { $0.session.model },
+        Field("is_running", "Whether a turn is running") { $0.isRunning },
+        Field("message_count", "Number of messages") { $0.session.messages },
+        Field("total_tokens", "Tokens used, as far as known") { $0.session.usage.tokens },
+        Field("total_cost", "Cost in US dollars, as far as known") { $0.session.usage.usage.cost },
+        Field("created_at", "Creation time") { $0.session.created },
+        Field("updated_at", "Time of the last use") { $0.session.updated },
+        Field("enabled_servers", "Allowed sources of tools; absent for all") { $0.session.selection.servers },
+        Field("enabled_tools", "Allowed tools of these sources; absent for all") { $0.session.selection.tools },
+        Field("priority", "Sources whose tools are offered first, in this order") { $0.session.selection.priority },
+        Field("open_approvals", "Number of calls waiting for approval") { $0.approvals },
     ]
 }
 
-/// What all sessions come to.
+/// The totals of all sessions.
 struct WireStats: Record {
     let stats: Stats
 
     static let fields: [Field<WireStats>] = [
-        Field("session_stats", "The sums") { SessionSums(stats: $0.stats) },
-        Field("active_claude_sessions", "How many sessions have a turn running, under the name that others use") {
+        Field("session_stats", "Totals of all sessions") { SessionSums(stats: $0.stats) },
+        Field("active_claude_sessions", "Same as active_sessions, for clients of other gateways") {
             $0.stats.running.count
         },
-        Field("claude_sessions", "Which ones") { $0.stats.running },
+        Field("claude_sessions", "Ids of the sessions with a running turn") { $0.stats.running },
     ]
 }
 
-/// The sums of all sessions.
+/// The figures of the totals.
 struct SessionSums: Record {
     let stats: Stats
 
     static let fields: [Field<SessionSums>] = [
-        Field("active_sessions", "How many sessions have a turn running") { $0.stats.running.count },
-        Field("total_sessions", "How many sessions there are") { $0.stats.sessions },
-        Field("total_projects", "How many projects there are") { $0.stats.projects },
-        Field("total_tokens", "Tokens used, as far as they are known") { $0.stats.usage.tokens },
-        Field("total_cost", "US dollars spent, as far as it is known") { $0.stats.usage.usage.cost },
-        Field("total_messages", "How many messages they have") { $0.stats.messages },
-        Field("models_in_use", "The models of the sessions") { $0.stats.models },
+        Field("active_sessions", "Number of sessions with a running turn") { $0.stats.running.count },
+        Field("total_sessions", "Number of sessions") { $0.stats.sessions },
+        Field("total_projects", "Number of projects") { $0.stats.projects },
+        Field("total_tokens", "Tokens used, as far as known") { $0.stats.usage.tokens },
+        Field("total_cost", "Cost in US dollars, as far as known") { $0.stats.usage.usage.cost },
+        Field("total_messages", "Number of messages in all sessions") { $0.stats.messages },
+        Field("models_in_use", "Models of the sessions") { $0.stats.models },
     ]
 }
 
-/// A message of a session as it was stored.
+/// A stored message of a session.
 struct WireMessage: Record {
     let stored: StoredMessage
 
     static let fields: [Field<WireMessage>] = [
-        Field("number", "Its place in the session, which never changes") { $0.stored.number },
+        Field("number", "Number of the message, which never changes") { $0.stored.number },
         Field("object", "Always message") { _ in "message" },
         Field("role", "Who wrote it", .name) { $0.stored.message.role },
-        Field("content", "All its text") { $0.stored.message.text },
-        Field("parts", "Its pieces in order: text, reasoning, tool_use, tool_result and others, by type") {
+        Field("content", "The whole text") { $0.stored.message.text },
+        Field("parts", "Parts in order, by type: text, reasoning, tool_use, tool_result and others") {
             $0.stored.message.parts.map(Self.json)
         },
-        Field("is_whole", "False for an answer that was stopped or broke off") { $0.stored.isWhole },
-        Field("problem", "What went wrong with it") { $0.stored.problem },
-        Field("model", "Which model wrote it") { $0.model },
-        Field("usage", "What it took") { $0.stored.usage.map(WireUsage.init) },
-        Field("created_at", "When it was stored") { $0.stored.time },
+        Field("is_whole", "False for an answer that was stopped or interrupted") { $0.stored.isWhole },
+        Field("problem", "Why it cannot be read") { $0.stored.problem },
+        Field("model", "Model that wrote it") { $0.model },
+        Field("usage", "Tokens and cost") { $0.stored.usage.map(WireUsage.init) },
+        Field("created_at", "Time it was stored") { $0.stored.time },
     ]
 
     private var model: String? {
@@ -226,7 +226,7 @@ struct WireMessage: Record {
     }
 }
 
-/// What was used, under the names of gateways and of OpenAI's API. What nobody told is left out.
+/// Usage, under the names of gateways and of OpenAI's API. Unknown values are left out.
 struct WireUsage: Record {
     let usage: Usage
 
@@ -235,24 +235,24 @@ struct WireUsage: Record {
         Field("output_tokens", "Tokens written by the model") { $0.usage.outputTokens },
         Field("prompt_tokens", "The same as input_tokens") { $0.usage.inputTokens },
         Field("completion_tokens", "The same as output_tokens") { $0.usage.outputTokens },
-        Field("total_tokens", "Both together") { wire in
+        Field("total_tokens", "Tokens read and written") { wire in
             wire.usage.inputTokens.flatMap { input in wire.usage.outputTokens.map { input + $0 } }
         },
-        Field("total_cost", "US dollars") { $0.usage.cost },
+        Field("total_cost", "Cost in US dollars") { $0.usage.cost },
     ]
 }
 
-/// Which tools a session may use: what `mcp` is in a request, and the body of `POST /v1/sessions/{id}/tools`.
+/// The tools that a session may use: the member `mcp` of a request, and the body of `POST /v1/sessions/{id}/tools`.
 struct ToolsBody: InputValue {
     let selection: ToolSelection
 
     private static let names = Schema.optional(.array(.string))
 
     static let schema = Schema.record([
-        Schema.Property("enabled_servers", "Sources of tools that may be used; all when absent", names),
-        Schema.Property("enabled_tools", "Tools that may be used, by name; all of those sources when absent", names),
-        Schema.Property("priority", "Sources in the order in which their tools are offered", names),
-        Schema.Property("audit_log", "Whether each call is written into the audit", .optional(.boolean)),
+        Schema.Property("enabled_servers", "Allowed sources of tools; absent for all", names),
+        Schema.Property("enabled_tools", "Names of allowed tools of these sources; absent for all", names),
+        Schema.Property("priority", "Sources whose tools are offered first, in this order", names),
+        Schema.Property("audit_log", "Whether every call is written to the audit log", .optional(.boolean)),
     ])
 
     init(json: JSON) throws(ValueError) {
@@ -263,16 +263,16 @@ struct ToolsBody: InputValue {
     }
 }
 
-/// Which tools a session may use, as it is told.
+/// Confirms the tools that a session may use.
 struct WireTools: Record {
     let session: String
     let selection: ToolSelection
 
     static let fields: [Field<WireTools>] = [
         Field("session_id", "The session") { $0.session },
-        Field("enabled_servers", "Sources of tools that may be used; all when absent") { $0.selection.servers },
-        Field("enabled_tools", "Tools that may be used; all of those sources when absent") { $0.selection.tools },
-        Field("priority", "Sources in the order in which their tools are offered") { $0.selection.priority },
-        Field("audit_log", "Whether each call is written into the audit") { $0.selection.auditLog },
+        Field("enabled_servers", "Allowed sources of tools; absent for all") { $0.selection.servers },
+        Field("enabled_tools", "Allowed tools of these sources; absent for all") { $0.selection.tools },
+        Field("priority", "Sources whose tools are offered first, in this order") { $0.selection.priority },
+        Field("audit_log", "Whether every call is written to the audit log") { $0.selection.auditLog },
     ]
 }

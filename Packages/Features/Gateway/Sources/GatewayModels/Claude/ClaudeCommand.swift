@@ -6,42 +6,42 @@ import ModelKit
 public import ProcessKit
 public import TurnLoop
 
-/// Anthropic's `claude` command as a backend: one process for each turn, spoken to in its stream-json mode.
+/// Anthropic's `claude` command as a backend: one process for each turn, used in its stream-json mode.
 ///
-/// The command has tools of its own and runs them in the folder that it is given, with all of its process in a
-/// `ClaudeSandbox`. When it wants to know whether it may, the policy decides or has `approve` asked, as in a `TurnLoop`. It
-/// gets the variables that it is given here and no others.
+/// The command runs its own tools in the given folder, and its whole process is in a `ClaudeSandbox`. When it asks for
+/// permission, the policy decides or calls `approve`, as in a `TurnLoop`. It gets only the environment variables given
+/// here.
 public struct ClaudeCommand: Sendable {
-    /// Decides by what was used so far whether another round may begin; what it throws ends the turn.
+    /// Decides from the usage so far whether another round may start. An error ends the turn.
     public typealias Admit = @Sendable (_ rounds: Int, _ used: Usage) async throws -> Void
 
-    /// How far one turn may go.
+    /// The limits of one turn.
     public struct Limits: Sendable {
-        /// How often the command may ask its model.
+        /// The maximum number of requests to the model.
         public var rounds = 50
-        /// How long a person may think about an approval; after that it counts as denied.
+        /// How long an approval request may wait; after that it counts as denied.
         public var approval: Duration = .seconds(300)
-        /// How long it may take after SIGTERM, which it gets as soon as the turn is to stop, before it gets SIGKILL. Half of
-        /// the 200 ms in which a turn has to stop, so that the rest is left for its end.
+        /// The time between SIGTERM, which is sent when the turn is stopped, and SIGKILL. It is half of the 200 ms in
+        /// which a turn must stop, which leaves the rest for storing its end.
         public var grace: Duration = .milliseconds(100)
-        /// How long it may take to go after its turn has ended.
+        /// How long the process may take to exit after its turn has ended.
         public var farewell: Duration = .seconds(2)
-        /// How long one line of its output may be, in bytes. Contents of files and images stand in one line.
+        /// The maximum size of one line of its output in bytes. A whole file or image can be in one line.
         public var line = 64 << 20
 
         public init() {}
     }
 
-    /// Where the program is.
+    /// The path of the program.
     public let program: String
     public var limits = Limits()
-    /// All of its variables.
+    /// All of its environment variables.
     let environment: CommandEnvironment
     let launcher = Launcher()
     let clock: any Clock<Duration>
     let now: @Sendable () -> Timestamp
 
-    /// - Parameter environment: all that the command gets to see; a key for its service belongs here.
+    /// - Parameter environment: All environment variables of the command, including a key for its service.
     public init(
         program: String, environment: CommandEnvironment, clock: any Clock<Duration>,
         now: @escaping @Sendable () -> Timestamp
@@ -49,16 +49,16 @@ public struct ClaudeCommand: Sendable {
         self.program = program
         self.clock = clock
         self.now = now
-        // It runs under somebody else's control, so that it must neither replace itself nor report anything.
+        // It is controlled by this program, so it must neither update itself nor send telemetry.
         self.environment = CommandEnvironment(
             environment.variables.merging([
                 "DISABLE_AUTOUPDATER": "1", "DISABLE_TELEMETRY": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             ]) { $1 })
     }
 
-    /// The command as it is installed, or nil when there is none in the PATH of these variables.
+    /// The installed command, or nil if there is none in the PATH of these variables.
     ///
-    /// Of the variables it gets those that say who and where the user is, and all of `adding`.
+    /// It gets the variables that describe the user and the system, and all of `adding`.
     public static func find(
         in variables: [String: String], adding: [String: String] = [:], clock: any Clock<Duration>,
         now: @escaping @Sendable () -> Timestamp
@@ -79,17 +79,18 @@ public struct ClaudeCommand: Sendable {
         "NO_PROXY", "https_proxy", "http_proxy", "no_proxy",
     ]
 
-    /// Runs one turn; the person's message is the last of the request.
+    /// Runs one turn. The user's message is the last of the request.
     ///
-    /// All that the command says and does becomes one message, whose calls are done already. The id of its session is in
-    /// `ChatStart.id` and can be given to `resume` in the next turn, which then sends only what is new. Cancelling ends
-    /// the process and its group; what has come is kept. A round that has begun is not broken off for a limit.
+    /// Everything that the command says and does becomes one message, whose calls are already done. The id of its
+    /// session is in `ChatStart.id`. Pass it as `resume` in the next turn, which then sends only what is new.
+    /// Cancelling ends the process and its group, and keeps its output so far. A running round is not ended because of
+    /// a limit.
     ///
     /// - Parameters:
-    ///   - sandbox: nil to run it with all that the user may do.
-    ///   - approve: nil where nobody is there; what had to be asked is denied then.
-    ///   - admit: is asked before each round but the first.
-    /// - Throws: only what `emit` throws. What goes wrong with the command is in the outcome.
+    ///   - sandbox: The sandbox; nil to run with all rights of the user.
+    ///   - approve: Asks for approval; nil to deny every call that needs it.
+    ///   - admit: Called before each round except the first.
+    /// - Throws: Only errors of `emit`. Failures of the command are in the outcome.
     public func run(
         _ request: ChatRequest, in folder: String, sandbox: ClaudeSandbox?, resume: String?, policy: ApprovalPolicy,
         approve: TurnLoop.Approve?, admit: @escaping Admit, emit: @escaping TurnLoop.Emit
@@ -101,17 +102,17 @@ public struct ClaudeCommand: Sendable {
     }
 }
 
-/// What the command is started with and told.
+/// The arguments and messages for the command.
 struct ClaudeOrder {
-    /// The id of the request that begins the talk.
+    /// The id of the request that starts the exchange.
     static let startID = "martlet-start"
 
     let arguments: [String]
     let folder: String
     let resume: String?
-    /// Not among the arguments, which any process can read.
+    /// Not passed as an argument, because any process can read those.
     private let systemPrompt: String
-    /// The blocks of the person's message.
+    /// The blocks of the user's message.
     private let content: JSON
 
     init(_ request: ChatRequest, in folder: String, resume: String?) {
@@ -120,9 +121,9 @@ struct ClaudeOrder {
         var arguments = [
             "-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
             "--include-partial-messages", "--permission-prompt-tool", "stdio",
-            // A project's settings and servers name programs, which the command would start without asking anybody.
+            // The settings and servers of a project can name programs, which the command would start without asking.
             "--setting-sources", "user", "--strict-mcp-config",
-            // Whatever the user's own settings say, it asks us.
+            // It must ask this program, whatever the user's settings say.
             "--permission-mode", "default",
         ]
         if !request.model.isEmpty, request.model != "default" { arguments += ["--model=\(request.model)"] }
@@ -131,7 +132,7 @@ struct ClaudeOrder {
         systemPrompt = request.messages.filter { $0.role == .system }.map(\.text).joined(separator: "\n\n")
         var blocks: [JSON] = []
         let last = request.messages.lastIndex { $0.role == .user }
-        // A session that goes on knows what was said before.
+        // A resumed session knows what was said before.
         if resume == nil, let last { blocks += Self.history(request.messages[..<last]) }
         if let last { blocks += Self.blocks(of: request.messages[last]) }
         content = .array(blocks)
@@ -140,12 +141,12 @@ struct ClaudeOrder {
     func command(_ program: String, _ environment: CommandEnvironment) -> Command {
         var command = Command(program, arguments, environment: environment, workingDirectory: folder)
         command.input = .pipe
-        // The end of its input would only end it after its turn, in which it may do much that nobody watches.
+        // Closing its input would end it only after its turn, which would run unwatched until then.
         command.endsWithParent = true
         return command
     }
 
-    /// The first thing that it is told: it asks us about every call, also those that it would do without a question.
+    /// The first message, which makes it ask about every call, even those that it would run without asking.
     var start: JSON {
         var request: JSONObject = [
             "subtype": "initialize", "hooks": ["PreToolUse": [["hookCallbackIds": ["martlet"]]]],
@@ -175,7 +176,7 @@ struct ClaudeOrder {
         do {
             let blocks = try AnthropicDialect().body(of: request)["messages"]?[0]?["content"]?.array ?? []
             return blocks.map { block in
-                // Where to mark the cache is the command's own affair.
+                // The command sets cache marks itself.
                 guard case .object(var members) = block else { return block }
                 members["cache_control"] = nil
                 return .object(members)

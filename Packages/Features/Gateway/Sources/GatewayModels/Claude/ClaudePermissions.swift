@@ -4,7 +4,7 @@ import JSON
 import ToolKit
 import TurnLoop
 
-/// What the command asks us, and what it is answered.
+/// Handles the command's permission requests.
 struct ClaudePermissions {
     struct Step {
         var events: [TurnEvent] = []
@@ -17,10 +17,10 @@ struct ClaudePermissions {
     }
 
     private let run: ClaudeRun
-    /// The limits of its sandbox; nil where it runs without one.
+    /// The limits of its sandbox; nil if it runs without one.
     var walls: ClaudeSandbox.Walls?
     private var open: [String: Open] = [:]
-    /// Grows by what the person wants to be remembered.
+    /// Includes rules from the user's lasting answers.
     private var policy: ApprovalPolicy
 
     init(_ run: ClaudeRun) {
@@ -28,7 +28,7 @@ struct ClaudePermissions {
         policy = run.policy
     }
 
-    /// Takes a request. What we do not know is answered with an error, because an open one would stop the command.
+    /// Handles a request. Unknown requests get an error, because the command would wait for an answer.
     mutating func take(_ frame: JSON, _ turn: inout ClaudeTurn) -> Step {
         let id = frame["request_id"]?.string ?? ""
         let body = frame["request"]
@@ -71,8 +71,8 @@ struct ClaudePermissions {
             command: command.map { ToolReach.Command($0, isSandboxed: caution == nil, caution: caution) })
     }
 
-    /// What the rules say. A path that is denied to our own tools is denied to the command's too. Any other call could reach
-    /// such a path unseen, so that it is asked about unless the sandbox hides the path.
+    /// The ruling of the rules. A path that is denied to Martlet's own tools is denied to the command's too. Other
+    /// calls could reach such a path unnoticed, so they need approval unless the sandbox hides the path.
     private func ruling(for request: ApprovalRequest) -> (verdict: ApprovalVerdict?, rule: ApprovalRule?) {
         let ruling = policy.ruling(for: request)
         let known = (ruling?.verdict, ruling?.rule)
@@ -86,7 +86,7 @@ struct ClaudePermissions {
         return (.ask, nil)
     }
 
-    /// Takes what somebody has said; an answer that comes too late counts for nothing.
+    /// Handles an answer. An answer that comes too late is ignored.
     mutating func answer(_ id: String, _ answer: Result<ApprovalAnswer, any Error>, _ turn: inout ClaudeTurn) -> Step {
         guard let asked = close(id) else { return Step() }
         let call = asked.request.call
@@ -108,8 +108,7 @@ struct ClaudePermissions {
         case .failure(InteractionError.declined), .failure(is CancellationError):
             return Step(events: turn.deny(call, by: .person), reply: ClaudeReply.deny(id, ClaudeReply.words(nil)))
         case .failure(let error):
-            // Such as an answer given beforehand that does not fit: nobody has decided, and nobody shall think that all is
-            // well.
+            // For example an answer given in advance that does not fit. Nothing was decided, which must be visible.
             let message = AnyFailure(error).message
             if (error as? InteractionError)?.isUnfit == true {
                 turn.hasUnfitApproval = true
@@ -127,7 +126,7 @@ struct ClaudePermissions {
         return unapproved(id, asked.request.call, &turn)
     }
 
-    /// The command does not want to know any more.
+    /// Handles a request that the command has withdrawn.
     mutating func withdraw(_ id: String, _ turn: inout ClaudeTurn) -> [TurnEvent] {
         close(id).map { turn.deny($0.request.call, by: .nobody) } ?? []
     }
@@ -142,7 +141,7 @@ struct ClaudePermissions {
         return asked
     }
 
-    /// Asks somebody, and sees to it that the command does not wait for ever. Both tasks are cancelled by `close`.
+    /// Asks for approval, with a time limit so that the command does not wait forever. `close` cancels both tasks.
     private func ask(
         _ id: String, _ request: ApprovalRequest, _ approve: @escaping TurnLoop.Approve
     ) -> [Task<Void, Never>] {
@@ -166,21 +165,21 @@ struct ClaudePermissions {
     }
 }
 
-/// What is known of the command's own tools, which it names in its questions.
+/// What is known about the command's own tools.
 enum ClaudeTools {
-    /// Those that reach neither files nor the network; each call of a sub-agent is asked about by itself.
+    /// Tools that reach neither files nor the network. Calls of a sub-agent are asked about separately.
     private static let harmless: Set<String> = [
         "TodoWrite", "ToolSearch", "ListAgents", "Task", "TaskStop", "EnterPlanMode", "ReportFindings",
     ]
 
-    /// Those that read files, by the inputs that say where.
+    /// Tools that read files, with the inputs that contain paths.
     private static let reading: [String: [String]] = [
         "Read": ["file_path"], "NotebookRead": ["notebook_path"], "LS": ["path"], "Grep": ["path"],
         "Glob": ["path", "pattern"],
     ]
 
-    /// Whether a call only reads, and only in the folder of the turn: what it reads elsewhere, or fetches, somebody has to
-    /// agree to. A tool that we do not know may do anything.
+    /// Returns `.reads` for a call that only reads in the folder of the turn. Reading elsewhere or fetching needs
+    /// approval, and an unknown tool may do anything.
     static func effect(of call: ToolCall, in folder: String) -> Effect {
         if harmless.contains(call.name) { return .reads }
         guard let places = reading[call.name] else { return .writes }
@@ -194,7 +193,7 @@ enum ClaudeTools {
         return .reads
     }
 
-    /// Those that open one file, which they name.
+    /// Tools that open only the file in this input.
     private static let single: [String: String] = [
         "Read": "file_path", "NotebookRead": "notebook_path", "Edit": "file_path", "MultiEdit": "file_path",
         "Write": "file_path", "NotebookEdit": "notebook_path",
@@ -202,27 +201,27 @@ enum ClaudeTools {
 
     static func opensOneFile(_ tool: String) -> Bool { single[tool] != nil || harmless.contains(tool) }
 
-    /// What a call names, with links followed where they can be.
+    /// The paths in a call, also with links resolved where possible.
     static func paths(of call: ToolCall, in folder: String, _ places: PathGlob.Places) -> [AbsolutePath] {
         (reading[call.name] ?? single[call.name].map { [$0] } ?? []).compactMap { call.input[$0]?.string }.flatMap {
             path in
             let asked = AbsolutePath.joined(path, in: folder)
             var found = [AbsolutePath(asked), places.path(path)]
-            // What cannot be looked at is known by its name alone.
+            // If a path cannot be resolved, only its name is known.
             do throws(FileError) { found.append(AbsolutePath(try Files.place(asked))) } catch {}
             return found
         }
     }
 
     private static func isInside(_ path: String, _ folder: String) -> Bool {
-        // The command reads `~` as the person's home, and braces and brackets as other paths than they look like.
+        // The command expands `~` to the home folder, and braces and brackets to other paths.
         if path.hasPrefix("~") || path.utf8.contains(where: { "{[\0".utf8.contains($0) }) { return false }
         if path.utf8.split(separator: UInt8(ascii: "/")).contains(where: { $0.elementsEqual("..".utf8) }) {
             return false
         }
         do throws(FileError) {
             let root = try Files.canonical(folder)
-            // What is not there yet, or is a pattern, is where the nearest folder above it is.
+            // A path that does not exist yet, or is a pattern, is located by its nearest existing parent folder.
             let place = try Files.place(AbsolutePath.joined(path, in: root))
             return AbsolutePath(place).lies(beneath: AbsolutePath(root))
         } catch {
@@ -231,7 +230,7 @@ enum ClaudeTools {
     }
 }
 
-/// What we answer to requests of the command.
+/// Replies to the command's requests.
 enum ClaudeReply {
     static func allow(_ id: String, _ input: JSON) -> JSON {
         success(id, ["behavior": "allow", "updatedInput": input])
@@ -241,7 +240,7 @@ enum ClaudeReply {
         success(id, ["behavior": "deny", "message": .string(words)])
     }
 
-    /// Has the command ask whether it may do the call that it is about to do.
+    /// Makes the command ask for permission for its next call.
     static func hook(_ id: String) -> JSON {
         success(id, ["hookSpecificOutput": ["hookEventName": "PreToolUse", "permissionDecision": "ask"]])
     }
@@ -263,7 +262,7 @@ enum ClaudeReply {
         ]
     }
 
-    /// Why somebody does not allow a call.
+    /// The message for a call that the user denied.
     static func words(_ reason: String?) -> String {
         "the user does not allow this call" + (reason.map { ": \($0)" } ?? "")
     }

@@ -7,7 +7,7 @@ import TurnLoop
 
 /// One turn of the command.
 struct ClaudeRun: Sendable {
-    /// What the reader of the events has thrown, which ends the turn with that error and no other.
+    /// An error of the reader of the events, which ends the turn with exactly that error.
     struct EmitFailure: Error {
         let error: any Error
     }
@@ -36,7 +36,7 @@ struct ClaudeRun: Sendable {
 
     func run() async throws -> TurnOutcome {
         guard !Task.isCancelled else { return TurnOutcome(end: .stopped) }
-        // A task of its own, because a cancelled one could not ask the process to stop. It is awaited right here.
+        // Runs in a new task, because a cancelled task could not ask the process to stop. It is awaited here.
         let worker = Task { try await work() }
         defer { inbox.close() }
         return try await withTaskCancellationHandler {
@@ -52,13 +52,13 @@ struct ClaudeRun: Sendable {
         do {
             var command = order.command(claude.program, claude.environment)
             let prepared = try await sandbox?.prepare(command)
-            // What is guarded in the folder stays guarded until the command has ended.
+            // Guards of paths in the folder must stay until the command has ended.
             defer { withExtendedLifetime(prepared) {} }
             if let prepared {
                 talk.permissions.walls = prepared.walls
                 command = prepared.sandboxed.command.started(like: command)
             }
-            // A task that is cancelled has given it its time before.
+            // A cancelled task has already granted the grace period.
             try await claude.launcher.withChild(command, grace: .zero) { child in
                 defer { talk.errors = child.errorTail }
                 inbox.begin(child)
@@ -70,7 +70,7 @@ struct ClaudeRun: Sendable {
                 }
                 await child.terminate(grace: claude.limits.grace)
             }
-            // Bubblewrap's words are about the sandbox, which the command never was in.
+            // A message of bubblewrap means that the sandbox failed and the command never ran.
             if let failure = prepared?.sandboxed.failure(talk.status, errors: talk.errors), !talk.isStopping {
                 problem = AnyFailure(failure)
             }
@@ -80,19 +80,19 @@ struct ClaudeRun: Sendable {
             talk.isStopping = true
         } catch let error as ProcessError where [.notFound, .notExecutable, .workingDirectory].contains(error.kind) {
             problem = AnyFailure(
-                GatewayModelsError(.claudeMissing, "the claude command cannot be used: \(error.message)", cause: error))
+                GatewayModelsError(.claudeMissing, "cannot run the claude command: \(error.message)", cause: error))
         } catch {
             problem = AnyFailure(error)
         }
         let (outcome, events) = talk.outcome(problem)
-        // What is to be stored gets there, also when the turn was cancelled.
+        // The last events must be stored even if the turn was cancelled.
         try await Task { try await emit(events) }.value
         return outcome
     }
 }
 
 extension Command {
-    /// The same program, spoken to and ended as another one.
+    /// The same command with the input and the end of another one.
     fileprivate func started(like other: Command) -> Command {
         var command = self
         (command.input, command.endsWithParent) = (other.input, other.endsWithParent)
@@ -100,7 +100,7 @@ extension Command {
     }
 }
 
-/// Something that a running turn has to deal with.
+/// An event that a running turn must handle.
 enum ClaudeNews: Sendable {
     case line([UInt8])
     /// The output could not be read to its end.
@@ -108,15 +108,15 @@ enum ClaudeNews: Sendable {
     case outputEnded
     case exited(ChildStatus)
     case answered(String, Result<ApprovalAnswer, any Error>)
-    /// Nobody has answered a request in time.
+    /// An approval request was not answered in time.
     case expired(String)
-    /// The person wants the turn to end.
+    /// The user stopped the turn.
     case stopped
-    /// The process has not gone by itself since so many lines were read.
+    /// The process did not exit in time after this number of lines.
     case overdue(after: Int)
 }
 
-/// Brings all news of a turn into one order, so that one task deals with one thing after another.
+/// A queue for all events of a turn, so that one task handles them one after another.
 final class ClaudeInbox: Sendable {
     let news: AsyncStream<ClaudeNews>
     private let posting: AsyncStream<ClaudeNews>.Continuation
@@ -138,7 +138,7 @@ final class ClaudeInbox: Sendable {
 
     func post(_ news: ClaudeNews) { posting.yield(news) }
 
-    /// Reads the process's lines, each when the one before was dealt with, so that a slow reader slows the process.
+    /// Reads lines of the process, each after the previous one was handled, so that a slow reader slows the process.
     func read(_ output: OutputPipe, limit: Int) async {
         var next = permits.makeAsyncIterator()
         do {
@@ -152,10 +152,10 @@ final class ClaudeInbox: Sendable {
         post(.outputEnded)
     }
 
-    /// The last line was dealt with.
+    /// Tells that the last line was handled.
     func permitNextLine() { permitting.yield() }
 
-    /// Says which process is to end when the turn is stopped.
+    /// Sets the process to end when the turn is stopped.
     func begin(_ child: ChildProcess) {
         let isStopped = state.withLock { state in
             state.child = child
@@ -164,12 +164,12 @@ final class ClaudeInbox: Sendable {
         if isStopped { child.send(.terminate) }
     }
 
-    /// Asks for the turn's end, and cancels its task when that takes too long. The process is asked right here: the task
-    /// may be waiting for a client that reads nothing.
+    /// Asks the turn to end, and cancels its task if that takes too long. The process gets its signal here, because the
+    /// task may be waiting for a client that reads nothing.
     func stop(_ worker: Task<TurnOutcome, any Error>, after limit: Duration, on clock: any Clock<Duration>) {
         post(.stopped)
         let alarm = Task {
-            // Cut short when the turn has ended by itself.
+            // Cancelled when the turn has ended.
             do { try await clock.sleep(for: limit) } catch { return }
             worker.cancel()
         }

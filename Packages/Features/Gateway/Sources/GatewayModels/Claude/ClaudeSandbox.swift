@@ -4,43 +4,43 @@ import ProcessKit
 public import SandboxKit
 public import ToolKit
 
-/// The sandbox in which the `claude` command works with all that it starts: it sees the folder of its turn, its own
-/// program, its sign-in, the user's settings for it, and the sessions that it has kept for this folder. Nothing else that it
-/// writes outlasts the turn.
+/// The sandbox for the `claude` command and its child processes. They see the folder of the turn, the program, its
+/// sign-in, the user's settings for it, and its sessions for this folder. Other files that they write are gone after
+/// the turn.
 public struct ClaudeSandbox: Sendable {
-    /// The part of its own folder that it reads and must not change: some of these files name programs to run.
+    /// The entries of its own folder that it may read but not change, because some of these files name programs to run.
     private static let settings = [
         "settings.json", "CLAUDE.md", "rules", "agents", "commands", "skills", "output-styles", "plugins",
     ]
-    /// It writes a renewed sign-in here.
+    /// The file to which it writes a renewed sign-in.
     private static let signIn = ".credentials.json"
-    /// It shortens longer names of folders and adds a hash.
+    /// The length above which it shortens names of folders and adds a hash.
     private static let longestName = 200
 
     private let workspace: Workspace
     private let sandbox: Sandbox
 
     /// - Parameters:
-    ///   - workspace: the folder of the turn, with what rules keep from tools.
-    ///   - sandbox: the sandbox of models' commands; `claude` gets a network in it in any case, to reach its model.
+    ///   - workspace: The folder of the turn, with the paths that rules deny to tools.
+    ///   - sandbox: The sandbox for models' commands. `claude` always gets network access, to reach its model.
     public init(_ workspace: Workspace, _ sandbox: Sandbox) {
         (self.workspace, self.sandbox) = (workspace, sandbox)
     }
 
-    /// The command, ready to be started in the sandbox.
+    /// The command, ready to start in the sandbox.
     struct Prepared {
         let sandboxed: SandboxedCommand
         let walls: Walls
     }
 
-    /// What the sandbox does not keep the command from.
+    /// What the sandbox does not prevent.
     struct Walls {
-        /// Why it can reach something that a rule denies; nil where the sandbox hides all of that.
+        /// Why the command can reach something that a rule denies; nil if the sandbox hides all of it.
         let gap: String?
-        /// Whether it has a network although other commands of models have none.
+        /// Whether it has network access although other models' commands have none.
         let hasExtraNetwork: Bool
 
-        /// What to tell who is asked about one of its commands.
+        /// The caution to show with an approval request for one of its commands.
         var caution: String? {
             gap ?? (hasExtraNetwork ? "claude needs the network, and its commands have it too" : nil)
         }
@@ -66,10 +66,10 @@ public struct ClaudeSandbox: Sendable {
             sandboxed: sandboxed, walls: Walls(gap: gap, hasExtraNetwork: !self.sandbox.hasNetwork))
     }
 
-    /// What must be visible to start a program that is not among the system's.
+    /// The files that must be visible to start a program outside the system's folders.
     private static func files(of program: String, called name: String, home: String?) -> [String] {
         var files = [program]
-        // Its package, and those that it needs.
+        // The program's package, and those that it needs.
         if let range = program.firstRange(of: "/node_modules/") {
             files = [program[..<range.lowerBound] + "/node_modules"]
         }
@@ -79,8 +79,8 @@ public struct ClaudeSandbox: Sendable {
         return holdsHome ? files : files + [folder.text]
     }
 
-    /// The name under which it keeps the sessions of this folder. If a version uses another name, its sessions end with the
-    /// turn, and the next turn tells it what was said.
+    /// The name under which it keeps the sessions of this folder. If a version uses another name, its sessions are lost
+    /// after the turn, and the next turn sends it the conversation.
     private static func name(of workspace: Workspace) -> String {
         let units = workspace.place.text.utf16.prefix(longestName).map { unit -> Character in
             guard unit < 128, let scalar = Unicode.Scalar(unit) else { return "-" }

@@ -3,12 +3,12 @@ import JSON
 import ProcessKit
 import TurnLoop
 
-/// The talk with a running process. It belongs to the one task that runs it.
+/// The exchange with a running process. Only one task uses it.
 struct ClaudeTalk {
     private let run: ClaudeRun
     private var turn: ClaudeTurn
     var permissions: ClaudePermissions
-    /// What is to be written. A task of its own writes it, so that a process that writes before it reads blocks nobody.
+    /// Outgoing messages. A separate task writes them, so that a process that does not read yet cannot block this one.
     private let outgoing = AsyncStream.makeStream(of: JSON.self)
     private var tasks: [Task<Void, Never>] = []
     private(set) var status: ChildStatus?
@@ -16,11 +16,11 @@ struct ClaudeTalk {
     private var isOverdue = false
     private var lines = 0
     private var garbage = 0
-    /// Whether the person wants it to end.
+    /// Whether the user stopped the turn.
     var isStopping = false
-    /// Which limit does not let it go on.
+    /// The limit or error that ends the turn.
     private var refusal: TurnOutcome.End?
-    /// The last of what it wrote to its standard error.
+    /// The end of its standard error output.
     var errors: [UInt8] = []
 
     init(_ run: ClaudeRun) {
@@ -34,7 +34,7 @@ struct ClaudeTalk {
         let (output, input, frames) = (try child.output, try child.input, outgoing.stream)
         let reader = Task { await inbox.read(output, limit: limit) }
         let watcher = Task {
-            // The scope of the child ends this, and then nobody asks.
+            // An error means that the scope of the child has ended, and the status is no longer needed.
             do { inbox.post(.exited(try await child.exitStatus())) } catch {}
         }
         let writer = Task {
@@ -42,7 +42,7 @@ struct ClaudeTalk {
                 for await frame in frames { try await input.write(Array((frame.text() + "\n").utf8)) }
                 input.close()
             } catch {
-                // It reads no more; what it says, or its end, tells why.
+                // It has stopped reading; its messages or its exit tell why.
             }
         }
         tasks += [reader, watcher, writer]
@@ -70,7 +70,7 @@ struct ClaudeTalk {
             if status == nil { expectEnd() }
         case .exited(let status):
             self.status = status
-            // Its last lines may still have to be read, and a process that it has left behind may hold its output.
+            // Its last lines may still be unread, and a process that it left behind may hold its output open.
             if !isDrained { expectEnd() }
         case .answered(let id, let answer):
             try await settle(permissions.answer(id, answer, &turn))
@@ -82,7 +82,7 @@ struct ClaudeTalk {
                 "type": "control_request", "request_id": "martlet-interrupt", "request": ["subtype": "interrupt"],
             ])
         case .overdue(let after):
-            // While there is still something to read it is not the process that is slow.
+            // While there are lines to read, the process is not the slow one.
             if lines == after { isOverdue = true } else { expectEnd() }
         }
     }
@@ -92,7 +92,7 @@ struct ClaudeTalk {
         guard let frame = Self.frame(line), let type = frame["type"]?.string else {
             garbage += 1
             if garbage == 1 {
-                try await deliver([.notice("claude wrote a line that is no message; it was passed over")])
+                try await deliver([.notice("claude wrote an invalid message; it was ignored")])
             }
             return
         }
@@ -104,7 +104,7 @@ struct ClaudeTalk {
         default:
             try await deliver(turn.receive(frame))
             if turn.result != nil {
-                // The end of its input is the end of its work.
+                // Closing its input makes it exit.
                 outgoing.continuation.finish()
                 expectEnd()
             } else if let denial = turn.denial {
@@ -115,7 +115,7 @@ struct ClaudeTalk {
         }
     }
 
-    /// Gives it the message once it knows how to ask.
+    /// Sends the user's message after the command has confirmed that it will ask for permission.
     private mutating func begin(_ response: JSON?) {
         guard response?["request_id"]?.string == ClaudeOrder.startID else { return }
         if response?["subtype"]?.string != "success" {
@@ -142,17 +142,17 @@ struct ClaudeTalk {
         if let reply = step.reply { send(reply) }
     }
 
-    /// Nil for what is no JSON, which is told as what is no message.
+    /// The parsed line; nil if it is not JSON, which counts as an invalid message.
     private static func frame(_ line: [UInt8]) -> JSON? {
         do { return try JSON(parsing: line, reading: .stream) } catch { return nil }
     }
 
-    /// Waits no longer than is polite for what is left.
+    /// Sets a time limit for the rest of its output and its exit.
     private mutating func expectEnd() {
         let (inbox, clock, limit, lines) = (run.inbox, run.claude.clock, run.claude.limits.farewell, lines)
         tasks.append(
             Task {
-                // Cut short when the end has come.
+                // Cancelled when it has ended.
                 do { try await clock.sleep(for: limit) } catch { return }
                 inbox.post(.overdue(after: lines))
             })
@@ -168,7 +168,7 @@ struct ClaudeTalk {
         }
     }
 
-    /// What came of it, and what is still to be told.
+    /// The outcome of the turn, and its last events.
     mutating func outcome(_ problem: AnyFailure?) -> (TurnOutcome, [TurnEvent]) {
         turn.finish(
             ClaudeEnd(
@@ -176,18 +176,18 @@ struct ClaudeTalk {
     }
 }
 
-/// How the process ended, from which follows how the turn did.
+/// How the process ended, which determines how the turn ended.
 struct ClaudeEnd {
-    /// How many characters of its messages a failure quotes.
+    /// The maximum number of characters of its messages that an error quotes.
     private static let longestQuotation = 600
 
     var isStopping: Bool
-    /// What did not let it go on.
+    /// The limit or error that ended the turn.
     var refusal: TurnOutcome.End?
     var status: ChildStatus?
-    /// The last of its messages.
+    /// The end of its standard error output.
     var errors: [UInt8]
-    /// What kept it from running.
+    /// The error that kept it from running.
     var problem: AnyFailure?
     var run: ClaudeRun
 
@@ -200,7 +200,7 @@ struct ClaudeEnd {
         if result.subtype == "error_max_turns" { return .roundLimit }
         let said = result.errors.first ?? result.text ?? turn.serviceWords ?? String(decoding: errors, as: UTF8.self)
         let words = words(said)
-        // A session that is not known any more is found out before anything else happens.
+        // The command reports an unknown session before it does anything else.
         if let resume = run.order.resume, turn.rounds == 0, turn.serviceWords == nil,
             result.subtype == "error_during_execution"
         {
@@ -208,9 +208,9 @@ struct ClaudeEnd {
             return .failed(
                 AnyFailure(
                     GatewayModelsError(
-                        .claudeSession, "claude cannot go on with its session \(session)\(words); start a new one")))
+                        .claudeSession, "claude cannot resume its session \(session)\(words); start a new one")))
         }
-        return .failed(AnyFailure(GatewayModelsError(.claudeFailed, "claude could not do this turn\(words)")))
+        return .failed(AnyFailure(GatewayModelsError(.claudeFailed, "claude failed in this turn\(words)")))
     }
 
     private var crash: GatewayModelsError {
@@ -221,11 +221,11 @@ struct ClaudeEnd {
             case nil: "its output"
             }
         let words = words(String(decoding: errors, as: UTF8.self))
-        return GatewayModelsError(.claudeCrashed, "claude ended \(how) before its turn was done\(words); try again")
+        return GatewayModelsError(.claudeCrashed, "claude ended \(how) before it finished the turn\(words); try again")
     }
 
-    /// Words of the command as a part of our sentence: short, harmless, without any secret that it was given or that can
-    /// be known by its shape.
+    /// Text of the command for use in an error message: short, escaped, without its secrets and without texts that look
+    /// like secrets.
     private func words(_ said: String) -> String {
         var said = said
         for (name, value) in run.claude.environment.variables where value.count >= 8 && Self.isSecret(name) {
@@ -245,10 +245,10 @@ struct ClaudeEnd {
 }
 
 extension ClaudeTurn {
-    /// What came of the turn, and the last events: results of calls that have none, and the message to be stored.
+    /// The outcome of the turn, and the last events: results for calls without one, and the message to store.
     mutating func finish(_ end: ClaudeEnd) -> (TurnOutcome, [TurnEvent]) {
         var outcome = TurnOutcome(end: end.end(of: self))
-        var (isWhole, words) = (false, "no result of this call is known: claude ended before it was done")
+        var (isWhole, words) = (false, "the result of this call is not known: claude ended before it finished")
         switch outcome.end {
         case .answered: isWhole = true
         case .stopped: words = "stopped by the person before it was done"
@@ -256,7 +256,7 @@ extension ClaudeTurn {
         }
         var events = settleAll(words)
         var message = Message(.assistant, parts)
-        // What a command of its own answers comes in the result alone.
+        // The answer to one of claude's slash commands comes only in the result.
         if isWhole, message.text.isEmpty, let text = result?.text, !text.isEmpty {
             message.parts.append(.text(text))
             events.append(.chat(.text(text)))

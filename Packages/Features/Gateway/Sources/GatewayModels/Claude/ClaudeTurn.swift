@@ -2,25 +2,25 @@ import Capabilities
 import JSON
 import TurnLoop
 
-/// What the command has said and done in a turn, read from its frames. It does no I/O.
+/// What the command said and did in a turn, read from its frames. It does no I/O.
 struct ClaudeTurn {
-    /// A block that is being written. Its frame comes before its end and has the text that counts.
+    /// A block that is being streamed. Its frame arrives before its end and has the final text.
     struct Block {
         var isReasoning = false
         var text = ""
-        /// Whether its frame has come.
+        /// Whether its frame has arrived.
         var isSettled = false
     }
 
     let now: @Sendable () -> Timestamp
-    /// Whether the command goes on with a session of its own.
+    /// Whether the command resumed one of its sessions.
     let isResumed: Bool
     private(set) var start: ChatStart?
     var parts: [Message.Part] = []
     private(set) var result: ClaudeResult?
-    /// The command's own words about a failure of its service.
+    /// The command's message about a failure of its service.
     var serviceWords: String?
-    /// What the service said of a key or sign-in that it does not accept, which no further try will change.
+    /// The service's message about a refused key or sign-in, for which retries are useless.
     private(set) var denial: String?
     var usage = Usage()
     var updates: [String: CallUpdate] = [:]
@@ -30,11 +30,11 @@ struct ClaudeTurn {
     var order: [String] = []
     var block: Block?
     var counted: Set<String> = []
-    /// What the last round is known to have written.
+    /// The tokens that the last round is known to have written.
     var written = 0
-    /// The calls of the last round that have no result yet.
+    /// The calls of the last round without a result yet.
     var open: Set<String> = []
-    /// Whether a round is over and the model is about to be asked again.
+    /// Whether a round has ended and the model is about to be asked again.
     private(set) var isBetweenRounds = false
 
     init(isResumed: Bool, now: @escaping @Sendable () -> Timestamp) {
@@ -45,7 +45,7 @@ struct ClaudeTurn {
     var calls: Int { order.count }
     var failedCalls: Int { updates.values.count { $0.result?.isError == true } }
 
-    /// Takes a frame; what is unknown is passed over.
+    /// Handles a frame; unknown frames are ignored.
     mutating func receive(_ frame: JSON) -> [TurnEvent] {
         let isSubAgent = frame["parent_tool_use_id"]?.string != nil
         isBetweenRounds = false
@@ -53,7 +53,7 @@ struct ClaudeTurn {
         case "system": return receive(system: frame)
         case "stream_event" where !isSubAgent: return receive(piece: frame["event"] ?? .null)
         case "assistant" where !isSubAgent: return receive(assistant: frame)
-        // Results of a sub-agent count where somebody was asked about the call.
+        // Results of a sub-agent count if there was a permission request for the call.
         case "user":
             let events = receive(results: frame["message"]?["content"]?.array ?? [])
             isBetweenRounds = !events.isEmpty && !isSubAgent && open.isEmpty
@@ -62,7 +62,7 @@ struct ClaudeTurn {
             let result = ClaudeResult(frame)
             self.result = result
             settleBlock()
-            // The account of a turn that was stopped leaves out the message that was cut off.
+            // The total of a stopped turn does not include the interrupted message.
             if let total = result.usage, !result.isError || total.tokens >= usage.tokens { usage = total }
             usage.cost = cost(by: result)
             return [.chat(.usage(usage))]
@@ -70,14 +70,15 @@ struct ClaudeTurn {
         }
     }
 
-    /// What the turn has cost: as the command says, else by the list of prices. The session's total is this turn's only in
-    /// a new session; in an old one it is better than nothing, since a budget must not stop counting.
+    /// The cost of the turn, as reported by the command or else estimated from list prices. The session's total equals
+    /// the turn's cost only in a new session; in a resumed one it is the last resort, since a budget must keep
+    /// counting.
     private func cost(by result: ClaudeResult) -> Cost? {
         if let cost = result.turnCost { return cost }
         return isResumed ? estimate ?? result.sessionCost : result.sessionCost ?? estimate
     }
 
-    /// What the usage would cost by the list, for a turn that ends before the command says it.
+    /// The cost of the usage at list prices, for a turn that ends before the command reports its cost.
     var estimate: Cost? {
         guard let model = start?.model else { return nil }
         return ModelTable.known.description(of: model, provider: "anthropic")?.price?.cost(of: usage)
@@ -86,7 +87,7 @@ struct ClaudeTurn {
     private mutating func receive(system frame: JSON) -> [TurnEvent] {
         switch frame["subtype"]?.string {
         case "init":
-            // It comes again for each turn of a session.
+            // It comes again in each turn of a session.
             guard start == nil else { return [] }
             let start = ChatStart(id: frame["session_id"]?.string, model: frame["model"]?.string)
             self.start = start
@@ -97,7 +98,7 @@ struct ClaudeTurn {
                 return []
             }
             let (attempt, most) = (frame["attempt"]?.int ?? 1, frame["max_retries"]?.int ?? 0)
-            return [.notice("the service of claude does not answer; attempt \(attempt) of \(most)")]
+            return [.notice("claude's service does not respond; attempt \(attempt) of \(most)")]
         case "compact_boundary": return [.notice("claude has summarised the earlier part of its session")]
         default: return []
         }
@@ -105,7 +106,7 @@ struct ClaudeTurn {
 }
 
 extension Usage {
-    /// All that was read and written, as far as it is known.
+    /// All known tokens, read and written.
     fileprivate var tokens: Int { (inputTokens ?? 0) + (outputTokens ?? 0) }
 }
 
@@ -118,7 +119,7 @@ extension ClaudeTurn {
         return note(call)
     }
 
-    /// A call is known by its id, whether its frame or the question about it comes first.
+    /// Registers a call by its id, whether its frame or the permission request for it comes first.
     private mutating func note(_ call: ToolCall) -> [TurnEvent] {
         guard updates[call.id] == nil else { return [] }
         var update = CallUpdate(call, source: "claude")
@@ -145,7 +146,7 @@ extension ClaudeTurn {
         return change(call) { update in
             update.state = .approved
             update.decision = ApprovalDecision(isAllowed: true, by: origin)
-            // The time that somebody took to decide is not the tool's.
+            // The time for the approval does not count as the tool's.
             update.started = time
         }
     }
@@ -178,7 +179,7 @@ extension ClaudeTurn {
         return [.chat(.result(result)), .call(update)]
     }
 
-    /// Gives each call a result that has none, so that the history stays valid.
+    /// Adds a result to each call without one, so that the history stays valid.
     mutating func settleAll(_ words: String) -> [TurnEvent] {
         settleBlock()
         return order.flatMap { settle($0, words, isError: true) }
@@ -215,15 +216,15 @@ extension ClaudeTurn {
             self.block?.text += piece
             return [.chat(block.isReasoning ? .reasoning(piece) : .text(piece))]
         case "message_delta":
-            // The frames of a message come before its end, and know only what was written until then.
+            // The frames of a message arrive before its end, and report only the tokens written until then.
             if let all = event["usage"]?["output_tokens"]?.int, !counted.isEmpty { count(written: all) }
             return []
         default: return []
         }
     }
 
-    /// Counts a message once: all its frames have its id and the same usage. Its start comes before them, so that also a
-    /// message that is cut off counts with what it has read.
+    /// Counts a message once: all its frames have its id and the same usage. Its start comes before them, so that the
+    /// input of an interrupted message counts too.
     private mutating func began(message: JSON?) -> [TurnEvent] {
         guard let id = message?["id"]?.string, counted.insert(id).inserted else { return [] }
         rounds += 1
@@ -244,7 +245,7 @@ extension ClaudeTurn {
     mutating func receive(assistant frame: JSON) -> [TurnEvent] {
         guard let message = frame["message"] else { return [] }
         let content = message["content"]?.array ?? []
-        // What the command itself says in the model's place is about a failure.
+        // A message by the command itself in the model's place is about a failure.
         if message["model"]?.string == "<synthetic>" || frame["error"]?.string != nil {
             serviceWords = content.compactMap { $0["text"]?.string }.first ?? serviceWords
             return []
@@ -265,7 +266,7 @@ extension ClaudeTurn {
         return events
     }
 
-    /// Takes a whole block, of which some may have been shown already.
+    /// Handles a whole block, part of which may have been streamed already.
     private mutating func said(
         _ whole: String, isReasoning: Bool, _ part: (String) -> Message.Part
     ) -> [TurnEvent] {
@@ -278,13 +279,13 @@ extension ClaudeTurn {
         }
         guard !whole.isEmpty else { return [] }
         parts.append(part(whole))
-        // What was shown cannot be taken back; where the frame has other words, only they are kept.
+        // Streamed text cannot be taken back. If the frame differs, its text is stored and nothing more is streamed.
         guard whole.utf8.count > shown.utf8.count, whole.utf8.starts(with: shown.utf8) else { return [] }
         let rest = String(decoding: whole.utf8.dropFirst(shown.utf8.count), as: UTF8.self)
         return [.chat(isReasoning ? .reasoning(rest) : .text(rest))]
     }
 
-    /// Keeps a block whose frame never came.
+    /// Keeps a block whose frame never arrived.
     mutating func settleBlock() {
         if let block, !block.isSettled, !block.text.isEmpty {
             parts.append(block.isReasoning ? .reasoning(Reasoning(block.text)) : .text(block.text))
@@ -293,18 +294,18 @@ extension ClaudeTurn {
     }
 }
 
-/// The command's own account of a turn, which ends it.
+/// The command's final report of a turn.
 struct ClaudeResult {
-    /// Success is this and nothing else; the subtype says "success" also when the service has failed.
+    /// Only this decides about success; the subtype is "success" even if the service failed.
     let isError: Bool
     let subtype: String
-    /// Its last words, or those about the failure.
+    /// Its final text, or the error message.
     let text: String?
     let errors: [String]
     let usage: Usage?
-    /// What the session has cost. In one that is gone on with, earlier turns are in it, though `usage` is this turn's.
+    /// The cost of the session. In a resumed session it includes earlier turns, although `usage` is only this turn's.
     let sessionCost: Cost?
-    /// What this turn has cost; nil where the command does not say.
+    /// The cost of this turn; nil if the command does not report it.
     let turnCost: Cost?
 
     init(_ frame: JSON) {
@@ -324,7 +325,7 @@ struct ClaudeResult {
         return Cost(nanodollars: Int((dollars * 1e9).rounded()))
     }
 
-    /// What Anthropic counts, in which the parts of the cache stand apart.
+    /// Reads Anthropic's usage, which counts cached tokens separately.
     static func usage(_ json: JSON?) -> Usage? {
         guard let json, let input = json["input_tokens"]?.int else { return nil }
         let (read, written) = (json["cache_read_input_tokens"]?.int, json["cache_creation_input_tokens"]?.int)

@@ -1,7 +1,7 @@
 import Capabilities
 import JSON
 
-/// A shell command, and what is told of its end.
+/// Runs a shell command and reports its result.
 struct CommandRun {
     private static let linesShown = 40
 
@@ -14,12 +14,12 @@ struct CommandRun {
         switch result.exitCode {
         case 0?: desk.say("\(shown) succeeded.")
         case let code?: desk.say("\(shown) **failed** with exit code \(code).")
-        case nil: desk.say(result.isError ? "\(shown) **failed**." : "\(shown) has run.")
+        case nil: desk.say(result.isError ? "\(shown) **failed**." : "\(shown) finished.")
         }
         let lines = result.content.split(separator: "\n", omittingEmptySubsequences: false)
         let problems = result.isError || result.exitCode ?? 0 != 0 ? Self.problems(in: lines) : []
         if !problems.isEmpty, lines.count > Self.linesShown {
-            desk.say("Lines that look like the reason:")
+            desk.say("Possible causes:")
             desk.say(Markdown.block(problems.joined(separator: "\n")))
         }
         guard !result.content.isEmpty else { return desk.say("It printed nothing.") }
@@ -56,7 +56,7 @@ struct RunCommand: Intention {
     func carryOut(at desk: inout Desk) throws(Stop) { try run.carryOut(at: &desk) }
 }
 
-/// "run the tests": finds out how, and does it.
+/// "run the tests": finds the command for the tests and runs it.
 struct RunTests: Intention {
     init() {}
 
@@ -76,13 +76,13 @@ struct RunTests: Intention {
         let found = ProjectFile.all.filter { names.contains($0.name) }
         for file in found {
             guard let command = try command(of: file, at: &desk) else { continue }
-            desk.say("\(Markdown.code(file.name)) says that the tests are run by \(Markdown.code(command)).")
+            desk.say("According to \(Markdown.code(file.name)), \(Markdown.code(command)) runs the tests.")
             return try CommandRun(command: command, seconds: 600).carryOut(at: &desk)
         }
         let looked = ProjectFile.all.map { Markdown.code($0.name) }.joined(separator: ", ")
         throw .impossible(
             """
-            I do not see how the tests of this project are run: I looked for \(looked). \
+            I do not know how to run this project's tests: there is none of \(looked). \
             Tell me the command, such as ``run `./test.sh` ``.
             """)
     }
@@ -104,11 +104,11 @@ struct RunTests: Intention {
     }
 }
 
-/// The files that say how a project is built, the ones that decide first.
+/// The files that show how a project is built, in order of precedence.
 struct ProjectFile {
     let name: String
     let what: String
-    /// How its tests are run; nil where the file's content has to tell.
+    /// The command for its tests; nil if it depends on the file's content.
     let test: String?
 
     static let all = [

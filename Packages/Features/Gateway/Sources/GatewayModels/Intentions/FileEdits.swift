@@ -33,11 +33,11 @@ struct CreateFile: Intention {
     func carryOut(at desk: inout Desk) throws(Stop) {
         guard desk.offers(.write) else { throw .lacks(.write) }
         if !overwrites {
-            // What is there already must not be lost by a word like "create".
+            // A word like "create" must not overwrite an existing file.
             let there = try desk.ask(.read, ["path": .string(path), "limit": 1])
             guard there.isError else {
                 throw .impossible(
-                    "\(Markdown.code(path)) is there already, so I leave it alone. Say **overwrite \(path) with …** if you mean it."
+                    "\(Markdown.code(path)) already exists. Say **overwrite \(path) with …** to replace it."
                 )
             }
         }
@@ -98,11 +98,11 @@ struct AddLine: Intention {
         }
         guard !lines.lines.isEmpty else {
             throw .impossible(
-                "\(Markdown.code(path)) is empty, so there is nothing to add to: say **create \(path) with …**.")
+                "\(Markdown.code(path)) is empty, so I cannot add to it; say **overwrite \(path) with …**.")
         }
         guard let block = lines.block(around: anchor) else {
             throw .impossible(
-                "\(Markdown.code(path)) has no line \(anchor), or its lines repeat so that I cannot tell them apart.")
+                "\(Markdown.code(path)) has no line \(anchor), or its lines repeat and I cannot tell them apart.")
         }
         var changed = block.compactMap { lines[$0] }
         let place = anchor - block.lowerBound
@@ -134,31 +134,31 @@ struct RemoveLine: Intention {
 
     func carryOut(at desk: inout Desk) throws(Stop) {
         guard desk.offers(.edit) else { throw .lacks(.edit) }
-        guard range.count <= 100 else { throw .impossible("I remove 100 lines at most at a time.") }
+        guard range.count <= 100 else { throw .impossible("I can remove at most 100 lines at a time.") }
         let lines = try desk.lines(of: path, around: range.lowerBound)
         guard let edit = lines.removing(range) else {
             throw .impossible(
-                "\(Markdown.code(path)) has no such lines, or they repeat so that I cannot tell them apart.")
+                "\(Markdown.code(path)) has no such lines, or they repeat and I cannot tell them apart.")
         }
         try desk.edit(path, [edit], isPreview: false)
     }
 }
 
 extension FileLines {
-    /// The edit that takes lines away, with a line beside them, which goes into the edit to make the block whole.
+    /// The edit that removes lines. It includes a neighbouring line, so that a line break is removed too.
     func removing(_ range: ClosedRange<Int>) -> (old: String, new: String)? {
         guard self[range.lowerBound] != nil, self[range.upperBound] != nil,
             let first = block(around: range.lowerBound), let last = block(around: range.upperBound)
         else { return nil }
         var block = min(first.lowerBound, range.lowerBound)...max(last.upperBound, range.upperBound)
-        // Without a neighbour the line break of the removed line would stay.
+        // Without a neighbour the line break of the removed lines would stay.
         if block.lowerBound == range.lowerBound, block.lowerBound > self.first {
             block = (block.lowerBound - 1)...block.upperBound
         } else if block == range, block.upperBound < self.last {
             block = block.lowerBound...(block.upperBound + 1)
         }
         let kept = block.filter { !range.contains($0) }.compactMap { self[$0] }
-        // At the very beginning the break that follows goes with the lines.
+        // At the start of the file, the following line break is removed.
         return (text(block), kept.joined(separator: "\n"))
     }
 }
@@ -195,8 +195,8 @@ struct Replace: Previewing {
     }
 
     var words: String {
-        let verb = isPreview ? "show what it means to replace" : "replace"
-        return "\(verb) \(Markdown.code(old, limit: 60)) by \(Markdown.code(new, limit: 60))\(scope.words)"
+        let verb = isPreview ? "preview replacing" : "replace"
+        return "\(verb) \(Markdown.code(old, limit: 60)) with \(Markdown.code(new, limit: 60))\(scope.words)"
     }
 
     func carryOut(at desk: inout Desk) throws(Stop) {
@@ -207,11 +207,11 @@ struct Replace: Previewing {
     }
 
     private func files(at desk: inout Desk) throws(Stop) -> [String] {
-        // A file that is named needs no search.
+        // A named file needs no search.
         if let path = scope.path, let name = path.split(separator: "/").last, !path.hasSuffix("/"), name.contains(".") {
             return [path]
         }
-        // A search knows lines only.
+        // The search works line by line.
         let wanted = old.split(whereSeparator: \.isNewline).max { $0.count < $1.count }.map { String($0) } ?? old
         var input: JSONObject = ["pattern": .string(wanted), "literal": true, "limit": 1000]
         for (name, value) in scope.input { input[name] = value }
@@ -219,10 +219,10 @@ struct Replace: Previewing {
         for hit in Hit.all(in: try desk.content(.search, input)) where !files.contains(hit.path) {
             files.append(hit.path)
         }
-        guard !files.isEmpty else { throw .impossible("No file\(scope.words) has \(Markdown.code(old)) in it.") }
+        guard !files.isEmpty else { throw .impossible("No file\(scope.words) contains \(Markdown.code(old)).") }
         guard files.count <= Self.mostFiles else {
             throw .impossible(
-                "\(files.count) files have \(Markdown.code(old)) in them, and I change \(Self.mostFiles) at most: name a folder."
+                "\(files.count) files contain \(Markdown.code(old)); I change at most \(Self.mostFiles): name a folder."
             )
         }
         return files

@@ -4,7 +4,7 @@ import JSON
 struct FindMarkers: Continuing {
     private static let mostShown = 200
 
-    /// Such as TODO.
+    /// The words to find, such as TODO.
     var markers = ["TODO", "FIXME"]
     var scope = Scope()
 
@@ -17,7 +17,7 @@ struct FindMarkers: Continuing {
         let verbs = Vocabulary.find.union(Vocabulary.show).union(Vocabulary.ask).union(Vocabulary.read)
             .union(Vocabulary.markers.keys).union(["check", "collect", "open"])
         guard !named.isEmpty, verbs.contains(clause.verb) else { return nil }
-        // "show the first TODO" is about that one.
+        // "show the first TODO" means that one.
         let isOne = clause.ordinal != nil && !Vocabulary.find.union(Vocabulary.ask).contains(clause.verb)
         guard !isOne else { return nil }
         markers = named == ["TODO"] ? ["TODO", "FIXME"] : named
@@ -33,7 +33,7 @@ struct FindMarkers: Continuing {
 
     var words: String { "look for \(markers.joined(separator: " and "))\(scope.words)" }
 
-    /// A marker is a word in capitals, so that "todos" in prose is none.
+    /// Matches only capitals, so that "todos" in prose is not a marker.
     var pattern: String { "\\b(\(markers.joined(separator: "|")))\\b" }
 
     static func isPattern(_ pattern: String) -> Bool {
@@ -53,7 +53,7 @@ struct FindMarkers: Continuing {
         HitList.say(hits, most: Self.mostShown, desk.lastAnswer, at: &desk)
     }
 
-    /// The lines that fit, which "the first" means from now on.
+    /// The matching lines; from now on "the first" refers to them.
     func search(at desk: inout Desk) throws(Stop) -> [Hit] {
         var input: JSONObject = ["pattern": .string(pattern), "limit": 500]
         for (name, value) in scope.input { input[name] = value }
@@ -65,8 +65,8 @@ struct FindMarkers: Continuing {
 
 /// "mark the TODO in main.swift line 12 as done", "fix the first", "mark it as done".
 ///
-/// Marking is literal: the word TODO becomes DONE. Fixing does what the TODO itself says, where that is a replacement that
-/// the planner understands; it cannot write code, and says so.
+/// Marking is literal: the word TODO becomes DONE. Fixing does what the TODO says, if that is a replacement that the
+/// planner understands; otherwise it says that it cannot write code.
 struct SettleMarker: Previewing {
     private enum Target {
         case place(Place)
@@ -98,7 +98,7 @@ struct SettleMarker: Previewing {
         isFix = clause.verb == "fix"
     }
 
-    /// Whether it says "it" only.
+    /// Whether it only says "it".
     var namesNone: Bool { if case .only = target { true } else { false } }
 
     var applied: SettleMarker {
@@ -123,28 +123,28 @@ struct SettleMarker: Previewing {
         let lines = try desk.lines(of: path, around: number)
         guard let line = MarkerLine(lines, number, expected) else {
             throw .impossible(
-                "I see no TODO or FIXME in \(Markdown.code("\(path):\(number)")); say **find the TODOs** again.")
+                "There is no TODO or FIXME at \(Markdown.code("\(path):\(number)")); say **find the TODOs** again.")
         }
         if isFix, let order = line.order {
-            desk.say("The TODO in \(Markdown.code("\(path):\(line.number)")) says itself what to do, so I do it.")
+            desk.say("The TODO at \(Markdown.code("\(path):\(line.number)")) says what to do, so I do it.")
             return try follow(order, line, lines, in: path, at: &desk)
         }
         guard let block = lines.block(around: line.number) else {
             throw .impossible(
-                "The lines around \(Markdown.code("\(path):\(line.number)")) repeat so that I cannot tell them apart.")
+                "The lines around \(Markdown.code("\(path):\(line.number)")) repeat and I cannot tell them apart.")
         }
         let changed = block.map { $0 == line.number ? line.done : lines[$0] ?? "" }.joined(separator: "\n")
         if isFix {
             desk.say(
                 """
-                \(Markdown.code("\(path):\(line.number)")) says \(Markdown.code(line.text)). I have no weights and cannot \
-                write the code that it asks for. What I can do is to mark it as done, once it is:
+                \(Markdown.code("\(path):\(line.number)")) says \(Markdown.code(line.text)). I am not a language model and \
+                cannot write the code that it asks for. Once it is done, I can mark it as done:
                 """)
         }
         try desk.edit(path, [(lines.text(block), changed)], isPreview: isFix)
     }
 
-    /// Takes a TODO away and does what it says, in one edit: the replacement would else reach the TODO's own words.
+    /// Removes a TODO and does what it says in one edit. Otherwise the replacement would also change the TODO itself.
     private func follow(
         _ order: Replace, _ line: MarkerLine, _ lines: FileLines, in path: String, at desk: inout Desk
     ) throws(Stop) {
@@ -159,19 +159,19 @@ struct SettleMarker: Previewing {
         try desk.edit(path, edits, everywhere: true, isPreview: false)
     }
 
-    /// Where it is, with the text that is expected there.
+    /// The place of the marker, with the expected text.
     private func locate(at desk: inout Desk) throws(Stop) -> (path: String, line: Int, text: String?) {
         switch target {
         case .place(let place): return (place.path, place.lines?.lowerBound ?? 1, nil)
         case .ordinal(let ordinal, let search):
-            // What was listed before is what "the first" means, unless another place is named.
+            // "The first" refers to the last list, unless another place is named.
             let isListed = search.scope == Scope() && !desk.markers.isEmpty
             let hits = isListed ? desk.markers : try search.search(at: &desk)
             guard let hit = ordinal.pick(from: hits) else {
                 throw .impossible(
                     hits.isEmpty
                         ? "There is no TODO\(search.scope.words)."
-                        : "There are only \(hits.count), so I cannot take the \(ordinal.words).")
+                        : "There are only \(hits.count), so there is no \(ordinal.words).")
             }
             return (hit.path, hit.line, hit.text)
         case .only:
@@ -194,8 +194,8 @@ struct MarkerLine {
     let text: String
     private let range: Range<String.Index>
 
-    /// Nil when there is no marker in that line. Where the file has changed since it was searched, the line that has the
-    /// expected text now is taken, if there is one only.
+    /// Nil if there is no marker in that line. If the file has changed since the search, it takes the line that has the
+    /// expected text now, if there is only one.
     init?(_ lines: FileLines, _ number: Int, _ expected: String?) {
         var place = number
         if let expected, lines[number] != expected {
@@ -211,7 +211,7 @@ struct MarkerLine {
     /// The line with the marker's word replaced.
     var done: String { text.replacing(range, "DONE") }
 
-    /// What the TODO says, if that can be carried out.
+    /// The replacement that the TODO asks for, if it can be carried out.
     var order: Replace? {
         var words = text[range.upperBound...].drop { $0 == ":" || $0 == " " }
         // "TODO(ada): …"
@@ -225,7 +225,7 @@ struct MarkerLine {
         return order
     }
 
-    /// Whether nothing but the comment stands in the line.
+    /// Whether the line contains only the comment.
     var isAlone: Bool { rest.allSatisfy(\.isWhitespace) }
 
     /// The line without the comment.
@@ -236,7 +236,7 @@ struct MarkerLine {
         return String(before)
     }
 
-    /// Where the first marker stands as a word of its own.
+    /// The range of the first marker that is a whole word.
     private static func marker(in text: String) -> Range<String.Index>? {
         var found: Range<String.Index>?
         for marker in ["TODO", "FIXME", "HACK", "XXX"] {

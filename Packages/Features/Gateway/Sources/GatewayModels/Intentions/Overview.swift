@@ -58,7 +58,7 @@ struct Overview: Continuing {
         desk.say("The top of the tree:")
         desk.say(Markdown.block(Self.outline(tree)))
         if readme != nil {
-            desk.say("*The quotation is from the README; all else I take from the names of the files.*")
+            desk.say("*The quotation is from the README; everything else is based on file names.*")
         }
     }
 
@@ -105,7 +105,7 @@ struct Overview: Continuing {
         return facts.map { "- \($0)" }.joined(separator: "\n")
     }
 
-    /// What kinds of files there are, the most frequent first.
+    /// A table of the kinds of files, most frequent first.
     private static func kinds(_ files: Listing) -> String {
         var counts: [String: Int] = [:]
         for path in files.files {
@@ -118,7 +118,7 @@ struct Overview: Continuing {
         var rows = ["| Kind | Files |", "|---|---:|"]
         rows += sorted.prefix(8).map { "| \(Markdown.code($0.key)) | \($0.value) |" }
         if sorted.count > 8 { rows.append("| others | \(sorted.dropFirst(8).reduce(0) { $0 + $1.value }) |") }
-        if files.total > files.files.count { rows.append("\nCounted among the \(files.files.count) changed last.") }
+        if files.total > files.files.count { rows.append("\nCounts only the last \(files.files.count) changed files.") }
         return rows.joined(separator: "\n")
     }
 

@@ -41,7 +41,7 @@ struct ReadFile: Continuing {
     var words: String {
         switch target {
         case .places(let places): "read \(places.map { Markdown.code($0.path) }.joined(separator: " and "))"
-        case .marker(let ordinal): "show the \(ordinal.words) one that was found"
+        case .marker(let ordinal): "show the \(ordinal.words) result"
         }
     }
 
@@ -52,7 +52,7 @@ struct ReadFile: Continuing {
         case .marker(let ordinal):
             let hits = desk.markers.isEmpty ? try FindMarkers().search(at: &desk) : desk.markers
             guard let hit = ordinal.pick(from: hits) else {
-                throw .impossible("There is no such TODO: I know of \(hits.count).")
+                throw .impossible("There is no such TODO; I found \(hits.count).")
             }
             try show(Place(path: hit.path), max(1, hit.line - 5)...(hit.line + 5), at: &desk)
         }
@@ -66,7 +66,7 @@ struct ReadFile: Continuing {
         let path = Markdown.code(place.path)
         guard !lines.lines.isEmpty else {
             let notes = lines.notes.joined(separator: "; ")
-            return desk.say("\(path): \(notes.isEmpty ? "there is nothing in it" : notes).")
+            return desk.say("\(path): \(notes.isEmpty ? "it is empty" : notes).")
         }
         let rows = lines.first == lines.last ? "line \(lines.first)" : "lines \(lines.first) to \(lines.last)"
         desk.say(range == nil && lines.isWhole ? "\(path):" : "\(path), \(rows):")

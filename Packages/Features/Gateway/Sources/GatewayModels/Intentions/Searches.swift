@@ -45,16 +45,16 @@ struct FindText: Continuing {
     func carryOut(at desk: inout Desk) throws(Stop) {
         var input: JSONObject = ["pattern": .string(subject), "literal": true, "limit": 200]
         for (name, value) in scope.input { input[name] = value }
-        // Who writes all in small letters mostly does not mean only those.
+        // A lower-case subject matches any case.
         if subject == subject.lowercased() { input["ignore_case"] = true }
         let result = try desk.content(.search, input)
         let hits = Hit.all(in: result)
         let shown = Markdown.code(subject, limit: 80)
-        guard !hits.isEmpty else { return desk.say("No line has \(shown)\(scope.words).") }
+        guard !hits.isEmpty else { return desk.say("No line\(scope.words) contains \(shown).") }
         let files = Set(hits.map(\.path)).count
         desk.say(
             """
-            \(shown) stands in **\(Markdown.count(hits.count, "line"))**\(scope.words), in \
+            \(shown) occurs in **\(Markdown.count(hits.count, "line"))**\(scope.words), in \
             \(Markdown.count(files, "file")):
             """)
         HitList.say(hits, most: Self.mostShown, result, at: &desk)
@@ -92,7 +92,7 @@ struct FindUsages: Continuing {
         onlyDefinition = clause.contains(Self.defined)
     }
 
-    /// The tokens among which the symbol stands.
+    /// The tokens that contain the symbol.
     private static func range(_ clause: Clause, _ end: Int) -> Range<Int>? {
         let start = clause.head
         if ["where", "is", "are"].contains(clause.verb) || clause.verb == "find" && clause.contains(["where"]),
@@ -133,9 +133,9 @@ struct FindUsages: Continuing {
         let definitions = hits.filter { Self.defines(symbol, $0.text) }
         let others = onlyDefinition ? [] : hits.filter { !Self.defines(symbol, $0.text) }
         let shown = Markdown.code(symbol, limit: 80)
-        guard !hits.isEmpty else { return desk.say("\(shown) does not stand in any file\(scope.words).") }
+        guard !hits.isEmpty else { return desk.say("\(shown) does not occur in any file\(scope.words).") }
         if definitions.isEmpty {
-            desk.say("I see no line\(scope.words) that looks like the definition of \(shown).")
+            desk.say("I found no line\(scope.words) that looks like the definition of \(shown).")
         } else {
             desk.say("\(shown) is defined here:")
             desk.say(HitList.text(definitions, most: Self.mostShown))
@@ -147,7 +147,7 @@ struct FindUsages: Continuing {
         HitList.say(others, most: Self.mostShown, result, at: &desk)
     }
 
-    /// The symbol as a whole word, where its ends are letters at all.
+    /// Matches the symbol as a whole word, if it starts and ends with letters.
     private var pattern: String {
         func isWord(_ character: Character?) -> Bool {
             character.map { $0.isLetter || $0.isNumber || $0 == "_" } ?? false
@@ -160,7 +160,7 @@ struct FindUsages: Continuing {
         return (isWord(symbol.first) ? "\\b" : "") + escaped + (isWord(symbol.last) ? "\\b" : "")
     }
 
-    /// Whether a line looks as if it brought the symbol into being, in any of the usual languages.
+    /// Whether a line looks like a definition of the symbol, in any of the common languages.
     static func defines(_ symbol: String, _ line: String) -> Bool {
         let keywords: Set<Substring> = [
             "func", "class", "struct", "enum", "protocol", "actor", "extension", "typealias", "let", "var", "def", "fn",
@@ -201,18 +201,18 @@ struct ListFiles: Continuing {
         return other
     }
 
-    var words: String { "list the files like \(Markdown.code(pattern))\(Scope(path: path).words)" }
+    var words: String { "list the files matching \(Markdown.code(pattern))\(Scope(path: path).words)" }
 
     func carryOut(at desk: inout Desk) throws(Stop) {
         var input: JSONObject = ["pattern": .string(pattern), "limit": 1000]
         if let path { input["path"] = .string(path) }
         let listing = Listing(files: try desk.content(.glob, input))
         let place = Scope(path: path).words
-        guard !listing.files.isEmpty else { return desk.say("No file is like \(Markdown.code(pattern))\(place).") }
+        guard !listing.files.isEmpty else { return desk.say("No file\(place) matches \(Markdown.code(pattern)).") }
         let number = Markdown.count(listing.total, "file")
-        desk.say("**\(number)** like \(Markdown.code(pattern))\(place):")
+        desk.say("**\(number)** matching \(Markdown.code(pattern))\(place):")
         let shown = listing.files.sorted().prefix(Self.mostShown)
         desk.say(shown.map { "- \(Markdown.code($0))" }.joined(separator: "\n"))
-        if listing.total > shown.count { desk.say("and \(listing.total - shown.count) more, which I leave out.") }
+        if listing.total > shown.count { desk.say("and \(listing.total - shown.count) more, not shown.") }
     }
 }

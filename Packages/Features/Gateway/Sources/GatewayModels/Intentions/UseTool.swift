@@ -1,7 +1,7 @@
 import Capabilities
 import JSON
 
-/// "use fs.read with {"path": "README.md"}": exactly that call, for clients that bring tools of their own.
+/// "use fs.read with {"path": "README.md"}": makes exactly that call, for clients that bring their own tools.
 struct UseTool: Intention {
     private let tool: String
     private let input: JSON
@@ -22,8 +22,8 @@ struct UseTool: Intention {
     func carryOut(at desk: inout Desk) throws(Stop) {
         guard let name = desk.offeredName(of: tool) else {
             let names = desk.toolNames.map { Markdown.code($0) }.joined(separator: ", ")
-            let offer = names.isEmpty ? "No tool is offered here." : "These are: \(names)."
-            throw .impossible("The tool \(Markdown.code(tool)) is not offered here. \(offer)")
+            let offer = names.isEmpty ? "There are no tools here." : "Available tools: \(names)."
+            throw .impossible("The tool \(Markdown.code(tool)) is not available here. \(offer)")
         }
         let results = try desk.ask([(name: name, input: input)])
         for result in results {
@@ -34,11 +34,11 @@ struct UseTool: Intention {
     }
 }
 
-/// "repeat: TEXT": the text itself, which is useful to try out a client.
+/// "repeat: TEXT": answers with the text, which is useful for trying out a client.
 struct RepeatText: Intention {
     private let text: String
 
-    /// The whole message is taken, whatever stands in it.
+    /// Takes the whole message, whatever it contains.
     init?(_ message: String) {
         let start = message.drop(while: \.isWhitespace)
         guard start.lowercased().hasPrefix("repeat:") else { return nil }

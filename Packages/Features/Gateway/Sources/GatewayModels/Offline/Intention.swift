@@ -3,40 +3,40 @@ import JSON
 
 /// One thing that the planner can do.
 ///
-/// It is written as if tools answered at once. `Desk.ask` gives the result of a call that was answered already, and
-/// otherwise ends this round with the call; in the next round everything runs again from the beginning, up to the first
-/// call that has no answer yet. So an intention must do the same whenever it is given the same results.
+/// It is written as if tools answered at once. `Desk.ask` returns the result of a call that was already answered.
+/// Otherwise it ends this round with the call. In the next round everything runs again from the start, up to the first
+/// call without an answer. So an intention must be deterministic: the same results must lead to the same calls.
 protocol Intention: Sendable {
-    /// Nil when a clause asks for something else.
+    /// Nil if a clause asks for something else.
     init?(_ clause: Clause)
-    /// What it does, as a step of a plan: "look for TODO and FIXME".
+    /// The description for a plan, such as "look for TODO and FIXME".
     var words: String { get }
     func carryOut(at desk: inout Desk) throws(Stop)
 }
 
-/// One that can be shown before it is done.
+/// An intention that can be previewed.
 protocol Previewing: Intention {
-    /// The same for real.
+    /// The same intention without the preview.
     var applied: Self { get }
 }
 
-/// One that can be asked again with something different.
+/// An intention that can be repeated with a change.
 protocol Continuing: Intention {
     func continued(_ change: Continuation) -> Self?
 }
 
-/// Where an intention works: it asks for tools here, and says what there is to say.
+/// What an intention works with: it calls tools and adds text to the answer here.
 struct Desk {
-    /// How many calls one turn may take.
+    /// The maximum number of calls in one turn.
     static let mostCalls = 40
 
     private let tools: ToolShelf
     private var transcript: Transcript
-    /// What was said since the last call that has an answer; all before it has been said in earlier rounds.
+    /// The text since the last answered call. Earlier text was sent in earlier rounds.
     private(set) var text = ""
-    /// What the last tool has answered.
+    /// The result of the last tool.
     private(set) var lastAnswer = ""
-    /// The markers that a person may speak of as "the first".
+    /// The markers that "the first" refers to.
     var markers: [Hit]
 
     init(_ tools: ToolShelf, _ transcript: Transcript) {
@@ -54,16 +54,16 @@ struct Desk {
 
     func offers(_ tool: Tool) -> Bool { offeredName(of: tool.rawValue) != nil }
 
-    /// What a tool is called here; nil when it is not offered.
+    /// The name of a tool in this request; nil if it is not offered.
     func offeredName(of tool: String) -> String? { tools.name(of: tool) }
 
-    /// What a tool has answered, also when it failed. Ends the round when it has not been asked yet.
+    /// The result of a tool, even if it failed. Ends the round if it has not been called yet.
     mutating func ask(_ tool: Tool, _ input: JSONObject) throws(Stop) -> ToolResult {
         guard let result = try ask([(tool, input)]).first else { throw .lacks(tool) }
         return result
     }
 
-    /// The same for calls that go out together. None may change anything.
+    /// The same for calls that are made together. They must only read.
     mutating func ask(_ calls: [(tool: Tool, input: JSONObject)]) throws(Stop) -> [ToolResult] {
         var wanted: [(tool: Tool, name: String, input: JSONObject)] = []
         for call in calls {
@@ -77,7 +77,7 @@ struct Desk {
         return results
     }
 
-    /// What a tool has answered that has any name.
+    /// The same for tools of any name.
     mutating func ask(_ calls: [(name: String, input: JSON)]) throws(Stop) -> [ToolResult] {
         var results: [ToolResult] = []
         var missing: [ToolCall] = []
@@ -92,7 +92,7 @@ struct Desk {
         }
         guard missing.isEmpty else {
             guard transcript.callsInTurn + missing.count <= Self.mostCalls else {
-                throw .impossible("I have made \(transcript.callsInTurn) calls for this message and stop here.")
+                throw .impossible("I stop here: I made \(transcript.callsInTurn) calls for this message.")
             }
             throw .waits(missing)
         }
@@ -101,21 +101,21 @@ struct Desk {
         return results
     }
 
-    /// The text that a tool has answered with; a failure ends the step.
+    /// The text of a tool's result; a failure ends the step.
     mutating func content(_ tool: Tool, _ input: JSONObject) throws(Stop) -> String {
         let result = try ask(tool, input)
         guard !result.isError else { throw .failed(tool, result.content) }
         return result.content
     }
 
-    /// Whether a call was not done because somebody does not want it.
+    /// Whether a call was denied or stopped by the user.
     static func isDenial(_ result: ToolResult) -> Bool {
         result.isError && (result.content.hasPrefix("not done") || result.content.hasPrefix("stopped by the person"))
     }
 }
 
 extension Desk {
-    /// Some lines before and after one, so that an edit finds its place.
+    /// A line with some lines before and after it, so that an edit is unambiguous.
     mutating func lines(of path: String, around line: Int) throws(Stop) -> FileLines {
         FileLines(try content(.read, ["path": .string(path), "offset": .int(max(1, line - 100)), "limit": 200]))
     }
@@ -126,7 +126,7 @@ extension Desk {
         var reads = 1
         while let next = lines.next {
             guard reads < 20 else { throw .impossible("\(Markdown.code(path)) is too long for me to find its end.") }
-            // Two hundred lines more than are needed, so that the end has something in front of it.
+            // Read 200 more lines than needed, so that there are lines before the end.
             lines = FileLines(
                 try content(.read, ["path": .string(path), "offset": .int(max(1, next - 200)), "limit": 2000]))
             reads += 1
@@ -134,7 +134,7 @@ extension Desk {
         return lines
     }
 
-    /// Replaces texts in a file and says what became of it.
+    /// Replaces texts in a file and shows the changes.
     mutating func edit(
         _ path: String, _ edits: [(old: String, new: String)], everywhere: Bool = false, isPreview: Bool
     ) throws(Stop) {
@@ -157,21 +157,21 @@ extension Desk {
     }
 }
 
-/// Why an intention does not go on.
+/// Why an intention stops.
 enum Stop: Error {
-    /// These calls have to be answered first.
+    /// It needs the results of these calls first.
     case waits([ToolCall])
-    /// A tool that it needs is not there.
+    /// It needs a tool that is not offered.
     case lacks(Tool)
-    /// A tool could not do it, in its own words.
+    /// A tool failed, with its message.
     case failed(Tool, String)
-    /// Somebody did not allow a call, or stopped it.
+    /// The user denied or stopped a call.
     case denied(Tool, String)
-    /// It cannot be done, for a reason of our own.
+    /// It cannot be done, for the given reason.
     case impossible(String)
 }
 
-/// The tools that the planner knows, by the names that their source gives them.
+/// The tools that the planner uses, by the names of their source.
 enum Tool: String, CaseIterable {
     case read = "fs.read"
     case write = "fs.write"
@@ -185,7 +185,7 @@ enum Tool: String, CaseIterable {
 /// The tools that a request offers.
 struct ToolShelf {
     private let names: [String: String]
-    /// As they are offered, in order.
+    /// The names of the offered tools, in order.
     let all: [String]
 
     init(_ tools: [ToolDescription]) {
@@ -193,10 +193,10 @@ struct ToolShelf {
         names = Dictionary(tools.map { (Self.plain($0.name), $0.name) }) { first, _ in first }
     }
 
-    /// The name under which a tool is offered: `fs.read` may be called `fs_read`.
+    /// The name under which a tool is offered; `fs.read` may be called `fs_read`.
     func name(of tool: String) -> String? { names[Self.plain(tool)] }
 
-    /// A name in the form in which names are compared.
+    /// The form of a name for comparisons.
     static func plain(_ name: String) -> String {
         String(name.lowercased().map { $0 == "." || $0 == "-" ? "_" : $0 })
     }

@@ -1,6 +1,6 @@
-/// Puts text from elsewhere into Markdown so that it stays text.
+/// Embeds text in Markdown so that none of it acts as markup.
 enum Markdown {
-    /// Inline code, on one line and of a bearable length.
+    /// Inline code, on one line and shortened.
     static func code(_ text: String, limit: Int = 160) -> String {
         var line = String(text.map { $0.isNewline ? " " : $0 })
         while line.first?.isWhitespace == true { line.removeFirst() }

@@ -1,18 +1,18 @@
 public import Capabilities
 import TurnLoop
 
-/// A model without weights and without a network: a small planner that follows fixed rules and really uses tools.
+/// A small planner that follows fixed rules and uses real tools. It is not a language model and needs no network.
 ///
-/// It has no state. What it does next follows from the messages, the results of its earlier calls among them, and from
-/// the tools that it is offered, so that `TurnLoop` and clients with tools of their own drive it like any other model.
-/// The same request always gets the same answer.
+/// It has no state. Its next step depends only on the messages, including the results of its earlier calls, and on the
+/// offered tools. `TurnLoop` and clients with their own tools can use it like any other model. The same request always
+/// gets the same answer.
 public final class OfflineModel: ModelProvider {
-    /// What its one model is called.
+    /// The name of its only model.
     public static let model = "martlet-offline"
 
     public let id: String
 
-    /// - Parameter id: what the provider is called in settings.
+    /// - Parameter id: The provider's id in settings.
     public init(id: String = "martlet") {
         self.id = id
     }
@@ -23,11 +23,11 @@ public final class OfflineModel: ModelProvider {
 
     public func models() async throws -> [ModelDescription] { [description] }
 
-    /// The one model. It costs nothing, which is known.
+    /// The only model. Its price is known to be zero.
     public var description: ModelDescription {
         let nothing = TokenPrice(femtodollars: 0)
         return ModelDescription(
-            id: Self.model, provider: id, name: "Offline planner: no weights, no network",
+            id: Self.model, provider: id, name: "Offline planner, not a language model",
             price: ModelPrice(input: nothing, output: nothing), abilities: [.tools])
     }
 
@@ -38,7 +38,7 @@ public final class OfflineModel: ModelProvider {
         try Task.checkCancellation()
         let start = ChatStart(model: Self.model)
         try await receive([.began(start)])
-        // Rules cannot promise the shape of an answer, and one of another shape would be worse than none.
+        // The rules cannot follow a schema, and an answer of another shape would be worse than none.
         guard request.schema == nil else { return try await refuse(request, start, receive) }
         let step = Planner(request).next()
         let wording = Wording(step.text, request.options)
@@ -63,7 +63,7 @@ public final class OfflineModel: ModelProvider {
         guard model.isEmpty || model == Self.model || model == "\(id)/\(Self.model)" else {
             let name = PlainText.escape(String(model.prefix(100)))
             throw GatewayModelsError(
-                .unknownModel, "\(id) has no model “\(name)”; its only one is \(Self.model)")
+                .unknownModel, "\(id) has no model “\(name)”; its only model is \(Self.model)")
         }
     }
 
@@ -71,7 +71,7 @@ public final class OfflineModel: ModelProvider {
         _ request: ChatRequest, _ start: ChatStart, _ receive: ([ChatEvent]) async throws -> Void
     ) async throws -> ChatAnswer {
         let words =
-            "\(Self.model) follows fixed rules and cannot shape its answers by a schema; ask a model with weights."
+            "\(Self.model) follows fixed rules and cannot answer in the shape of a schema; use a language model."
         let message = Message(.assistant, [.refusal(words)])
         let usage = usage(of: request, message)
         try await receive([.refusal(words), .usage(usage)])
@@ -86,14 +86,15 @@ public final class OfflineModel: ModelProvider {
     }
 }
 
-/// A text as it is said: word by word, and no further than the request allows.
+/// Splits a text into words for streaming, and shortens it to the limits of the request.
 struct Wording {
-    /// A long text goes out in at most about this many parts, so that quoting a file does not take thousands of events.
+    /// The approximate maximum number of parts of a long text, so that quoting a file does not take thousands of
+    /// events.
     private static let mostParts = 500
 
     private(set) var text: String
     private(set) var finish = ChatAnswer.Finish.stop
-    /// Whether the text ends before everything was said.
+    /// Whether the text was shortened.
     private(set) var isCut = false
     private var words: [Substring]
 
@@ -108,7 +109,7 @@ struct Wording {
         if let limit = options.maxTokens { shorten(to: limit) }
     }
 
-    /// The words with the spaces behind them, as events.
+    /// The words with the spaces after them, as events.
     var pieces: [[ChatEvent]] {
         let size = words.count / Self.mostParts + 1
         return stride(from: 0, to: words.count, by: size).map { start in
@@ -144,20 +145,20 @@ struct Wording {
 }
 
 extension String {
-    /// Where another text stands in this one first.
+    /// The first place of another text in this one.
     func firstRange(of other: String) -> Range<String.Index>? {
         let (bytes, wanted) = (Array(utf8), Array(other.utf8))
         guard let place = bytes.firstPlace(of: wanted) else { return nil }
         let start = utf8.index(startIndex, offsetBy: place)
         let end = utf8.index(start, offsetBy: wanted.count)
-        // Not inside of a character.
+        // The match must not split a character.
         guard let first = start.samePosition(in: unicodeScalars), let last = end.samePosition(in: unicodeScalars) else {
             return nil
         }
         return first..<last
     }
 
-    /// How often another text stands in this one; places may overlap.
+    /// How often another text occurs in this one; occurrences may overlap.
     func count(of other: String) -> Int {
         let (bytes, wanted) = (Array(utf8), Array(other.utf8))
         guard !wanted.isEmpty else { return 0 }

@@ -1,7 +1,7 @@
 import Capabilities
 import JSON
 
-/// Yields what the model says next.
+/// Decides what the model says or calls next.
 struct Planner {
     struct Step {
         var text: String
@@ -38,7 +38,7 @@ struct Planner {
                 let endsPlan = say(error, at: &desk)
                 if endsPlan, index + 1 < plan.steps.count {
                     let left = plan.steps[(index + 1)...].map(\.words).joined(separator: "; ")
-                    desk.say("So I stop here, and these steps are not done: \(left).")
+                    desk.say("I stop here; these steps were not done: \(left).")
                     break
                 }
             }
@@ -51,36 +51,36 @@ struct Planner {
         return "My plan:\n\n" + steps.joined(separator: "\n")
     }
 
-    /// The answer, with what was left out of consideration.
+    /// The answer, with notes about what was ignored.
     private func end(_ desk: Desk) -> String {
         var desk = desk
         if !plan.steps.isEmpty, !plan.unread.isEmpty {
             let words = plan.unread.map { Markdown.code($0, limit: 80) }.joined(separator: ", ")
-            desk.say("*I did not understand \(words), and did nothing about it.*")
+            desk.say("*I did not understand \(words) and ignored it.*")
         }
         if transcript.hasAttachments {
-            desk.say("*I cannot look at attachments, so what came with your message was not considered.*")
+            desk.say("*I cannot read attachments, so I ignored those in your message.*")
         }
         return desk.text
     }
 
-    /// Tells plainly why a step was not done. True when the steps after it must not be done either.
+    /// Explains why a step was not done. Returns true if the following steps must not be done either.
     private func say(_ stop: Stop, at desk: inout Desk) -> Bool {
         switch stop {
         case .waits: return false
         case .lacks(let tool):
             desk.say(
                 """
-                For this I need the tool \(Markdown.code(tool.rawValue)), and this conversation does not offer it. \
+                For this I need the tool \(Markdown.code(tool.rawValue)), which this conversation does not offer. \
                 Ask me in a project, or with tools switched on.
                 """)
         case .failed(let tool, let words):
-            desk.say("\(Markdown.code(tool.rawValue)) could not do it: \(Markdown.code(words, limit: 600))")
+            desk.say("\(Markdown.code(tool.rawValue)) failed: \(Markdown.code(words, limit: 600))")
         case .impossible(let words): desk.say(words)
         case .denied(let tool, let words):
             desk.say(
                 """
-                The call of \(Markdown.code(tool.rawValue)) was not allowed, so nothing was done: \
+                The call of \(Markdown.code(tool.rawValue)) was denied, so nothing was done: \
                 \(Markdown.code(words, limit: 300))
                 """)
             return true
@@ -90,29 +90,29 @@ struct Planner {
 }
 
 extension String {
-    /// With a capital letter at the beginning.
+    /// The text with a capital first letter.
     var capitalisedFirst: String { prefix(1).uppercased() + dropFirst() }
 }
 
-/// What a conversation says, as far as the planner needs it.
+/// The parts of a conversation that the planner needs.
 struct Transcript {
     struct Call: Hashable {
         var tool: String
         var input: JSON
     }
 
-    /// What a person has said, in order.
+    /// The user's messages, in order.
     private(set) var questions: [String] = []
-    /// The results of calls since then.
+    /// The results of calls since the last of them.
     private(set) var answers: [Call: [ToolResult]] = [:]
-    /// How many calls were made since then, and in the whole conversation.
+    /// The number of calls since the last of them, and in the whole conversation.
     private(set) var callsInTurn = 0
     private(set) var calls = 0
-    /// The lines that the last search for markers before this turn has found.
+    /// The lines found by the last search for markers before this turn.
     private(set) var markers: [Hit] = []
-    /// Whether the last question came with files or images.
+    /// Whether the last message has attachments.
     private(set) var hasAttachments = false
-    /// Whether the person has been told what can be done here.
+    /// Whether the introduction was already shown.
     private(set) var hasIntroduction = false
 
     init(_ messages: [Message]) {
@@ -138,7 +138,7 @@ struct Transcript {
         }
     }
 
-    /// The next result of a call that was made with this input.
+    /// Returns and removes the next result of a call with this input.
     mutating func takeAnswer(to call: Call) -> ToolResult? {
         guard var results = answers[call], !results.isEmpty else { return nil }
         let result = results.removeFirst()
@@ -164,28 +164,28 @@ struct Transcript {
     }
 }
 
-/// What the model says when there is nothing that it can do about a message.
+/// The answer to a message that the model cannot handle.
 enum Help {
-    /// - Parameter isKnown: whether all of it was said in this conversation before.
+    /// - Parameter isKnown: Whether this conversation already contains the introduction.
     static func text(after question: String, tools: [String], isKnown: Bool) -> String {
         if isKnown, !asksForHelp(question) { return [short, provider].joined(separator: "\n\n") }
         return [introduction(after: question), abilities, toolWords(tools), provider].joined(separator: "\n\n")
     }
 
-    /// What the introduction is known by.
+    /// The text by which the introduction is recognised.
     static let name = "I am **martlet-offline**"
 
     private static let short = """
-        That is beyond me: I follow fixed rules, with no weights and no network. Say **help** for what I can do.
+        I cannot do that: I follow fixed rules and am not a language model. Say **help** to see what I can do.
         """
 
     private static func introduction(after question: String) -> String {
         let words = Tokenizer.tokens(of: question)
         let isGreeting = words.allSatisfy { $0.kind == .mark || Vocabulary.fillers.contains($0.lower) }
         return """
-            \(isGreeting || asksForHelp(question) ? "" : "That is beyond me. ")\(name), a small planner that follows fixed \
-            rules. There is no language model in me: no weights and no network. I cannot chat or write new code, but I \
-            really use the tools of a project.
+            \(isGreeting || asksForHelp(question) ? "" : "I cannot do that. ")\(name), a small planner that follows \
+            fixed rules. I am not a language model and use no network. I cannot chat or write new code, but I can use \
+            the tools of a project.
             """
     }
 
@@ -209,16 +209,16 @@ enum Help {
         """
 
     private static func toolWords(_ tools: [String]) -> String {
-        guard !tools.isEmpty else { return "This conversation offers me no tools, so for now I can do none of it." }
+        guard !tools.isEmpty else { return "This conversation offers no tools, so I cannot do any of this now." }
         let known = Set(Tool.allCases.map { ToolShelf.plain($0.rawValue) })
         let missing = known.subtracting(tools.map(ToolShelf.plain))
         return missing.isEmpty
-            ? "All the tools that I know are at hand."
-            : "Not all of my tools are offered here, so some of it may not work."
+            ? "All my tools are available here."
+            : "Some of my tools are not available here, so not all of this works."
     }
 
     static let provider = """
-        For a real conversation add a provider: `martlet auth secret set openai` stores a key, `OPENAI_API_KEY` in the \
-        environment does as well, and a local server such as Ollama or llama.cpp needs none.
+        To chat with a language model, add a provider: store a key with `martlet auth secret set openai`, or set \
+        `OPENAI_API_KEY`. A local server such as Ollama or llama.cpp needs no key.
         """
 }

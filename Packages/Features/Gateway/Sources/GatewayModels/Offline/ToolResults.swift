@@ -1,4 +1,4 @@
-/// What a tool has answered, apart from what it says about it in brackets at the end.
+/// The result of a tool, without the notes in brackets at its end.
 struct ToolText {
     let body: String
     let notes: [String]
@@ -14,22 +14,22 @@ struct ToolText {
         self.notes = notes
     }
 
-    /// The notes as a sentence of our own; nil when there is nothing to say.
+    /// The notes as a paragraph; nil if there are none.
     var remark: String? { notes.isEmpty ? nil : "*\(notes.joined(separator: "; "))*" }
 }
 
-/// Lines of a file, as `fs.read` gives them.
+/// Lines of a file, parsed from a result of `fs.read`.
 struct FileLines {
-    /// The number of the first.
+    /// The number of the first line.
     let first: Int
     private(set) var lines: [String] = []
-    /// Where the file goes on after these.
+    /// The line at which the file continues after these.
     private(set) var next: Int?
-    /// Whether all of the file is here.
+    /// Whether these are all lines of the file.
     var isWhole: Bool { first == 1 && next == nil && !hasGap }
-    /// Whether lines in the middle were left out, because the result was too long.
+    /// Whether lines in the middle were omitted, because the result was too long.
     private(set) var hasGap = false
-    /// What the tool said in brackets, such as that the file is no text.
+    /// Notes of the tool in brackets, such as that the file is not text.
     private(set) var notes: [String] = []
 
     init(_ result: String) {
@@ -54,18 +54,18 @@ struct FileLines {
         next = notes.lazy.compactMap(Self.next).first
     }
 
-    /// The last line here.
+    /// The number of the last line.
     var last: Int { first + lines.count - 1 }
 
     subscript(number: Int) -> String? {
         lines.indices.contains(number - first) ? lines[number - first] : nil
     }
 
-    /// The smallest block of lines around one that stands in the file once, as far as can be seen.
+    /// The smallest block of lines around one that occurs only once in the visible part of the file.
     func block(around number: Int) -> ClosedRange<Int>? {
         guard self[number] != nil else { return nil }
         let text = lines.joined(separator: "\n")
-        // What is not seen may hold the same lines again; some more of the surroundings make that unlikely.
+        // The rest of the file may contain the same lines; more surrounding lines make that unlikely.
         let margin = isWhole ? 0 : 2
         var block = max(first, number - margin)...min(last, number + margin)
         while text.count(of: self.text(block)) != 1 {
@@ -87,7 +87,7 @@ struct FileLines {
     }
 }
 
-/// A line that a search has found.
+/// A line found by a search.
 struct Hit: Hashable {
     var path: String
     var line: Int
@@ -95,7 +95,7 @@ struct Hit: Hashable {
 
     var place: String { "\(path):\(line)" }
 
-    /// Reads `path:line:text`, one a line; notes and anything else are passed over.
+    /// Reads rows of `path:line:text`; ignores notes and anything else.
     static func all(in result: String) -> [Hit] {
         result.split(separator: "\n").compactMap(Hit.init)
     }
@@ -118,9 +118,9 @@ struct Hit: Hashable {
     }
 }
 
-/// Shows lines that were found.
+/// Shows found lines.
 enum HitList {
-    /// Says the lines, and what the search itself has to say about them.
+    /// Adds the lines, and the notes of the search.
     static func say(_ hits: [Hit], most: Int, _ result: String, at desk: inout Desk) {
         desk.say(text(hits, most: most))
         if let remark = ToolText(result).remark { desk.say(remark) }
@@ -130,19 +130,19 @@ enum HitList {
         var rows = hits.prefix(most).enumerated().map { index, hit in
             "\(index + 1). \(Markdown.code(hit.place)): \(Markdown.code(hit.text))"
         }
-        if hits.count > most { rows.append("\nand \(hits.count - most) more, which I leave out.") }
+        if hits.count > most { rows.append("\nand \(hits.count - most) more, not shown.") }
         return rows.joined(separator: "\n")
     }
 }
 
-/// What `glob` and `ls` give.
+/// The results of `glob` and `ls`.
 struct Listing {
-    /// The paths that were found.
+    /// The found paths.
     private(set) var files: [String] = []
-    /// How many there are, also those that were left out.
+    /// The number of files, including those not listed.
     private(set) var total = 0
 
-    /// From paths, one a line, and a note "N files fit, of which …".
+    /// Reads one path per line, and a note "N files fit, of which …".
     init(files text: String) {
         var noted: Int?
         for row in text.split(separator: "\n") {
@@ -155,11 +155,11 @@ struct Listing {
         total = max(noted ?? 0, files.count)
     }
 
-    /// The rows of a tree: how deep each stands, its name, and whether it is a folder.
+    /// The rows of a tree: the depth and the name, which ends in a slash for a folder.
     static func tree(_ text: String) -> [(depth: Int, name: String)] {
         text.split(separator: "\n").compactMap { row in
             guard !row.hasPrefix("["), row.count > 34 else { return nil }
-            // Size and time take 34 columns, and each level two more.
+            // Size and time take 34 columns, and each level is indented by two.
             let rest = row.dropFirst(34)
             let name = rest.drop { $0 == " " }
             return name.isEmpty ? nil : ((rest.count - name.count) / 2, String(name))

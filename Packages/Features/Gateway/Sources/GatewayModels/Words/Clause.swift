@@ -1,9 +1,9 @@
 import JSON
 
-/// One instruction of a message, or what might be one.
+/// A part of a message that may be an instruction.
 struct Clause {
     let tokens: [Token]
-    /// Where the first word stands that says something.
+    /// The index of the first meaningful word.
     let head: Int
 
     init(_ tokens: [Token]) {
@@ -18,10 +18,10 @@ struct Clause {
             } ?? tokens.count
     }
 
-    /// The word that it begins with.
+    /// The word at `head`.
     var verb: String { head < tokens.count ? tokens[head].lower : "" }
 
-    /// All of it, as it can be told back.
+    /// The whole clause as text.
     var words: String {
         var words = ""
         for token in tokens {
@@ -35,18 +35,18 @@ struct Clause {
 
     func contains(_ words: Set<String>) -> Bool { index(of: words) != nil }
 
-    /// Where the first of these words stands.
+    /// The index of the first of these words.
     func index(of words: Set<String>, from start: Int = 0) -> Int? {
         tokens.indices.first { $0 >= start && words.contains(tokens[$0].lower) }
     }
 
-    /// The words of a part, without marks.
+    /// The words of a range, without marks.
     func text(_ range: Range<Int>) -> String {
         tokens[range].filter { $0.kind != .mark }.map(\.text).joined(separator: " ")
     }
 
-    /// What a part names: what stands in quotes there, or else its words without the empty ones at the beginning. A
-    /// capital makes a name of them, as in "where is A used?".
+    /// The subject in a range: its quoted text, or else its words without filler words at the beginning. A capital
+    /// letter makes a word a name, as in "where is A used?".
     func subject(_ range: Range<Int>, dropping empty: Set<String> = Vocabulary.articles) -> String? {
         guard range.lowerBound < range.upperBound else { return nil }
         if let quoted = tokens[range].first(where: { $0.kind == .quoted }) { return quoted.text }
@@ -60,7 +60,7 @@ struct Clause {
 }
 
 extension Clause {
-    /// Cuts a message into instructions: at the ends of sentences and lines, at "then", and at "and" before a verb.
+    /// Splits a message into instructions: at the ends of sentences and lines, at "then", and at "and" before a verb.
     static func clauses(of tokens: [Token]) -> [Clause] {
         var clauses: [Clause] = []
         var current: [Token] = []
@@ -84,7 +84,7 @@ extension Clause {
         return clauses
     }
 
-    /// Whether a verb with something behind it comes next.
+    /// Whether a verb with another word after it comes next.
     private static func beginsInstruction(_ tokens: [Token], behind index: Int) -> Bool {
         var next = index + 1
         while next < tokens.count, tokens[next].lower != "first", Vocabulary.fillers.contains(tokens[next].lower) {
@@ -107,13 +107,13 @@ extension Clause {
         }
     }
 
-    /// The first file that it names, behind a given place.
+    /// The first file that it names after an index.
     func file(from start: Int = 0) -> Place? {
         guard start < tokens.count else { return nil }
         return Clause(Array(tokens[start...])).places.first
     }
 
-    /// The lines that it names: "line 3", "lines 3 to 9", "lines 3-9", "the first 20 lines".
+    /// The lines that it names, such as "line 3", "lines 3 to 9", "lines 3-9", "the first 20 lines".
     var lines: ClosedRange<Int>? {
         if let range = places.lazy.compactMap(\.lines).first { return range }
         guard let word = index(of: ["line", "lines"]) else { return nil }
@@ -134,7 +134,7 @@ extension Clause {
         return min(number, Place.lastLine)
     }
 
-    /// Which one of several it means: "the second", "the last", "number 3", "#3".
+    /// Which one of several it means, such as "the second", "the last", "number 3", "#3".
     var ordinal: Ordinal? {
         for (index, token) in tokens.enumerated() {
             let word = token.lower
@@ -184,7 +184,7 @@ enum Ordinal: Hashable {
     }
 }
 
-/// A file or folder that somebody names, perhaps with lines: `Sources/main.swift:12-20`.
+/// A named file or folder, optionally with lines: `Sources/main.swift:12-20`.
 struct Place: Hashable {
     static let lastLine = 100_000_000
 
@@ -228,14 +228,14 @@ struct Place: Hashable {
     }
 }
 
-/// Where something is looked for.
+/// Where to search.
 struct Scope: Hashable {
-    /// A file or folder; all of the project when nil.
+    /// A file or folder; nil for the whole project.
     var path: String?
-    /// Which files.
+    /// The pattern for files.
     var glob: String?
 
-    /// As it is given to a tool.
+    /// The input for a tool.
     var input: JSONObject {
         var input = JSONObject()
         if let path { input["path"] = .string(path) }
@@ -243,15 +243,15 @@ struct Scope: Hashable {
         return input
     }
 
-    /// Behind a sentence: " in `Sources`".
+    /// The text to append to a sentence, such as " in `Sources`".
     var words: String {
-        let files = glob.map { " in files like \(Markdown.code($0))" } ?? ""
+        let files = glob.map { " in files matching \(Markdown.code($0))" } ?? ""
         return (path.map { " in \(Markdown.code($0))" } ?? "") + files
     }
 }
 
 extension Clause {
-    /// Where it says to look, and where that begins among its tokens.
+    /// The scope that it names, and the index at which that starts.
     var scope: (scope: Scope, start: Int) {
         var scope = Scope()
         var start = tokens.count
@@ -279,7 +279,7 @@ extension Clause {
         case path(String)
     }
 
-    /// The place named behind a word such as "in", or nil when it is none.
+    /// The place named after a word such as "in"; nil if there is none.
     func place(behind index: Int) -> Named? {
         for next in (index + 1)..<max(index + 1, tokens.count) {
             let token = tokens[next]

@@ -1,16 +1,16 @@
 import Capabilities
 
-/// Finds out what is asked for.
+/// Finds the intentions in a message.
 enum Grammar {
-    /// The kinds of instructions. The first that fits a clause takes it, so that the ones with the clearer words stand
-    /// first and the broad ones last.
+    /// The kinds of instructions. The first that matches a clause takes it, so specific ones come first and broad ones
+    /// last.
     static let intentions: [any Intention.Type] = [
         UseTool.self, SettleMarker.self, AddLine.self, RemoveLine.self, CreateFile.self, Replace.self,
         FindMarkers.self, FindUsages.self, RunTests.self, RunCommand.self, ListFiles.self, ReadFile.self,
         Overview.self, FindText.self,
     ]
 
-    /// What the last of a person's messages asks for. Earlier ones say what "it" and "and in Sources?" mean.
+    /// The plan for the last of the user's messages. Earlier ones show what "it" and "and in Sources?" refer to.
     static func plan(for messages: [String]) -> Plan {
         var plan = Plan()
         for message in messages.suffix(20) { plan = self.plan(for: message, after: plan) }
@@ -45,7 +45,7 @@ enum Grammar {
         return plan
     }
 
-    /// One instruction.
+    /// The intention of one clause.
     static func read(_ clause: Clause) -> (any Intention)? {
         for kind in intentions {
             if let intention = kind.init(clause) { return intention }
@@ -54,10 +54,10 @@ enum Grammar {
     }
 }
 
-/// What a message asks for, step by step.
+/// The steps that a message asks for.
 struct Plan {
     var steps: [any Intention] = []
-    /// Whether it is only to be shown for now.
+    /// Whether the plan should only be shown for now.
     var isPending = false
     /// Parts of the message that were not understood.
     var unread: [String] = []
@@ -65,10 +65,10 @@ struct Plan {
 
 /// "Make a plan to …", perhaps with "and then carry it out".
 struct PlanOrder {
-    /// Whether the plan is to be carried out at once.
+    /// Whether the plan should be carried out at once.
     var isExecuted: Bool
 
-    /// Takes the words that ask for a plan away, so that what is left are its steps.
+    /// Removes the words that ask for a plan, so that its steps are left.
     static func take(from tokens: inout [Token]) -> PlanOrder? {
         let clause = Clause(tokens)
         guard let plan = clause.index(of: ["plan"], from: clause.head), plan <= clause.head + 3,
@@ -131,11 +131,11 @@ enum FollowUp {
     }
 }
 
-/// What is to be different from what was asked before.
+/// What differs from the previous request.
 struct Continuation {
     /// Another place.
     var scope: Scope?
-    /// Another thing, where it does not look like a place.
+    /// Another subject, if it does not look like a place.
     var subject: String?
 
     /// Reads "in Sources", "what about Sources", "same for README.md", "only Swift files".

@@ -1,10 +1,10 @@
 import JSON
 
-/// Cuts a message into tokens.
+/// Splits a message into tokens.
 struct Tokenizer {
     private static let quotes: [Character: Character] = ["\"": "\"", "“": "”", "`": "`", "«": "»", "‘": "’", "'": "'"]
     private static let marks: Set<Character> = [".", ",", ";", ":", "!", "?", ")", "]"]
-    /// Words that announce that all the rest is content, when a colon and a line break follow.
+    /// Words that, followed by a colon and a line break, mark the rest as content.
     private static let announcing: Set<String> = [
         "with", "containing", "content", "contents", "saying", "text", "this",
     ]
@@ -12,7 +12,7 @@ struct Tokenizer {
     private let text: [Character]
     private var place = 0
     private var tokens: [Token] = []
-    /// Openings that nothing closes any more, so that a long text full of them is not searched again and again.
+    /// Opening marks without a closing one, so that a long text full of them is not searched again and again.
     private var unclosed: Set<Character> = []
     private var brokenObjects = 0
 
@@ -40,7 +40,7 @@ struct Tokenizer {
         }
     }
 
-    /// ```` ``` ```` to ```` ``` ````, without the language that may stand behind the first.
+    /// A block from ```` ``` ```` to ```` ``` ````, without the language after the first.
     private mutating func takeFence() -> Bool {
         guard startsFence(at: place), !unclosed.contains("#") else { return false }
         var start = place + 3
@@ -53,7 +53,7 @@ struct Tokenizer {
             unclosed.insert("#")
             return false
         }
-        // It belongs to the words on the line before it.
+        // The block belongs to the words on the line before it.
         while tokens.last?.isMark("\n") == true { tokens.removeLast() }
         tokens.append(Token(.quoted, String(text[start..<end])))
         place = end + 3
@@ -68,7 +68,7 @@ struct Tokenizer {
         guard let last = Self.quotes[first], !unclosed.contains(first) else { return false }
         var end = place + 1
         while end < text.count {
-            // An apostrophe inside of a word ends nothing.
+            // An apostrophe inside a word does not close a quotation.
             if text[end] == last, last != "'" && last != "’" || !isLetter(at: end + 1) { break }
             end += 1
         }
@@ -134,7 +134,7 @@ struct Tokenizer {
         takeAnnounced()
     }
 
-    /// The rest of the message after `with:` at the end of a line, unless it stands in quotes of its own.
+    /// The rest of the message after `with:` at the end of a line, unless it is quoted itself.
     private mutating func takeAnnounced() {
         guard tokens.last?.isMark(":") == true, let word = tokens.dropLast().last,
             Self.announcing.contains(word.lower)
@@ -149,15 +149,15 @@ struct Tokenizer {
     }
 }
 
-/// A piece of what somebody wrote.
+/// A piece of a message.
 struct Token: Hashable {
     enum Kind {
         case word
-        /// What stood between quotation marks, backticks or fences.
+        /// Text between quotation marks, backticks or fences.
         case quoted
         /// A JSON object.
         case json
-        /// A sign between words; a line break is one too.
+        /// A punctuation mark or a line break.
         case mark
     }
 
@@ -169,7 +169,7 @@ struct Token: Hashable {
         self.text = text
     }
 
-    /// A word in the form in which it is compared; empty for all else.
+    /// A word in lower case for comparisons; empty for other tokens.
     var lower: String { kind == .word ? text.lowercased() : "" }
 
     func isMark(_ sign: String) -> Bool { kind == .mark && text == sign }

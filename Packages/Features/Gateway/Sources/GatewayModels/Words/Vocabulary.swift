@@ -1,4 +1,4 @@
-/// Words that mean the same here.
+/// Words that the planner recognises, grouped by meaning.
 enum Vocabulary {
     static let find: Set<String> = ["find", "search", "grep", "look", "locate", "seek", "scan"]
     static let show: Set<String> = ["show", "list", "give", "display", "print", "tell", "count", "see", "get"]
@@ -21,12 +21,12 @@ enum Vocabulary {
     static let use: Set<String> = ["use", "call", "repeat"]
     static let agree: Set<String> = ["apply", "yes", "yep", "proceed", "confirm", "ok", "okay", "sure", "go", "carry"]
 
-    /// What an instruction may begin with. Behind "and" these begin another one.
+    /// Words that can start an instruction. After "and" they start another one.
     static let verbs = find.union(show).union(read).union(replace).union(settle).union(add).union(remove)
         .union(create).union(run).union(test).union(summarise).union(propose).union(use)
         .union(["apply", "carry", "where", "plan"])
 
-    /// Words in front of an instruction that say nothing.
+    /// Words before an instruction that are ignored.
     static let fillers: Set<String> = [
         "please", "can", "could", "would", "you", "me", "now", "also", "first", "next", "finally", "i", "want", "to",
         "need", "let", "let's", "lets", "us", "and", "so", "then", "just", "kindly", "hey", "hi", "hello", "martlet",
@@ -35,13 +35,13 @@ enum Vocabulary {
 
     static let articles: Set<String> = ["the", "a", "an", "this", "that", "my", "our", "all", "every", "any", "its"]
 
-    /// Nouns for everything there is.
+    /// Nouns that mean the whole project.
     static let whole: Set<String> = [
         "project", "repository", "repo", "code", "codebase", "here", "it", "everything", "everywhere", "workspace",
         "folder", "directory", "tree", "program", "sources", "files", "file", "them", "there",
     ]
 
-    /// Where something is looked for begins behind these.
+    /// Words that introduce the place to search.
     static let places: Set<String> = ["in", "under", "within", "inside", "below", "across", "throughout"]
 
     static let markers: [String: String] = [
@@ -54,7 +54,7 @@ enum Vocabulary {
         "ninth": 9, "tenth": 10,
     ]
 
-    /// Files that have no dot in their name.
+    /// File names without a dot.
     static let plainFiles: Set<String> = ["readme", "makefile", "dockerfile", "license", "changelog", "gemfile"]
 
     static let languages: [String: String] = [

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Rings for whoever takes longer than the one limit that holds for all.
+/// Timeouts that share one time limit.
 ///
-/// One task watches over all of them, and it runs only while there is somebody to watch. With one limit for all, who began
-/// first is due first.
+/// One task watches all of them, and it runs only while there are any. With one limit for all, alarms fire in the order
+/// in which they were set.
 public final class Alarms: Sendable {
     private struct Alarm {
         let due: Duration
@@ -16,21 +16,21 @@ public final class Alarms: Sendable {
         var watch: Task<Void, Never>?
     }
 
-    /// After how long they ring.
+    /// The time after which alarms fire.
     public let limit: Duration
     private let clock: any Clock<Duration>
     /// The time since these alarms were made.
     private let elapsed: @Sendable () -> Duration
     private let state = Mutex(State())
 
-    /// Alarms that ring after so long.
+    /// Creates alarms that fire after `limit`.
     public init(after limit: Duration, on clock: any Clock<Duration>) {
         self.limit = limit
         self.clock = clock
         elapsed = Self.stopwatch(clock)
     }
 
-    /// Sets an alarm; `cancel` has to follow, also when it has rung.
+    /// Sets an alarm. The caller must call `cancel` later, even if it fired.
     public func set(_ ring: @escaping @Sendable () -> Void) -> Int {
         let due = elapsed() + limit
         return state.withLock { state in
@@ -41,17 +41,17 @@ public final class Alarms: Sendable {
         }
     }
 
-    /// Forgets an alarm.
+    /// Removes an alarm.
     public func cancel(_ number: Int) {
         let watch = state.withLock { state -> Task<Void, Never>? in
             state.alarms[number] = nil
             return state.alarms.isEmpty ? state.watch.take() : nil
         }
-        // It owns nothing but its sleep, which ends at once.
+        // The task only sleeps, so it ends at once.
         watch?.cancel()
     }
 
-    /// Does work that is rung for where it takes too long.
+    /// Runs `work`, and calls `ring` if it takes too long.
     func during<Value>(
         _ work: () async throws -> Value, ring: @escaping @Sendable () -> Void
     ) async rethrows -> Value {
@@ -62,12 +62,12 @@ public final class Alarms: Sendable {
 
     private func watch() async {
         while let time = ringing() {
-            // A sleep that is cut short means that there is nobody to watch any more.
+            // A cancelled sleep means that no alarms are left.
             do { try await clock.sleep(for: time) } catch { return }
         }
     }
 
-    /// Rings where the time is over, and gives the time until the next is due; nil when there is none.
+    /// Fires due alarms, and returns the time until the next one; nil if there is none.
     private func ringing() -> Duration? {
         let (due, time) = state.withLock { state -> ([Alarm], Duration?) in
             let now = elapsed()

@@ -1,14 +1,14 @@
 import Synchronization
 
-/// The way of events from a turn to the one that reads them.
+/// A queue of events from a turn to its reader.
 ///
-/// The turn gets only a little ahead, so that a slow reader slows it down. But a turn that has to end waits for nobody:
-/// hurried, it leaves behind what is still to be read; abandoned, it throws that away.
+/// The turn can get only a little ahead, so that a slow reader slows it down. A turn that must end does not wait: after
+/// `hurry` unread events stay in the queue, and after `abandon` they are discarded.
 final class Feed: Sendable {
-    /// So many events may wait before the turn does.
+    /// The number of unread events at which the turn waits.
     static let room = 64
 
-    /// Takes events without waiting; false when it has no room for more. What it throws ends the reading.
+    /// Takes events without waiting; returns false when it has no room for more. An error ends the reading.
     typealias Taker = @Sendable ([GatewayEvent]) throws -> Bool
 
     fileprivate struct State {
@@ -16,20 +16,21 @@ final class Feed: Sendable {
         var reader: Reader?
         var writers: [CheckedContinuation<Void, Never>] = []
         var isHurried = false
-        /// Whether who waits without a taker need not wait any longer.
+        /// Whether a reader that waits without a taker should stop waiting.
         var isNudged = false
         var isAbandoned = false
         var isFinished = false
 
         var isFull: Bool { pending.count >= Feed.room && !isHurried && !isAbandoned }
-        /// Whether a reader would wait in vain, or need not wait.
+        /// Whether a reader does not need to wait: there are events, or there will be no more.
         var isReady: Bool { !pending.isEmpty || isFinished || isAbandoned }
     }
 
     @safe fileprivate struct Reader {
-        // Resumed by whoever takes the reader out of the state, once. A checked one would be an object for each stream.
+        // Resumed exactly once, by the code that takes the reader out of the state. A checked continuation would
+        // allocate an object for each stream.
         private let continuation: UnsafeContinuation<Wake, Never>
-        /// Takes what comes while the reader waits, so that nobody has to wake it.
+        /// Takes events while the reader waits, so that it need not be woken.
         let taker: Taker?
 
         init(_ continuation: UnsafeContinuation<Wake, Never>, taker: Taker?) {
@@ -40,12 +41,12 @@ final class Feed: Sendable {
         func resume(_ wake: Wake) { unsafe continuation.resume(returning: wake) }
     }
 
-    /// Why a reader goes on.
+    /// Why a reader is woken.
     fileprivate enum Wake {
         case look
         /// Its taker has no room for more.
         case full
-        /// Its taker cannot go on.
+        /// Its taker failed.
         case failed(any Error)
     }
 
@@ -53,7 +54,7 @@ final class Feed: Sendable {
 
     // MARK: Writing
 
-    /// Hands over events, and returns when the turn may go on.
+    /// Sends events, and returns when the turn may continue.
     func send(_ events: [GatewayEvent]) async {
         guard post(events) else { return }
         await withCheckedContinuation { continuation in
@@ -65,7 +66,7 @@ final class Feed: Sendable {
         }
     }
 
-    /// Hands over events without waiting; true when the reader is behind.
+    /// Sends events without waiting; returns true when the queue is full.
     @discardableResult
     func post(_ events: [GatewayEvent]) -> Bool {
         let (reader, wake, isFull) = state.withLock { state in
@@ -74,7 +75,7 @@ final class Feed: Sendable {
                 state.pending += events
                 return (state.reader.take(), .look, state.isFull)
             }
-            // Under the lock, so that nothing overtakes. The taker does not wait, and knows nothing of this feed.
+            // Called under the lock, so that events stay in order. The taker does not wait and does not use this feed.
             do {
                 if try taker(events) { return (nil, .look, false) }
                 return (state.reader.take(), .full, false)
@@ -88,8 +89,8 @@ final class Feed: Sendable {
 
     // MARK: Reading
 
-    /// Waits until there is something to read, or there will be no more. False when the task was cancelled or the feed
-    /// nudged before that.
+    /// Waits until there are events to read, or there will be no more. Returns false if the task was cancelled or
+    /// `nudge` was called before that.
     @discardableResult
     func ready() async -> Bool {
         _ = await wait(nil)
@@ -99,7 +100,7 @@ final class Feed: Sendable {
         }
     }
 
-    /// Ends a wait in `ready`, or the next one.
+    /// Ends the current or the next wait in `ready`.
     func nudge() {
         let reader = state.withLock { state in
             state.isNudged = true
@@ -108,14 +109,16 @@ final class Feed: Sendable {
         reader?.resume(.look)
     }
 
-    /// All that waits to be read; for one task at a time. Nil after the last, and when that task is cancelled.
+    /// Returns all unread events; only one task at a time may call it. Nil after the last event, and when that task is
+    /// cancelled.
     func next() async -> [GatewayEvent]? {
         _ = await wait(nil)
         return take()
     }
 
-    /// Hands everything to `taker` where it comes into being, and returns after the last event, or when the reading task is
-    /// cancelled. Where the taker has no room, `room` waits for some, and the turn gets only a little ahead meanwhile.
+    /// Passes events to `taker` directly in the sending task, and returns after the last event, or when the reading
+    /// task is cancelled. When the taker has no room, `room` waits for some, and the turn can get only a little ahead
+    /// meanwhile.
     func forward(to taker: @escaping Taker, room: () async throws -> Void) async throws {
         while true {
             switch await wait(taker) {
@@ -155,10 +158,10 @@ final class Feed: Sendable {
 
     // MARK: The end
 
-    /// From now on the turn waits for nobody.
+    /// From now on the turn does not wait for the reader.
     func hurry() { change { $0.isHurried = true } }
 
-    /// Nobody reads any more.
+    /// Discards all events, since the reader is gone.
     func abandon() {
         change {
             $0.isAbandoned = true
@@ -166,7 +169,7 @@ final class Feed: Sendable {
         }
     }
 
-    /// There is no more to come.
+    /// Marks the last event as sent.
     func finish() { change { $0.isFinished = true } }
 
     private func change(_ body: (inout State) -> Void) {

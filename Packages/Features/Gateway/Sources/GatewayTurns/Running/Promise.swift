@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that comes later, from another task, for one that waits.
+/// A value that another task sets later; one task can wait for it.
 final class Promise<Value: Sendable>: Sendable {
     private enum State {
         case open
@@ -10,7 +10,7 @@ final class Promise<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.open)
 
-    /// The first value counts.
+    /// Sets the value. Only the first value counts.
     func settle(_ value: Value) {
         let waiting = state.withLock { state -> CheckedContinuation<Value, any Error>? in
             switch state {
@@ -30,7 +30,7 @@ final class Promise<Value: Sendable>: Sendable {
         state.withLock { state in if case .settled = state { true } else { false } }
     }
 
-    /// Ends at once when the waiting task is cancelled; another may wait then.
+    /// Waits for the value. It ends at once when the waiting task is cancelled; another task may wait then.
     func value() async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -53,8 +53,8 @@ final class Promise<Value: Sendable>: Sendable {
     }
 }
 
-/// Does what must be done even where the task was cancelled, such as storing what was said. The task made for it is
-/// awaited here, so that nothing outlives the caller.
+/// Runs work that must be done even in a cancelled task, such as storing messages. Its new task is awaited here, so
+/// that nothing outlives the caller.
 func shielded<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
     try await Task { try await work() }.value
 }

@@ -1,7 +1,7 @@
 public import Capabilities
 import Synchronization
 
-/// The turns that run. It owns their tasks: whoever closes it has awaited them all.
+/// The running turns. It owns their tasks, and `close` waits for all of them.
 final class TurnTable: Sendable {
     private struct State {
         var turns: [Int: RunningTurn] = [:]
@@ -11,7 +11,7 @@ final class TurnTable: Sendable {
 
     private let state = Mutex(State())
 
-    /// Starts the work as a task of this table. It is in the table before it begins and leaves it when it ends.
+    /// Starts the work as a task of this table. The turn is in the table before it starts and leaves it when it ends.
     func start(
         session: String?, client: TurnClient?, _ control: TurnControl,
         _ work: @escaping @Sendable () async -> Result<TurnReport, any Error>
@@ -32,7 +32,7 @@ final class TurnTable: Sendable {
             return turn
         }
         guard let started else {
-            throw GatewayError(.closing, "the gateway is shutting down and takes no more requests; ask again later")
+            throw GatewayError(.closing, "the gateway is shutting down and accepts no more requests; retry later")
         }
         return started
     }
@@ -45,17 +45,17 @@ final class TurnTable: Sendable {
         state.withLock { state in state.turns.values.first { $0.session == session } }
     }
 
-    /// Those with a token of their own for whom something runs.
+    /// The clients with their own token that have running turns.
     var clients: Set<TurnClient> {
         state.withLock { Set($0.turns.values.compactMap(\.client).filter { $0.credential != nil }) }
     }
 
-    /// What runs for a client.
+    /// The running turns of a client.
     func turns(of client: TurnClient) -> [RunningTurn] {
         state.withLock { $0.turns.values.filter { $0.client == client } }
     }
 
-    /// Ends all turns and lets no more begin. Safe twice.
+    /// Ends all turns and refuses new ones. It may be called twice.
     func close() async {
         let turns = state.withLock { state in
             state.isClosed = true
@@ -66,7 +66,7 @@ final class TurnTable: Sendable {
     }
 }
 
-/// A turn that runs, as it is seen from outside.
+/// A running turn, seen from outside.
 struct RunningTurn: Sendable {
     let session: String?
     let client: TurnClient?
@@ -74,7 +74,7 @@ struct RunningTurn: Sendable {
     let task: Task<Result<TurnReport, any Error>, Never>
 }
 
-/// Everything that runs in a gateway and waits for an answer, whichever settings it began with.
+/// All running turns and open approval requests of a gateway, whatever settings they started with.
 public final class RunningTurns: Sendable {
     let table = TurnTable()
     let approvals: Approvals
@@ -84,27 +84,27 @@ public final class RunningTurns: Sendable {
         approvals = Approvals(clock: clock, now: now)
     }
 
-    /// How many turns and completions run.
+    /// The number of running turns and completions.
     public var count: Int { table.count }
 
-    /// Those with a token of their own for whom something runs.
+    /// The clients with their own token that have running turns.
     public var clients: Set<TurnClient> { table.clients }
 
-    /// Ends what runs for a client whose token does not count any more, with its commands and its open questions. What was
-    /// said until then is kept. It does not wait for the end.
+    /// Ends the turns of a client whose token is no longer valid, with their commands and open approval requests. What
+    /// was said so far is kept. It does not wait for the end.
     public func end(_ client: TurnClient) {
         for turn in table.turns(of: client) { turn.control.stop(.tokenEnded) }
     }
 }
 
-/// What a turn is told from outside, and the way of what it tells.
+/// Controls a turn from outside, and carries its events.
 final class TurnControl: Sendable {
     /// Why a turn was ended from outside.
     enum Reason: String, Sendable {
         case asked = "stopped"
         case vanished
         case timeLimit = "time-limit"
-        /// The token with which it was asked for does not count any more.
+        /// The client's token is no longer valid.
         case tokenEnded = "token-ended"
         case closing
     }
@@ -117,10 +117,10 @@ final class TurnControl: Sendable {
     let feed = Feed()
     private let state = Mutex(State())
 
-    /// The first reason counts.
+    /// Why the turn was stopped. Only the first reason counts.
     var reason: Reason? { state.withLock { $0.reason } }
 
-    /// Takes the task that is ended by `stop`.
+    /// Sets the task that `stop` cancels.
     func adopt(_ task: Task<Result<TurnReport, any Error>, Never>) {
         let isStopped = state.withLock { state in
             state.task = task
@@ -129,7 +129,7 @@ final class TurnControl: Sendable {
         if isStopped { task.cancel() }
     }
 
-    /// Ends the turn at once. What was said until then is kept.
+    /// Ends the turn at once. What was said so far is kept.
     func stop(_ reason: Reason) {
         let task = state.withLock { state in
             state.reason = state.reason ?? reason
@@ -140,12 +140,12 @@ final class TurnControl: Sendable {
     }
 }
 
-/// A turn or a completion that has been accepted and runs, with what it tells.
+/// A turn or a completion that has been accepted and runs, with its events.
 ///
-/// Whoever holds it is the client: it ends as `leave` says when the last reference goes without its end.
+/// Its holder is the client: dropping the last reference before the end has the same effect as `leave`.
 public final class OpenTurn: Sendable {
     public let place: TurnPlace
-    /// What of the request the model was not given, as its server has no words for it.
+    /// The members of the request that were not passed on, because the model's server does not support them.
     public let dropped: [String]
     let turn: RunningTurn
     private let keepsRunning: Bool
@@ -157,35 +157,35 @@ public final class OpenTurn: Sendable {
         self.keepsRunning = keepsRunning
     }
 
-    /// What has happened since the last time, for one reader; while nobody reads, the turn gets only a little ahead. Nil
+    /// The events since the last call, for one reader. While nothing is read, the turn can get only a little ahead. Nil
     /// after the last event, and when the reading task is cancelled.
     public func next() async -> [GatewayEvent]? { await turn.control.feed.next() }
 
-    /// Waits until `next` would give something at once. False when it would not: the waiting task was cancelled, or
-    /// somebody called `nudge`.
+    /// Waits until `next` would return at once. Returns false if the waiting task was cancelled or `nudge` was called
+    /// first.
     @discardableResult
     public func ready() async -> Bool { await turn.control.feed.ready() }
 
-    /// Lets the one who waits in `ready`, or the next who does, go on without anything to read.
+    /// Ends the current or the next wait in `ready`, even without events.
     public func nudge() { turn.control.feed.nudge() }
 
-    /// Hands everything from here on to `take`, in order, and returns after the last event, or when the reading task is
+    /// Passes all further events to `take`, in order, and returns after the last event, or when the reading task is
     /// cancelled.
     ///
-    /// `take` is called where an event comes into being, in any task and under a lock, so that a reader need not wake for
-    /// each: it must not wait. Where it gives false, `room` is called and the turn gets only a little ahead until that
-    /// returns. What either throws is thrown here.
+    /// `take` is called in the sending task and under a lock, so that the reader need not wake for each event. It must
+    /// not wait. When it returns false, `room` is called, and the turn can get only a little ahead until `room`
+    /// returns. Errors of both are thrown here.
     public func forward(
         to take: @escaping @Sendable ([GatewayEvent]) throws -> Bool, room: () async throws -> Void = {}
     ) async throws {
         try await turn.control.feed.forward(to: take, room: room)
     }
 
-    /// What came of it, when it has ended. A reader has to have read to the end, or the turn may wait for it.
+    /// The result, when the turn has ended. Read all events first, or the turn may wait for the reader.
     public func report() async throws -> TurnReport { try await turn.task.value.get() }
 
-    /// The client has vanished: the turn is ended, and this returns when it is stored; or it goes on without a reader, where
-    /// the input or the settings say so.
+    /// Tells that the client disconnected. Either the turn is ended, and this returns when it is stored, or it
+    /// continues without a reader, as the input or the settings say.
     public func leave() async {
         abandon()
         if !keepsRunning { _ = await turn.task.value }

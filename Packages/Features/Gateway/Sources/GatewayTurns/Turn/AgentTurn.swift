@@ -5,7 +5,7 @@ import JSON
 import ToolKit
 import TurnLoop
 
-/// Runs one agent turn: asks the model, does what it calls for, tells and stores what happens.
+/// Runs one agent turn: asks the model, runs the tools it calls, reports and stores what happens.
 final class AgentTurn: Sendable {
     let parts: TurnParts
     let plan: AgentPlan
@@ -17,7 +17,7 @@ final class AgentTurn: Sendable {
         self.control = control
     }
 
-    /// The session is free for its next turn when this returns.
+    /// Runs the turn. When it returns, the session is free for the next one.
     func run() async -> Result<TurnReport, any Error> {
         let result: Result<TurnReport, any Error>
         do { result = .success(try await traced()) } catch { result = .failure(error) }
@@ -37,7 +37,7 @@ final class AgentTurn: Sendable {
             notes.note("rounds", .int(outcome.rounds))
             notes.note("tool_calls", .int(outcome.calls))
             var place = plan.place
-            // The command was asked for by a name that leaves the choice to it, and says which model it took.
+            // The requested name can leave the choice to the command, which then reports the model.
             if case .claude = plan.choice.backend { place.model = outcome.messages.last?.start?.model ?? place.model }
             return TurnReport(place, outcome)
         }
@@ -45,7 +45,7 @@ final class AgentTurn: Sendable {
 
     private func played() async throws -> TurnOutcome {
         let recorder = TurnRecorder(parts: parts, plan: plan, feed: control.feed)
-        // What the person said is stored before anybody is told that the turn has begun, even where it is stopped already.
+        // The user's message is stored before the start of the turn is reported, even if it was already stopped.
         let before = try await shielded { [parts, plan] in
             let before = try await parts.store.messages(of: plan.session.id)
             try await recorder.begin()
@@ -102,7 +102,7 @@ final class AgentTurn: Sendable {
 // MARK: Approval
 
 extension AgentTurn {
-    /// Asks the client.
+    /// Asks the client for approval.
     private var asker: TurnLoop.Approve {
         { [parts, plan, control] request in
             try await parts.approvals.ask(request, session: plan.session.id, within: parts.settings.approvalTime) {
@@ -111,7 +111,7 @@ extension AgentTurn {
         }
     }
 
-    /// The command asks its model and does its calls itself, under the same rules and limits.
+    /// Runs the turn with the command, which asks its model and runs its tools itself, under the same rules and limits.
     private func ask(
         _ command: ClaudeCommand, _ request: ChatRequest, _ recorder: TurnRecorder
     ) async throws -> TurnOutcome {
@@ -123,7 +123,7 @@ extension AgentTurn {
         let meter = TurnMeter(parts: parts, place: plan.place, client: plan.client)
         var command = command
         command.limits.rounds = max(1, parts.settings.rounds)
-        // Each question has its own limit already, which is to be the one that counts.
+        // Approval requests already have their own limit, which should expire first.
         command.limits.approval = max(command.limits.approval, parts.settings.approvalTime + .seconds(5))
         func run(resuming session: String?) async throws -> TurnOutcome {
             try await command.run(
@@ -132,7 +132,7 @@ extension AgentTurn {
                 emit: { try await recorder.receive($0) })
         }
         let outcome = try await run(resuming: known)
-        // The command forgets old sessions. It is told then what was said, as it is after another model's answer.
+        // The command forgets old sessions. Then it gets the conversation, as after an answer of another model.
         if known != nil, case .failed(let failure) = outcome.end, failure.code == "gateway.claude-session" {
             return try await run(resuming: nil)
         }
@@ -144,31 +144,32 @@ extension GatewayError {
     static func tokenEnded(_ client: TurnClient?) -> GatewayError {
         GatewayError(
             .tokenEnded,
-            "the token \(PlainText.escape(client?.name ?? "").quoted) was revoked or has ended, and with it what ran for it; "
-                + "what was said is kept")
+            "the token \(PlainText.escape(client?.name ?? "").quoted) was revoked or has expired, so its turn "
+                + "was ended; what was said is kept")
     }
 
     static func timeOver(_ limit: Duration) -> GatewayError {
         GatewayError(
             .timeLimit,
-            "the turn took longer than \(limit.words) and was ended; what was said is kept, so say 'go on' to continue")
+            "the turn took longer than \(limit.words) and was ended; what was said is kept, so send 'go on' "
+                + "to continue")
     }
 }
 
-/// Everything that an agent turn is run with.
+/// Everything that an agent turn needs to run.
 struct AgentPlan: Sendable {
     let session: Session
     let project: Project?
     let lease: TurnLease
     let choice: ModelChoice
-    /// Options and schema as the client sent them; messages are the system's alone.
+    /// Options and schema as the client sent them, with only the system messages.
     let chat: ChatRequest
-    /// What is new to the session.
+    /// The new messages for the session.
     let messages: [Message]
     let selection: ToolSelection
     let sources: [any ToolSource]
     let policy: ApprovalPolicy
-    /// What the client is told first.
+    /// Notices for the start of the turn.
     let notices: [String]
     let canAsk: Bool
     let client: TurnClient?

@@ -4,10 +4,10 @@ import JSON
 import Synchronization
 import TurnLoop
 
-/// Asks a model once, with what the client sent. Nothing is remembered but what it took.
+/// Asks a model once, with the client's request. Only the usage is stored.
 ///
-/// An object that keeps what it hears, and functions of their own for what needs no waiting: there may be thousands at a
-/// time, and everything that lives across a wait is memory of each.
+/// It is a class, and code that does not suspend is in separate functions: there may be thousands at a time, and
+/// everything that lives across a suspension point takes memory for each.
 final class Completion: Sendable {
     private let parts: TurnParts
     private let provider: any ModelProvider
@@ -67,7 +67,7 @@ final class Completion: Sendable {
         do {
             try await parts.store.account(entry)
         } catch {
-            // The answer is there and was paid for: the client gets it, with why it could not be counted.
+            // The answer is complete and paid for: the client gets it, with the reason why it could not be counted.
             if !keepAnswer(in: error) { throw error }
         }
     }
@@ -88,10 +88,10 @@ final class Completion: Sendable {
     }
 }
 
-// MARK: What needs no waiting
+// MARK: Code that does not suspend
 
 extension Completion {
-    /// Tells that the turn has begun, and sets an alarm for when it has to have ended.
+    /// Reports the start of the turn, and sets an alarm for its time limit.
     @inline(never)
     private func begin() -> Int {
         control.feed.post([.began(place)])
@@ -138,7 +138,7 @@ extension Completion {
         }
     }
 
-    /// False where there is no answer to keep.
+    /// Keeps the answer with an error; returns false if there is no answer.
     @inline(never)
     private func keepAnswer(in error: any Error) -> Bool {
         state.withLock { state in
@@ -148,7 +148,7 @@ extension Completion {
         }
     }
 
-    /// Whether anything came, so that something was used.
+    /// Whether the model sent anything, so that there is usage to count.
     private var isAnything: Bool { state.withLock { $0.isAnything } }
 
     @inline(never)

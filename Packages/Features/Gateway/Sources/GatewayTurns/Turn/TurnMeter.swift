@@ -1,32 +1,33 @@
 import Capabilities
 
-/// What a turn has taken so far.
+/// The usage of a turn so far.
 struct TurnSpending: Sendable {
-    /// How many answers there were.
+    /// The number of answers.
     var answers = 0
-    /// Tokens that the model has written, estimated where its provider does not count.
+    /// Tokens that the model has written, estimated if its provider does not count them.
     var written = 0
     var cost: Cost?
 }
 
-/// Decides before each round whether it may begin. A round that has begun is not broken off for its price, so that a turn
-/// goes over a limit by one round at most.
+/// Decides before each round whether it may start. A running round is not ended because of its cost, so a turn exceeds
+/// a limit by one round at most.
 struct TurnMeter: Sendable {
     let parts: TurnParts
     let place: TurnPlace
     let client: TurnClient?
 
-    /// The request as it may be sent.
+    /// The request within the limits of the turn and the budget.
     func admit(_ request: ChatRequest, after spent: TurnSpending) async throws -> ChatRequest {
         let request = try limited(request, after: spent)
-        // Before the first round the budget was looked at when the request was accepted.
+        // For the first round the budget was checked when the request was accepted.
         if spent.answers > 0 {
             try await parts.checkBudget(session: place.session, project: place.project, client: client)
         }
         return request
     }
 
-    /// Another round of a backend that asks its model itself, so that nothing of the turn is stored before its end.
+    /// Admits another round of a backend that asks its model itself, so that nothing of the turn is stored before its
+    /// end.
     func admit(after rounds: Int, unstored used: Usage) async throws {
         _ = try tokensLeft(
             after: TurnSpending(answers: rounds, written: used.outputTokens ?? 0, cost: used.cost))
@@ -42,10 +43,10 @@ struct TurnMeter: Sendable {
         return request
     }
 
-    /// How many tokens a turn may still write, where that is limited. Throws when it may do nothing more.
+    /// The number of tokens that a turn may still write; nil without a limit. Throws when a limit is reached.
     private func tokensLeft(after spent: TurnSpending) throws -> Int? {
         if let limit = parts.settings.cost, let cost = spent.cost, cost.nanodollars >= limit.nanodollars {
-            throw GatewayError(.costLimit, Self.message("cost as much as a turn may cost"))
+            throw GatewayError(.costLimit, Self.message("reached its cost limit"))
         }
         guard let limit = parts.settings.outputTokens else { return nil }
         guard spent.written < limit else {
@@ -55,6 +56,6 @@ struct TurnMeter: Sendable {
     }
 
     private static func message(_ what: String) -> String {
-        "the turn \(what) and was ended; what was said is kept, so say 'go on' to continue"
+        "the turn \(what) and was ended; what was said is kept, so send 'go on' to continue"
     }
 }

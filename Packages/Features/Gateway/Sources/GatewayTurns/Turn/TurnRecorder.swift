@@ -3,17 +3,17 @@ import GatewayStore
 import JSON
 import TurnLoop
 
-/// Stores a turn while it runs, and tells it to the client.
+/// Stores a turn while it runs, and sends its events to the client.
 ///
-/// A turn that cannot be stored ends: an answer that a session forgets would be worse than none.
+/// A turn that cannot be stored is ended, because an answer missing from its session would be worse than none.
 actor TurnRecorder {
     private let parts: TurnParts
     private let plan: AgentPlan
     private let feed: Feed
-    /// The sum of all answers that are whole or were ended.
+    /// The sum of all finished answers.
     private var usage = Usage()
     private(set) var spent = TurnSpending()
-    /// Whether the client has had text of an earlier answer, from which that of the next one has to stand apart.
+    /// Whether the client got text of an earlier answer, so that the next one needs a paragraph break.
     private var hasToldText = false
     private var needsBreak = false
     private var hasToldOfSecrets = false
@@ -24,9 +24,9 @@ actor TurnRecorder {
         self.feed = feed
     }
 
-    /// Stores what the person said.
+    /// Stores the user's messages.
     func begin() async throws {
-        // With what the model is told first, which the session keeps as well.
+        // Includes the system messages, which the session stores as well.
         for message in plan.chat.messages + plan.messages { tellOfSecrets(message) }
         for message in plan.messages { try await parts.store.append(TurnMessage(message), lease: plan.lease) }
         if plan.session.model != plan.place.name {
@@ -34,8 +34,8 @@ actor TurnRecorder {
         }
     }
 
-    /// Returns when the client has room for more. Throws in a task that was cancelled, as that of a stopped turn is while
-    /// its model answers, so that a provider ends that does not look for itself.
+    /// Returns when the client has room for more. Throws in a cancelled task, such as that of a stopped turn, so that
+    /// even a provider ends that does not check for cancellation.
     func receive(_ events: [TurnEvent]) async throws {
         var told: [GatewayEvent] = []
         do {
@@ -72,7 +72,7 @@ actor TurnRecorder {
             told.append(.chat(.usage(usage)))
         case .remember(let rule):
             guard !parts.store.holdsSecret(rule) else {
-                told.append(.notice("a secret stands in what was agreed to, so that it counts this once"))
+                told.append(.notice("the approved call contains a secret, so the answer counts only once"))
                 return
             }
             try await remember(rule)
@@ -85,15 +85,15 @@ actor TurnRecorder {
         guard !hasToldOfSecrets, parts.store.kept(message) != message else { return }
         hasToldOfSecrets = true
         feed.post([
-            .notice("a secret in this session is not stored with it; later turns see ‹redacted› in its place")
+            .notice("a secret in this session is not stored; later turns see ‹redacted› in its place")
         ])
     }
 
-    /// What the client is told of an answer. Its calls are told when they are done, under the names of the tools.
+    /// The event to send to the client. Calls are sent when they are done, under the tools' own names.
     private func heard(_ event: ChatEvent) -> ChatEvent? {
         switch event {
         case .call(let call): call.isDone ? event : nil
-        // Its calls are done here, so that nobody sends the thoughts behind them back.
+        // Calls run here, so the client never sends the reasoning behind them back.
         case .calling, .malformedCall, .thought: nil
         case .usage(let now): .usage(usage + now)
         case .text(let text): .text(apart(text))
@@ -101,7 +101,7 @@ actor TurnRecorder {
         }
     }
 
-    /// To a client all answers of a turn are one. What is said after a tool was used is a paragraph of its own.
+    /// For a client all answers of a turn are one. Text after a tool call becomes a separate paragraph.
     private func apart(_ text: String) -> String {
         guard !text.isEmpty else { return text }
         defer { (hasToldText, needsBreak) = (true, false) }
@@ -109,7 +109,7 @@ actor TurnRecorder {
     }
 
     private func tell(_ update: CallUpdate) -> [GatewayEvent] {
-        // What the server has done itself was told while it streamed.
+        // Calls that the server ran itself were sent while it streamed.
         guard !update.call.isDone else { return [] }
         switch update.state {
         case .waiting:
@@ -143,7 +143,7 @@ actor TurnRecorder {
 // MARK: Audit
 
 extension TurnRecorder {
-    /// Writes down how the turn ended, where that was not by the model's last word.
+    /// Writes to the audit log how the turn ended, unless the model finished it.
     func end(_ outcome: TurnOutcome, _ reason: TurnControl.Reason?) async throws {
         switch outcome.end {
         case .answered: break
@@ -160,7 +160,8 @@ extension TurnRecorder {
                 subject: plan.place.name, detail: detail))
     }
 
-    /// Whatever changes something, and whatever was not allowed; what only reads where that was asked for.
+    /// Writes calls that change something or were denied to the audit log; calls that only read if the session wants
+    /// them.
     private func audit(_ update: CallUpdate) async throws {
         guard update.result != nil else { return }
         guard plan.selection.auditLog || update.effect != .reads || update.state == .denied else { return }
@@ -180,7 +181,7 @@ extension TurnRecorder {
 }
 
 extension ApprovalDecision {
-    /// What was decided, and by whom.
+    /// The decision, and who made it.
     fileprivate var words: String {
         let origin =
             switch by {

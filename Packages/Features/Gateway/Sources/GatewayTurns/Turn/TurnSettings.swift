@@ -3,34 +3,34 @@ public import GatewayStore
 public import ToolKit
 public import TurnLoop
 
-/// What holds for all turns.
+/// The settings of all turns.
 public struct TurnSettings: Sendable {
-    /// Who answers where a request names no model: `PROVIDER/MODEL`. The first provider that has a model when nil.
+    /// The default model as `PROVIDER/MODEL`; nil for the first provider that has a model.
     public var defaultModel: String?
-    /// Who has to agree before a tool is used; the rules of project and session come on top.
+    /// Rules for approving tools. The rules of project and session are added to them.
     public var rules: [ApprovalRule] = []
-    /// The person's home, as `~` in rules.
+    /// The user's home folder, for `~` in rules.
     public var home: String?
-    /// How commands are run, and what they are kept from.
+    /// How commands run, and their sandbox.
     public var shell = ShellOptions()
-    /// How long a question waits before it counts as a no.
+    /// How long an approval request waits before it counts as denied.
     public var approvalTime: Duration = .seconds(60)
-    /// Whether an agent turn goes on when its client vanishes, where the request does not say.
+    /// Whether an agent turn continues when its client disconnects, unless the request says otherwise.
     public var keepsRunning = false
 
-    /// How often the model is asked in one turn, and how long the turn and one of its calls may take.
+    /// The maximum number of requests to the model in one turn, and the time limits of the turn and of one call.
     public var rounds = 50
     public var turnTime: Duration = .seconds(1800)
     public var callTime: Duration = .seconds(30)
-    /// How many tokens a turn may write and what it may cost; unlimited when nil.
+    /// How many tokens a turn may write and what it may cost; nil for no limit.
     public var outputTokens: Int?
     public var cost: Cost?
-    /// What all turns of one day may take.
+    /// The limit for all turns of one day.
     public var dayBudget = BudgetLimit()
 
     public init() {}
 
-    /// The rules of all, of a project, of its folder and of a session.
+    /// The rules of the settings, a project, its folder and a session combined.
     func policy(
         in project: Project?, _ folder: [ApprovalRule], _ session: Session?, _ mode: ToolMode
     ) -> ApprovalPolicy {
@@ -41,7 +41,7 @@ public struct TurnSettings: Sendable {
     }
 }
 
-/// What all turns of a gateway share. An object, so that each of them holds a reference and not all of it.
+/// What all turns of a gateway share. It is a class, so that each turn holds only a reference.
 final class TurnParts: Sendable {
     let store: GatewayStore
     let settings: TurnSettings
@@ -50,9 +50,9 @@ final class TurnParts: Sendable {
     let tracer: Tracer
     let running: RunningTurns
     private let keeping: (any Sendable)?
-    /// What was decided in folders; nil where nothing keeps that, and answers hold for a session at most.
+    /// The answers kept for folders; nil if nothing keeps them, and answers apply to a session at most.
     let folders: FolderApprovals?
-    /// For turns that take too long.
+    /// Alarms for turns that take too long.
     let alarms: Alarms
 
     init(
@@ -74,13 +74,13 @@ final class TurnParts: Sendable {
     var approvals: Approvals { running.approvals }
     var toolRuns: ToolRuns { running.toolRuns }
 
-    /// Whether something may be used up for a request that belongs to no session.
+    /// Whether a limit applies to a request without a session.
     func isLimited(_ client: TurnClient?) -> Bool { !settings.dayBudget.isEmpty || client?.budgeted != nil }
 
-    /// What was decided in a project's folder, whoever asked there, with what the client is to be told of it. What cannot
-    /// be read denies everything.
+    /// The rules kept for a project's folder, from any feature, with notices for the client. If they cannot be read,
+    /// everything is denied.
     ///
-    /// Answers that were kept with the project, as they were before folders had records, are moved to the record first.
+    /// Answers stored with the project, as in versions without folder records, are first moved to the folder's record.
     func decided(in project: Project?) async -> (rules: [ApprovalRule], told: [String]) {
         guard let project, let folders else { return ([], []) }
         var told: [String] = []
@@ -90,15 +90,15 @@ final class TurnParts: Sendable {
             if !answers.isEmpty { try await store.removeRules(answers, ofProject: project.id) }
         } catch {
             told.append(
-                "what was decided in this project could not be moved to its folder's record, so no tool is used: "
+                "cannot move this project's approvals to its folder's record, so no tool is used: "
                     + AnyFailure(error).message)
             return ([ApprovalRule(.deny, scope: .project)], told)
         }
         return (folders.rules(in: project.path) { told.append($0) }, told)
     }
 
-    /// Throws when tokens or money of a session, a project, the client's token or the day are used up, with what is not
-    /// stored yet.
+    /// Throws when the budget of a session, a project, the client's token or the day is used up, including usage that
+    /// is not stored yet.
     func checkBudget(
         session: String?, project: String?, client: TurnClient?, unstored: Usage = Usage()
     ) async throws {
@@ -112,8 +112,8 @@ final class TurnParts: Sendable {
 }
 
 extension ApprovalRule {
-    /// Whether it was made of an answer, and is none that somebody has written for the project: it names one tool of one
-    /// source, or one program, and holds for the project.
+    /// Whether the rule came from an answer and was not written for the project: it names one tool of one source, or
+    /// one program, and applies to the project.
     fileprivate var isAnswer: Bool {
         scope == .project && source != nil && arguments.keys.allSatisfy { $0 == "/command" }
     }

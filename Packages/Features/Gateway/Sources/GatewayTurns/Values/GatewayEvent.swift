@@ -1,32 +1,32 @@
 public import Capabilities
 
-/// Something that a client is told while it is answered, in the order in which it happens.
+/// An event that is sent to a client while its request is answered, in chronological order.
 public enum GatewayEvent: Sendable, Hashable {
     /// The request is accepted; always the first event.
     case began(TurnPlace)
-    /// Which model it is that answers, where the name asked for left that open.
+    /// Which model answers, if the requested name left that open.
     case answers(TurnPlace)
-    /// What the model brings. In an agent turn calls are done here: they come with `isDone`, under the tool's own name,
-    /// and a `.result` follows each. `.usage` is the sum of the turn so far.
+    /// An event of the model's answer. In an agent turn calls run here: they have `isDone` and the tool's own name, and
+    /// a `.result` follows each. `.usage` is the sum of the turn so far.
     case chat(ChatEvent)
-    /// More of what a tool prints while it runs; its result has all of it again.
+    /// Output of a running tool. Its result contains all of it again.
     case output(call: String, text: String)
-    /// Somebody has to agree before the turn goes on.
+    /// A call needs approval before the turn continues.
     case approval(ApprovalTicket)
-    /// Something that a person should know.
+    /// A message for the user.
     case notice(String)
 }
 
-/// Where a turn takes place, and who answers.
+/// The session, project and model of a turn.
 public struct TurnPlace: Sendable, Hashable {
-    /// Nil for a completion, which nothing remembers.
+    /// Nil for a completion, which is not stored.
     public var session: String?
     public var project: String?
     public var provider: String
-    /// The model's id, as its provider knows it.
+    /// The model's id at its provider.
     public var model: String
 
-    /// What the model is asked for by here: `PROVIDER/MODEL`.
+    /// The model's name in requests: `PROVIDER/MODEL`.
     public var name: String { "\(provider)/\(model)" }
 
     public init(session: String? = nil, project: String? = nil, provider: String, model: String) {

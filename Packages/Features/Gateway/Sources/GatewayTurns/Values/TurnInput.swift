@@ -1,27 +1,28 @@
 public import Capabilities
 public import GatewayStore
 
-/// What a client wants answered.
+/// A client's request.
 public struct TurnInput: Sendable {
-    /// As the client sent it. The model is `PROVIDER/MODEL`, an id that only one provider has, or empty for the default.
+    /// The request as the client sent it. The model is `PROVIDER/MODEL`, an id that only one provider has, or empty for
+    /// the default.
     public var chat: ChatRequest
-    /// The project whose folder the tools work in; that of the session when nil.
+    /// The project whose folder the tools work in; nil for that of the session.
     public var project: String?
-    /// The session that is gone on with; an agent turn without one makes a new one.
+    /// The session to continue; an agent turn without one creates a session.
     public var session: String?
-    /// What the model is told first; the request's own system messages when nil, and the session's when there are none.
+    /// Instructions for the model; nil for the request's system messages, or else the session's.
     public var systemPrompt: String?
-    /// Which tools are offered; those of the session when nil.
+    /// The offered tools; nil for those of the session.
     public var selection: ToolSelection?
-    /// Whether tools run here and the session remembers. Otherwise the model is asked once, with what the client sent.
+    /// Whether tools run here and the session is stored. Otherwise the model is asked once, with the client's request.
     public var isAgent: Bool
-    /// Whether the client understands questions. Where it does not, what had to be asked is denied.
+    /// Whether the client can answer approval requests. If not, calls that need approval are denied.
     public var canAsk = false
-    /// How far the tools of the project go unasked.
+    /// What the tools of the project may do without approval.
     public var mode = ToolMode.readOnly
-    /// Who asks; nil where nobody had to say.
+    /// The client; nil without authentication.
     public var client: TurnClient?
-    /// Whether an agent turn goes on when its client vanishes; as the settings say when nil.
+    /// Whether an agent turn continues when its client disconnects; nil to follow the settings.
     public var keepsRunning: Bool?
 
     public init(_ chat: ChatRequest, isAgent: Bool = false) {
@@ -30,11 +31,12 @@ public struct TurnInput: Sendable {
     }
 }
 
-/// Who asks for a turn, as the gateway knows them.
+/// The client that asks for a turn.
 public struct TurnClient: Sendable, Hashable {
-    /// As the audit and the usage call them.
+    /// The client's name in the audit log and the usage.
     public let name: String
-    /// What tells its token from another one of the same name, and is not the token; nil for who has none of its own.
+    /// Distinguishes its token from another one with the same name without being the token; nil for a client without
+    /// its own token.
     public let credential: String?
 
     public init(_ name: String, credential: String? = nil) {
@@ -42,6 +44,6 @@ public struct TurnClient: Sendable, Hashable {
         self.credential = credential
     }
 
-    /// Whose budget counts, where its token may have one.
+    /// The name whose budget applies; nil for a client without its own token.
     var budgeted: String? { credential == nil ? nil : name }
 }

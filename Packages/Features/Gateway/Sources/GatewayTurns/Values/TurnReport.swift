@@ -1,7 +1,7 @@
 public import Capabilities
 public import TurnLoop
 
-/// What came of a turn or a completion. An object, since it is handed through several tasks.
+/// The result of a turn or a completion. It is a class, because it passes through several tasks.
 public final class TurnReport: Sendable {
     public let place: TurnPlace
     public let outcome: TurnOutcome
@@ -11,13 +11,13 @@ public final class TurnReport: Sendable {
         self.outcome = outcome
     }
 
-    /// Everything that the model said, its answers between calls included.
+    /// Everything that the model said, including its text between calls.
     public var text: String {
         outcome.messages.map(\.message).filter { $0.role == .assistant }.flatMap(\.paragraphs)
             .joined(separator: "\n\n")
     }
 
-    /// What ended the turn before the model had its say; nil also for one that somebody stopped.
+    /// Why the turn failed; nil if it finished or was stopped.
     public var failure: AnyFailure? {
         switch outcome.end {
         case .failed(let failure): failure
@@ -25,16 +25,16 @@ public final class TurnReport: Sendable {
             AnyFailure(
                 GatewayError(
                     .roundLimit,
-                    "the model wanted more tools after \(outcome.rounds) rounds, so the turn was ended; "
-                        + "say 'go on' to let it continue"))
+                    "the turn reached its limit of \(outcome.rounds) rounds and was ended; "
+                        + "send 'go on' to continue"))
         case .answered, .stopped: nil
         }
     }
 }
 
 extension Message {
-    /// Its text, where what was said after a call is a paragraph of its own: a model that runs its tools itself says all
-    /// of its turn in one message.
+    /// Its text, with a new paragraph after each call: a model that runs its tools itself puts a whole turn in one
+    /// message.
     fileprivate var paragraphs: [String] {
         var all = [""]
         for part in parts {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Agent turns", .timeLimit(.minutes(5))) struct AgentTests {
     @Test(
-        "a turn without a session makes one, tells it in the head, and the session remembers", arguments: [false, true])
+        "A turn without a session creates one, names it in the head, and stores its messages", arguments: [false, true])
     func memory(streams: Bool) async throws {
         try await withGateway { gateway in
             let project = try await gateway.makeProject()
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test("the rich dialect has frames for tools, the plain one has only text")
+    @Test("The rich dialect has frames for tools, the plain one only text")
     func dialects() async throws {
         try await withGateway { gateway in
             let project = try await gateway.makeProject()
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("an answer that is not streamed has the tools in a timeline")
+    @Test("An answer that is not streamed has its tool calls in a timeline")
     func timeline() async throws {
         try await withGateway { gateway in
             let project = try await gateway.makeProject()
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("a header alone makes an agent turn of a request, and own tools make a completion of any")
+    @Test("A header alone makes a request an agent turn, and the client's own tools make any request a completion")
     func wishes() async throws {
         try await withGateway { gateway in
             let rich: HTTPHeaders = ["X-Martlet-Dialect": "rich"]
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("a turn that is stopped ends its stream quietly, keeps what was said, and the session goes on")
+    @Test("A stopped turn ends its stream without an error, keeps what was said, and leaves the session usable")
     func stop() async throws {
         try await withGateway { gateway in
             let body = asking("go", "test/endless", ["mcp": [:], "stream": true])
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("a client that vanishes ends its turn")
+    @Test("A turn ends when its client disconnects")
     func vanished() async throws {
         try await withGateway { gateway in
             let body = asking("go", "test/endless", ["mcp": [:], "stream": true])
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("the head of a stream is out after a while even when the model has said nothing")
+    @Test("The head of a stream is sent after a while even if the model has said nothing")
     func patience() async throws {
         try await withGateway(patience: .milliseconds(50)) { gateway in
             let stream = try await gateway.open(
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test("a turn may go on without its client, and its session cannot be deleted meanwhile")
+    @Test("A turn can continue without its client, and its session cannot be deleted meanwhile")
     func keepsRunning() async throws {
         var settings = TurnSettings()
         settings.keepsRunning = true
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test("a budget that is used up refuses the next turn, whole and streamed")
+    @Test("A used-up budget refuses the next turn, whole and streamed")
     func budget() async throws {
         try await withGateway { gateway in
             let project = try await gateway.makeProject()

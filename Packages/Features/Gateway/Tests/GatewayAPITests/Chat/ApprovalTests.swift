@@ -6,11 +6,11 @@ import JSON
 import Testing
 
 @Suite("Approvals", .timeLimit(.minutes(5))) struct ApprovalTests {
-    /// A tool that changes something, so that it has to be asked for.
+    /// A tool that changes something, so that it needs approval.
     private static let write = "fs.write {\"path\":\"new.txt\",\"content\":\"hello\"}"
 
     @Test(
-        "a call that has to be asked for is asked for in the stream, and done once it is allowed",
+        "A call that needs approval is announced in the stream and runs after it is allowed",
         arguments: [true, false])
     func answered(allows: Bool) async throws {
         try await withGateway { gateway in
@@ -41,7 +41,7 @@ import Testing
             #expect(files?.map { $0["path"]?.string } == (allows ? ["new.txt"] : []))
             let audit = try await gateway.json(.get, "/v1/sessions/\(session)/audit")
             let rows = audit["data"]?.array ?? []
-            // Who answered, and for whom the call was made.
+            // The audit log has who answered, and the client of the call.
             let answered = rows.filter { $0["action"] == "approval.answered" }
             #expect(
                 answered.count == 1 && answered.first?["actor"] == "tester" && answered.first?["subject"] == "fs.write")
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("a client that cannot see the question is not waited for: the call is denied")
+    @Test("A call is denied at once if the client cannot see the approval request")
     func nobody() async throws {
         try await withGateway { gateway in
             let project = try await gateway.makeProject()
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("a client that says that it cannot answer is not waited for, and is told that nobody was asked")
+    @Test("A client that says it cannot answer is not asked, and is told that the call was not approved")
     func cannotAnswer() async throws {
         var settings = TurnSettings()
         settings.approvalTime = .seconds(3600)
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("an answer needs a session, something that waits, and a yes or a no")
+    @Test("An answer needs a session, an open approval request, and a yes or no")
     func refused() async throws {
         try await withGateway { gateway in
             let yes: JSON = ["allow": true]

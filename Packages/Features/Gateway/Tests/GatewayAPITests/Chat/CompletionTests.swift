@@ -4,7 +4,7 @@ import JSON
 import Testing
 
 @Suite("Chat completions", .timeLimit(.minutes(5))) struct CompletionTests {
-    @Test("a completion has OpenAI's shape and both names for what it took, and is not remembered")
+    @Test("A completion has OpenAI's shape and both names for its usage, and is not stored")
     func whole() async throws {
         try await withGateway { gateway in
             let reply = try await gateway.json(.post, "/v1/chat/completions", asking("hello"))
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("a stream begins with the role, has the text, and ends with the reason and [DONE]")
+    @Test("A stream starts with the role, has the text, and ends with the reason and [DONE]")
     func streamed() async throws {
         try await withGateway { gateway in
             let frames = try await gateway.frames(asking("hello", "test/many", ["stream": true]))
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("a stream tells what it took when it is asked to")
+    @Test("A stream reports its usage on request")
     func includeUsage() async throws {
         try await withGateway { gateway in
             let body = asking("hello", "test/echo", ["stream": true, "stream_options": ["include_usage": true]])
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("content may be parts, developers are systems, and unknown members are let pass")
+    @Test("Content can be parts, developer messages are system messages, and unknown members are passed on")
     func lenient() async throws {
         try await withGateway { gateway in
             let messages: JSON = [
@@ -63,11 +63,11 @@ import Testing
         }
     }
 
-    @Test("a client's own tools are called by the client, whole and streamed", arguments: [false, true])
+    @Test("The client calls its own tools, whole and streamed", arguments: [false, true])
     func tools(streams: Bool) async throws {
         try await withGateway { gateway in
             let tool: JSON = ["type": "function", "function": ["name": "weather", "parameters": ["type": "object"]]]
-            // Not even a session makes an agent of a request that brings its own tools.
+            // Not even a session makes a request with its own tools an agent turn.
             let body = asking(
                 "weather {\"city\":\"Bern\"}", "test/caller", ["tools": [tool], "stream": .bool(streams)])
             let call: JSON?
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(
-        "a model may be named by its provider, by its name alone or with slashes",
+        "A model can be named with its provider, alone, or with slashes",
         arguments: ["test/echo", "echo", "test/team/echo"])
     func names(model: String) async throws {
         try await withGateway { gateway in

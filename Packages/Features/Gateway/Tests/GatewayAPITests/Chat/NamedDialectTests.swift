@@ -5,7 +5,7 @@ import JSON
 import Testing
 
 @Suite("The dialects of Anthropic and of OpenAI's responses", .timeLimit(.minutes(5))) struct NamedDialectTests {
-    @Test("a message has Anthropic's shape, whole and streamed")
+    @Test("A message has Anthropic's shape, whole and streamed")
     func messages() async throws {
         try await withGateway { gateway in
             let body = asking("hello", "test/thinker", ["max_tokens": 50, "system": "Be brief."])
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("a response has OpenAI's shape, whole and streamed")
+    @Test("A response has OpenAI's shape, whole and streamed")
     func responses() async throws {
         try await withGateway { gateway in
             let reply = try await gateway.json(.post, "/v1/responses", ["model": "test/echo", "input": "hello"])
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("tokens are estimated before anything is asked")
+    @Test("Tokens are estimated without asking a model")
     func count() async throws {
         try await withGateway { gateway in
             let short = try await gateway.json(.post, "/v1/messages/count_tokens", asking("hello"))
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("both remember in a session, and leave out tools that ran here")
+    @Test("Both dialects use sessions and leave out tools that ran here")
     func sessions() async throws {
         try await withGateway { gateway in
             let project = try await gateway.makeProject()
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("what cannot be understood is refused in both", arguments: ["/v1/messages", "/v1/responses"])
+    @Test("Both dialects refuse invalid requests", arguments: ["/v1/messages", "/v1/responses"])
     func refused(path: String) async throws {
         try await withGateway { gateway in
             for body in [
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("how a request is understood can be asked without asking a model")
+    @Test("The debug route shows how a request is interpreted without asking a model")
     func debug() async throws {
         try await withGateway { gateway in
             let body = asking("hi", "echo", ["session_id": "s", "top_k": 5, "temperature": 1])

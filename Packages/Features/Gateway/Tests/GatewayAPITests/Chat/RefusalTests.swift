@@ -5,7 +5,7 @@ import HTTPCore
 import JSON
 import Testing
 
-@Suite("Refusals of requests", .timeLimit(.minutes(5))) struct RefusalTests {
+@Suite("Refused requests", .timeLimit(.minutes(5))) struct RefusalTests {
     private static let hello: JSON = ["role": "user", "content": "hello"]
 
     struct Case: Sendable, CustomTestStringConvertible {
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "a refusal has message, type, param, code and status together",
+        "An error has message, type, param, code and status",
         arguments: [
             Case(body: ["messages": []], status: 400, code: "missing_messages", param: "messages"),
             Case(body: ["model": "test/echo"], status: 400, code: "validation_error", param: "messages"),
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "a value of a wrong type is a bad request where OpenAI and Anthropic say so, and named",
+        "A value of the wrong type is a bad request as at OpenAI and Anthropic, and is named",
         arguments: ["/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/messages/count_tokens"])
     func types(path: String) async throws {
         try await withGateway { gateway in
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("what a provider refuses has a status of its own, and its secrets stay ours", arguments: [false, true])
+    @Test("A refusal by a provider has its own status and reveals no secrets", arguments: [false, true])
     func provider(streams: Bool) async throws {
         try await withGateway { gateway in
             for (model, status) in [("test/refused", 502), ("test/busy", 429)] {
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("a refused key, and a turn that has used tools, are not to be sent again, which the head says")
+    @Test("The head says not to retry after a refused key or a turn that used tools")
     func notAgain() async throws {
         try await withGateway { gateway in
             func shouldRetry(_ body: JSON, _ status: Int) async throws -> String? {
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("who has used up the budget of the day is told when the next one begins", arguments: [false, true])
+    @Test("A client that used up its daily budget is told when the next day starts", arguments: [false, true])
     func budget(streams: Bool) async throws {
         var settings = TurnSettings()
         settings.dayBudget = BudgetLimit(tokens: 10)
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test("a budget that never begins anew says nothing of when")
+    @Test("A budget that never resets gives no time to retry")
     func budgetForGood() async throws {
         try await withGateway { gateway in
             let project = try await gateway.json(
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test("an answer that breaks off is a status when it is whole, and a frame in a stream")
+    @Test("An interrupted answer is an error status, or a frame in a stream")
     func broken() async throws {
         try await withGateway { gateway in
             _ = try await gateway.json(.post, "/v1/chat/completions", asking("x", "test/breaks"), status: 502)
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test("without the right token nothing but the health is answered")
+    @Test("Only the health route works without the right token")
     func tokens() async throws {
         try await withGateway { gateway in
             let wrong: HTTPHeaders = ["Authorization": "Bearer wrong"]
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test("a body that is no JSON, of another type or too deep is refused")
+    @Test("A body that is not JSON, of another type or too deep is refused")
     func bodies() async throws {
         try await withGateway { gateway in
             for (text, type, status, code) in [

@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test("a head alone tells that there is a file, and an unknown place says where it is not")
+    @Test("HEAD finds a file, and an unknown path is named in the error")
     func heads() async throws {
         try await withGateway { gateway in
             let head = try await curl("-I", "\(gateway.url)/health")

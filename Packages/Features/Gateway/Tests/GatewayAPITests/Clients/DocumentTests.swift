@@ -7,7 +7,7 @@ import JSON
 import Testing
 
 @Suite("The OpenAPI document", .timeLimit(.minutes(30))) struct DocumentTests {
-    @Test("the document is valid, and has every route that is not hidden")
+    @Test("The document is valid and has every route that is not hidden")
     func valid() async throws {
         try await withGateway { gateway in
             let text = try await gateway.send(.get, "/openapi.json").text
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("the document says what only the handlers check")
+    @Test("The document has the constraints that only the handlers check")
     func limits() async throws {
         try await withGateway { gateway in
             let paths = try await gateway.json(.get, "/openapi.json")["paths"]
@@ -69,8 +69,8 @@ import Testing
         }
     }
 
-    /// What no document can say: the last message of an agent turn has to be the user's, and say something. What a
-    /// vendor's own server has more of depends on the model. And a regular expression is one of PCRE2.
+    /// What the document cannot express: the last message of an agent turn must be the user's and not empty. Some
+    /// members depend on the model at the vendor's server. A regular expression must be valid for PCRE2.
     private static let hooks = """
         import re
         import schemathesis
@@ -109,8 +109,8 @@ import Testing
             return all(not messages or asks(messages[-1]) for messages in said)
         """
 
-    /// A precondition that does not hold, and a range beyond the end, are no fault of a request. How long an answer takes
-    /// on a busy machine is none of the gateway.
+    /// A failed precondition and a range beyond the end are not errors of a request. Response times on a busy machine
+    /// do not count.
     private static let configuration = """
         [checks]
         max_response_time = 600
@@ -120,7 +120,7 @@ import Testing
         expected-statuses = ["400", "401", "403", "404", "405", "412", "413", "415", "422", "429", "5xx"]
         """
 
-    @Test("schemathesis finds nothing: what the document allows is taken, nothing else is, and answers are as it says")
+    @Test("Schemathesis finds no difference between the document and the accepted requests and responses")
     func schemathesis() async throws {
         let program = """
             import os, subprocess, sys, tempfile
@@ -138,7 +138,7 @@ import Testing
             print(run.returncode)
             print(run.stdout[-20000:], run.stderr[-2000:])
             """
-        // The same each time, so that a run says the same twice.
+        // A fixed seed makes runs repeatable.
         let seed = 7
         try await withGateway { gateway in
             let output = try await PythonPeer.output(
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test("what a day's work is answered is as the document says")
+    @Test("The responses of a typical workflow match the document")
     func answers() async throws {
         let program = """
             import json, sys

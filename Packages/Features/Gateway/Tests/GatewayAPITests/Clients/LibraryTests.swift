@@ -2,8 +2,8 @@ import FileKit
 import HTTPTesting
 import Testing
 
-@Suite("Other people's libraries, unchanged", .timeLimit(.minutes(5))) struct LibraryTests {
-    @Test("llm asks, streams and lets a function be called")
+@Suite("Third-party libraries, unchanged", .timeLimit(.minutes(5))) struct LibraryTests {
+    @Test("llm asks, streams and calls a function")
     func llm() async throws {
         try await TemporaryDirectory.run { folder in
             try await expect(
@@ -13,10 +13,10 @@ import Testing
     }
 }
 
-/// They need versions of their own of what the vendors' libraries need, and take long to install.
+/// They need other versions of the vendors' dependencies, and take long to install.
 @Suite("Libraries of make test-peers", .enabled(if: isForMore, "run by make test-peers"), .timeLimit(.minutes(5)))
 struct MoreLibraryTests {
-    @Test("LiteLLM asks, streams, calls tools and understands refusals in both dialects")
+    @Test("LiteLLM asks, streams, calls tools and understands errors in both dialects")
     func liteLLM() async throws {
         let lines = ["openai", "anthropic"].flatMap {
             [
@@ -27,7 +27,7 @@ struct MoreLibraryTests {
         try await expect(lines, of: "litellm_asks.py")
     }
 
-    @Test("agents of pydantic-ai ask, stream and use tools in three dialects")
+    @Test("Agents of pydantic-ai ask, stream and use tools in three dialects")
     func pydanticAI() async throws {
         let lines = ["chat", "responses", "messages"].flatMap {
             [
@@ -52,7 +52,7 @@ struct MoreLibraryTests {
 
 private let isForMore = Environment.snapshot()["MARTLET_TEST_PEERS"] == "more"
 
-/// Expects what one of the programs in this package's folder `Peers` prints about a gateway.
+/// Runs a program of this package's folder `Peers` against a gateway and checks its output.
 private func expect(_ lines: [String], of program: String, _ arguments: String...) async throws {
     let package = #filePath.split(separator: "/").dropLast(4).map { "/\($0)" }.joined()
     let runner = "import runpy, sys\nsys.argv = sys.argv[1:]\nrunpy.run_path(sys.argv[0], run_name='__main__')"

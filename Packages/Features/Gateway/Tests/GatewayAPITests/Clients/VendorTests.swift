@@ -2,7 +2,7 @@ import HTTPTesting
 import Testing
 
 @Suite("The vendors' own libraries, unchanged", .timeLimit(.minutes(5))) struct VendorTests {
-    @Test("the openai library lists models, completes, streams, calls tools, and understands refusals")
+    @Test("The openai library lists models, completes, streams, calls tools, and understands errors")
     func openAI() async throws {
         let program = """
             import os, sys
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("the anthropic library lists models, asks, streams, calls tools, counts, and understands refusals")
+    @Test("The anthropic library lists models, asks, streams, calls tools, counts, and understands errors")
     func anthropic() async throws {
         let program = """
             import os, sys

@@ -9,9 +9,9 @@ import OpenAIDialect
 import ResponsesDialect
 import Testing
 
-@Suite("The vendors' own libraries ask models of other dialects", .timeLimit(.minutes(5)))
+@Suite("The vendors' own libraries with models of other dialects", .timeLimit(.minutes(5)))
 struct VendorTranslationTests {
-    /// What the server of a model would be sent.
+    /// The request that would be sent to a model's server.
     private static func sent(_ request: ChatRequest) throws -> JSONObject {
         switch request.model {
         case "as-anthropic": try AnthropicDialect().body(of: request)
@@ -34,7 +34,7 @@ struct VendorTranslationTests {
         return output.split(separator: "\n").map(String.init)
     }
 
-    @Test("a choice of tools means the same in every direction, and so do calls one at a time")
+    @Test("Tool choice and single calls mean the same in every direction")
     func toolChoice() async throws {
         let program = """
             chat = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]
@@ -69,14 +69,14 @@ struct VendorTranslationTests {
                 #expect(bodies.map { $0["tool_choice"] } == choices + choices + choices)
                 #expect(bodies.allSatisfy { $0["tools"]?.array?.count == 1 })
                 for (number, body) in bodies.enumerated() where isMember {
-                    // Anthropic has no word for it beside none.
+                    // Anthropic cannot express it together with none.
                     #expect(body["parallel_tool_calls"] == (number == 5 ? nil : .bool(false)), "\(model) \(number)")
                 }
             }
         }
     }
 
-    @Test("what the other server has no words for is dropped and told, or refused by name")
+    @Test("Members that the other server does not support are dropped and reported, or refused by name")
     func members() async throws {
         let program = """
             def told(answer): print("dropped", answer.headers.get("x-martlet-dropped"))
@@ -119,7 +119,7 @@ struct VendorTranslationTests {
         }
     }
 
-    @Test("no name of a member becomes a header line of its own")
+    @Test("The name of a member cannot inject a header line")
     func hostileNames() async throws {
         try await withGateway { gateway in
             let body = asking("x", "test/as-anthropic", ["a\r\nX-Own: 1": 1, "ä": 2])
@@ -129,7 +129,7 @@ struct VendorTranslationTests {
         }
     }
 
-    @Test("a request in Anthropic's words goes to Anthropic's servers as it came, with its betas")
+    @Test("A request in Anthropic's dialect goes to Anthropic's servers unchanged, with its betas")
     func unchanged() async throws {
         let program = """
             print(a.beta.messages.create(
@@ -159,7 +159,7 @@ struct VendorTranslationTests {
         }
     }
 
-    @Test("a thread is refused so that the library goes on without one")
+    @Test("A thread is refused in a way that makes the library continue without it")
     func threads() async throws {
         let program = """
             for model in ["test/as-openai", "test/signs"]:
@@ -182,7 +182,7 @@ struct VendorTranslationTests {
         }
     }
 
-    @Test("thoughts are streamed with their proofs, and come back with the results of tools")
+    @Test("Reasoning is streamed with its signatures and comes back with the results of tools")
     func thinking() async throws {
         let program = """
             tools = [{"name": "f", "input_schema": {"type": "object"}}]
@@ -209,7 +209,7 @@ struct VendorTranslationTests {
         }
     }
 
-    @Test("an answer with nothing in it is an answer in every dialect, whole and streamed")
+    @Test("An empty answer is valid in every dialect, whole and streamed")
     func empty() async throws {
         let program = """
             whole = o.chat.completions.create(model="test/mute", messages=hello)
@@ -225,7 +225,7 @@ struct VendorTranslationTests {
         }
     }
 
-    @Test("a failure before the first word has the status and the wait of the server behind, also of a stream")
+    @Test("A failure before the first word has the upstream server's status and Retry-After, also for a stream")
     func failures() async throws {
         let program = """
             def failed(what):
@@ -251,7 +251,7 @@ struct VendorTranslationTests {
         }
     }
 
-    @Test("every answer names its request, and texts become vectors")
+    @Test("Every response has a request id, and embeddings work")
     func idsAndVectors() async throws {
         let program = """
             print(bool(o.chat.completions.create(model="test/echo", messages=hello)._request_id))
@@ -275,7 +275,7 @@ struct VendorTranslationTests {
         }
     }
 
-    @Test("a model beside the list can be asked by provider and name, and is in no list")
+    @Test("An unlisted model can be asked by provider and name and is in no list")
     func unlisted() async throws {
         let program = """
             print(o.chat.completions.create(model="test/as-openai", messages=hello).choices[0].message.content)

@@ -3,10 +3,10 @@ import Testing
 
 @testable import GatewayAPI
 
-@Suite("The status of a turn that failed")
+@Suite("The status of a failed turn")
 struct FailureStatusTests {
     @Test(
-        "says what the provider meant, also where it failed in the midst of an answer and gave no status",
+        "The status follows the provider's error, even if it failed in the middle of an answer without a status",
         arguments: [
             (nil, "chat.rate-limited", 429), (nil, "chat.not-ready", 503), (nil, "chat.timed-out", 504),
             (nil, "chat.too-long", 400), (nil, "chat.content-refused", 400), (nil, "chat.invalid-request", 400),

@@ -6,7 +6,7 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("Ways out of a project's folder", .timeLimit(.minutes(5))) struct EscapeTests {
+@Suite("Escapes from a project's folder", .timeLimit(.minutes(5))) struct EscapeTests {
     /// Paths that lead, or seem to lead, to `secret` beside the project's folder.
     private static var paths: [String] {
         let climbs = [
@@ -23,7 +23,7 @@ import Testing
         return paths
     }
 
-    /// Sends paths exactly as they are, which clients with manners do not, and prints what should not be.
+    /// Sends paths unchanged, which normal clients do not, and prints violations.
     private static let program = """
         import re, socket, sys
         port, token, base = int(sys.argv[1].split(":")[-1]), sys.argv[2], sys.argv[3]
@@ -45,7 +45,7 @@ import Testing
         print("asked", asked)
         """
 
-    @Test("no form of a path reads or writes outside, and none is an error of the server")
+    @Test("No form of a path reads or writes outside the folder or causes a server error")
     func escapes() async throws {
         try await withGateway { gateway in
             let id = try await gateway.makeProject()
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("names that a shell would obey are only names")
+    @Test("File names with shell syntax are only names")
     func names() async throws {
         try await withGateway { gateway in
             let id = try await gateway.makeProject()

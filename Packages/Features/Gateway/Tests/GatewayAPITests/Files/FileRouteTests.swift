@@ -18,7 +18,7 @@ import TurnLoop
         }
     }
 
-    @Test("what is written is read again, byte by byte, and its folders are made")
+    @Test("A written file is read back byte by byte, and its folders are created")
     func roundTrip() async throws {
         try await withProject { gateway, files, folder in
             let bytes: [UInt8] = [0, 1, 0xFF, 0x0D, 0x0A, 0xC3]
@@ -37,7 +37,7 @@ import TurnLoop
     }
 
     @Test(
-        "parts of a file are given as RFC 9110 says",
+        "Ranges of a file follow RFC 9110",
         arguments: [
             ("bytes=0-3", 206, "0123", "bytes 0-3/10"), ("bytes=7-", 206, "789", "bytes 7-9/10"),
             ("bytes=-2", 206, "89", "bytes 8-9/10"), ("bytes=0-99", 206, "0123456789", "bytes 0-9/10"),
@@ -55,7 +55,7 @@ import TurnLoop
         }
     }
 
-    @Test("what a rule keeps from tools is not listed, not found, not read and not written", arguments: [true, false])
+    @Test("A file that a rule denies to tools is not listed, found, read or written", arguments: [true, false])
     func denied(isOfProject: Bool) async throws {
         let rules: JSON = [
             ["verdict": "deny", "tool": "fs.read", "arguments": ["/path": "secrets/**"]],
@@ -84,7 +84,7 @@ import TurnLoop
 
             for name in ["secrets/key", "secrets/deep/key", "./secrets/../secrets/key", "way"] {
                 let read = try await gateway.send(.get, "\(path)/files/\(name)")
-                #expect(read.status.code == 403 && read.text.contains("a rule of the person keeps"), "\(read.text)")
+                #expect(read.status.code == 403 && read.text.contains("a rule of the user"), "\(read.text)")
                 let written = try await gateway.put("\(path)/files/\(name)", Array("changed".utf8))
                 #expect([400, 403].contains(written.status.code), "\(name): \(written.status) \(written.text)")
             }
@@ -104,7 +104,7 @@ import TurnLoop
         }
     }
 
-    @Test("a tag tells whether a file is still the same, for readers and for writers")
+    @Test("A tag shows readers and writers whether a file has changed")
     func tags() async throws {
         try await withProject { gateway, files, _ in
             let first = try await gateway.put("\(files)/a", Array("one".utf8))
@@ -128,7 +128,7 @@ import TurnLoop
         }
     }
 
-    @Test("of writers with one tag only one succeeds")
+    @Test("Of several writers with the same tag only one succeeds")
     func race() async throws {
         try await withProject { gateway, files, _ in
             let first = try await gateway.put("\(files)/a", [0])
@@ -145,7 +145,7 @@ import TurnLoop
         }
     }
 
-    @Test("files are listed as a tree or by a pattern, and searched")
+    @Test("Files are listed as a tree or by a pattern, and searched")
     func looking() async throws {
         try await withProject { gateway, files, folder in
             for (path, text) in [
@@ -194,7 +194,7 @@ import TurnLoop
         }
     }
 
-    @Test("what is no file, not there or too large is refused")
+    @Test("A folder, a missing file and a too large file are refused")
     func refused() async throws {
         try await withProject { gateway, files, folder in
             _ = try await gateway.put("\(files)/dir/a", [])

@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 @Suite("Models", .timeLimit(.minutes(5))) struct ModelRouteTests {
-    @Test("the list has the models of all providers, under both APIs' names")
+    @Test("The list has the models of all providers, under both APIs' names")
     func list() async throws {
         try await withGateway { gateway in
             let list = try await gateway.json(.get, "/v1/models")
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "one model is found by its name, its slashes as they are or escaped",
+        "A model is found by its name, with plain or escaped slashes",
         arguments: [
             "test/echo", "test%2Fecho", "echo", "test/team/echo", "test%2Fteam%2Fecho",
         ])
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("a model that nobody has is not replaced by another")
+    @Test("An unknown model is not replaced by another")
     func unknown() async throws {
         try await withGateway { gateway in
             let answer = try await gateway.json(.get, "/v1/models/nobody/has-it", status: 404)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("capabilities can be reached, and leave out what is not known")
+    @Test("Capabilities are listed without unknown values")
     func capabilities() async throws {
         try await withGateway { gateway in
             let list = try await gateway.json(.get, "/v1/models/capabilities")["data"]?.array

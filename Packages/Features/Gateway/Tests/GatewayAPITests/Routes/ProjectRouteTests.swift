@@ -4,7 +4,7 @@ import JSON
 import Testing
 
 @Suite("Projects", .timeLimit(.minutes(5))) struct ProjectRouteTests {
-    @Test("a limit that nobody knows is refused by name, and changes nothing")
+    @Test("An unknown limit is refused by name and changes nothing")
     func mistypedBudget() async throws {
         try await withGateway { gateway in
             let project = try await gateway.makeProject()
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test("a project is made with its folder, found, changed and forgotten, and its files stay")
+    @Test("A project is created with its folder, found, changed and deleted, and its files stay")
     func life() async throws {
         try await withGateway { gateway in
             let made = try await gateway.json(
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("two projects of one name get folders of their own")
+    @Test("Two projects with the same name get separate folders")
     func twice() async throws {
         try await withGateway { gateway in
             let paths = try await [
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("a path beneath the folder for projects is made; whatever leads out of it is refused and makes nothing")
+    @Test("A path beneath the folder for projects is created; a path that leads outside is refused and creates nothing")
     func paths() async throws {
         try await withGateway { gateway in
             let inside = try await gateway.json(.post, "/v1/projects", ["name": "a", "path": "deep/er"])
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("every member that is wrong is named")
+    @Test("Every invalid member is named")
     func wrong() async throws {
         try await withGateway { gateway in
             let bad: JSON = [
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test("pages follow each other until there is no next")
+    @Test("Pages continue until there is no next page")
     func pages() async throws {
         try await withGateway { gateway in
             for number in 0..<5 { _ = try await gateway.makeProject("p\(number)") }

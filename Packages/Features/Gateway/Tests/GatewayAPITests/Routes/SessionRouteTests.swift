@@ -6,7 +6,7 @@ import JSON
 import Testing
 
 @Suite("Sessions", .timeLimit(.minutes(5))) struct SessionRouteTests {
-    @Test("a session is made, found, given tools and forgotten")
+    @Test("A session is created, found, given tools and deleted")
     func life() async throws {
         try await withGateway { gateway in
             let project = try await gateway.makeProject()
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("the audit of a session is ended by nobody but an administrator", arguments: [false, true])
+    @Test("Only an administrator can turn off the audit log of a session", arguments: [false, true])
     func audit(isAdmin: Bool) async throws {
         let scopes: Set<ClientScope> = isAdmin ? [.chat, .read, .admin] : [.chat, .read]
         let lesser = Principal("lesser", grant: Grant(Grant.Layer(.client("lesser"), scopes: scopes)))
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("a session of a project or with a model that nobody has is not made")
+    @Test("A session with an unknown project or model is not created")
     func unknown() async throws {
         try await withGateway { gateway in
             let project = try await gateway.json(.post, "/v1/sessions", ["project_id": "none"], status: 404)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("messages have their parts, and the sums are those of the turns")
+    @Test("Messages have their parts, and the totals match the turns")
     func messages() async throws {
         try await withGateway { gateway in
             let project = try await gateway.makeProject()
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test("a tool that nobody has cannot be selected, and those that there are are named")
+    @Test("An unknown tool cannot be selected, and the error lists the available ones")
     func unknownTool() async throws {
         try await withGateway { gateway in
             let project = JSON.string(try await gateway.makeProject())
@@ -110,21 +110,21 @@ import Testing
                 .post, "/v1/sessions", ["project_id": project, "mcp": wrong], status: 404)
             #expect(refused.errorCode == "unknown_tool" && refused["error"]?["param"] == "enabled_tools")
             let words = refused["error"]?["message"]?.string ?? ""
-            #expect(words.contains("no tool 'fs.red'; there are fs.read, "), "\(words)")
+            #expect(words.contains("no tool 'fs.red'; available are fs.read, "), "\(words)")
             #expect(try await gateway.json(.get, "/v1/sessions")["data"] == [])
             let made = try await gateway.json(.post, "/v1/sessions", ["project_id": project])
             let tools = "/v1/sessions/\(try #require(made["id"]?.string))/tools"
             #expect(try await gateway.json(.post, tools, wrong, status: 404).errorCode == "unknown_tool")
-            // As a model knows it.
+            // The name that models see.
             #expect(
                 try await gateway.json(.post, tools, ["enabled_tools": ["fs_read"]])["enabled_tools"] == ["fs_read"])
             // Without a project there is no folder to work in.
             let none = try await gateway.json(.post, "/v1/sessions", ["mcp": wrong], status: 404)
-            #expect(none["error"]?["message"]?.string?.hasSuffix("no tool can be used here") == true)
+            #expect(none["error"]?["message"]?.string?.hasSuffix("no tools are available here") == true)
         }
     }
 
-    @Test("the sources of tools and their tools are listed")
+    @Test("The tool sources and their tools are listed")
     func tools() async throws {
         try await withGateway { gateway in
             let project = try await gateway.makeProject()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatewayAPI
 
-@Suite("Answers that are asked for all the time") struct LastWrittenTests {
+@Suite("Cached responses") struct LastWrittenTests {
     /// A value that counts how often it is written.
     private struct Counted: OutputValue, Equatable {
         static let schema = Schema.integer(nil)
@@ -26,7 +26,7 @@ import Testing
         func add() { sum.withLock { $0 += 1 } }
     }
 
-    @Test("are written anew when they say something else, and only then")
+    @Test("A response is written again only when its value changes")
     func counted() {
         let (count, written) = (Count(), LastWritten<Counted>())
         for (number, writes) in [(1, 1), (1, 1), (2, 2), (2, 2), (1, 3)] {
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("are never those of another who asks at the same time")
+    @Test("Concurrent callers never get each other's response")
     func together() async {
         let (count, written) = (Count(), LastWritten<Counted>())
         await withTaskGroup(of: Void.self) { group in

@@ -9,7 +9,7 @@ import JSON
 import Testing
 
 @Suite("Many clients", .timeLimit(.minutes(5))) struct LoadTests {
-    /// Opens streams at once, and counts those that had all of their answer.
+    /// Opens streams concurrently, and counts those that got their whole answer.
     private static let program = """
         import asyncio, json, resource, sys
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -29,7 +29,7 @@ import Testing
         asyncio.run(main())
         """
 
-    @Test("a thousand streams at once are all answered whole", arguments: [JSON.object([:]), ["mcp": [:]]])
+    @Test("A thousand concurrent streams all get their whole answer", arguments: [JSON.object([:]), ["mcp": [:]]])
     func thousand(extra: JSON) async throws {
         try await withGateway { gateway in
             let port = gateway.url.split(separator: ":").last.map(String.init) ?? ""
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("fifty clients that vanish leave no turn behind")
+    @Test("Fifty disconnected clients leave no turn running")
     func vanishing() async throws {
         try await withGateway { gateway in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test("an answer that is streamed counts as a handler until its end")
+    @Test("A streamed answer counts as a running handler until its end")
     func countedStream() async throws {
         try await withGateway(.init(), { $0.limits.handlers = 1 }) { gateway in
             let stream = try await gateway.open(
@@ -72,12 +72,12 @@ import Testing
             #expect(busy.status == .serviceUnavailable && busy.headers["Retry-After"] == "1", "\(busy.text)")
             stream.cancel()
             #expect(await gateway.model.left.next() == "left")
-            // When the server has seen that, only it knows.
+            // Only the server knows when it has noticed that.
             while try await gateway.send(.get, "/v1/models").status != .ok { await Task.yield() }
         }
     }
 
-    @Test("a silent stream gets a comment")
+    @Test("A silent stream gets a comment")
     func heartbeat() async throws {
         try await withGateway(.init(), { $0.limits.heartbeat = .milliseconds(100) }) { gateway in
             let stream = try await gateway.open(

@@ -6,7 +6,7 @@ import Testing
 @testable import GatewayAPI
 
 @Suite("Metrics", .timeLimit(.minutes(5))) struct MetricsTests {
-    @Test("requests, turns, tokens and tools are counted")
+    @Test("Requests, turns, tokens and tool calls are counted")
     func counted() async throws {
         try await withGateway { gateway in
             let project = try await gateway.makeProject()
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("labels and buckets are written as Prometheus reads them")
+    @Test("Labels and buckets are written in Prometheus' format")
     func text() {
         var text = PrometheusText()
         text.number("a", "1", [("b", "c\"d\\e\nf")])

@@ -15,7 +15,7 @@ struct TestGateway: Sendable {
     let url: String
     let services: APIServices
     let model: TestModel
-    /// A folder of the test's own, with `projects` in it.
+    /// The test's own folder, with `projects` in it.
     let folder: String
     let client = HTTPClient(.standalone)
 
@@ -41,7 +41,7 @@ struct TestGateway: Sendable {
         return request
     }
 
-    /// The JSON of an answer that has to have that status.
+    /// The JSON of a response that must have that status.
     func json(
         _ method: HTTPMethod, _ path: String, _ body: JSON? = nil, headers: HTTPHeaders = [:], status: Int = 200,
         _ place: SourceLocation = #_sourceLocation
@@ -56,7 +56,7 @@ struct TestGateway: Sendable {
         try await client.open(try request(.post, path, body, headers))
     }
 
-    /// All data of a stream, of its end too.
+    /// All data of a stream, including its end.
     func events(_ path: String, _ body: JSON, headers: HTTPHeaders = [:]) async throws -> [ServerSentEvent] {
         var events: [ServerSentEvent] = []
         for try await event in try await open(path, body, headers: headers).requireSuccess().events() {
@@ -65,7 +65,7 @@ struct TestGateway: Sendable {
         return events
     }
 
-    /// The frames of a chat stream, without `[DONE]`, which has to be the last.
+    /// The frames of a chat stream, without `[DONE]`, which must be the last.
     func frames(
         _ body: JSON, headers: HTTPHeaders = [:], _ place: SourceLocation = #_sourceLocation
     ) async throws -> [JSON] {

@@ -2,20 +2,20 @@ import Capabilities
 import JSON
 import Synchronization
 
-/// A provider whose models do what a test needs, each what its name says.
+/// A provider whose models behave as their names say.
 final class TestModel: ModelProvider {
     let id = "test"
     let name = "Test"
-    /// The requests that came, the oldest first.
+    /// The received requests, oldest first.
     private let asked = Mutex<[ChatRequest]>([])
-    /// Told whenever a model that never ends was left.
+    /// Called when a request to an endless model was cancelled.
     let left = Signals()
 
     var requests: [ChatRequest] { asked.withLock { $0 } }
 
     func isAvailable() async -> Bool { true }
 
-    /// Models called `as-…` are asked in that dialect, and in no list.
+    /// Models named `as-…` are asked in that dialect and are not listed.
     func dialect(of model: String) async -> RequestDialect? {
         model.hasPrefix("as-") ? RequestDialect(rawValue: String(model.dropFirst(3))) : nil
     }
@@ -82,7 +82,7 @@ final class TestModel: ModelProvider {
             try await receive([.began(start), .call(call), .usage(usage)])
             return ChatAnswer(start: start, message: Message(.assistant, [.call(call)]), finish: .calls, usage: usage)
         case "quitter":
-            // Uses a tool, and then is too busy to go on.
+            // Uses a tool, and is then too busy to continue.
             guard request.messages.last?.role != .tool else { throw TestFailure(status: 503) }
             let call = try Self.call("ls {}", request.tools)
             return ChatAnswer(start: start, message: Message(.assistant, [.call(call)]), finish: .calls, usage: usage)
@@ -97,7 +97,7 @@ final class TestModel: ModelProvider {
         return ChatAnswer(start: start, message: Message(.assistant, text), finish: .stop, usage: usage)
     }
 
-    /// "ls {}" calls the offered tool of that name, however it is written there.
+    /// "ls {}" calls the offered tool of that name, in any spelling.
     private static func call(_ words: String, _ tools: [ToolDescription]) throws -> ToolCall {
         let parts = words.split(separator: " ", maxSplits: 1).map(String.init)
         func plain(_ name: String) -> String { name.replacing(".", with: "_") }
@@ -106,7 +106,7 @@ final class TestModel: ModelProvider {
     }
 }
 
-/// What a provider says when it does not answer.
+/// The error of a provider that does not answer.
 struct TestFailure: Failure {
     let status: Int?
     var code = "http.status"
@@ -121,7 +121,7 @@ struct TestFailure: Failure {
     }
 }
 
-/// Words that one task sends and another waits for.
+/// Texts that one task sends and another waits for.
 struct Signals: Sendable {
     private let stream: AsyncStream<String>
     private let continuation: AsyncStream<String>.Continuation

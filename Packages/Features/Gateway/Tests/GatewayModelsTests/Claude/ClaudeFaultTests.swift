@@ -5,11 +5,11 @@ import ProcessKit
 import Testing
 import TurnLoop
 
-@Suite("A claude command that goes wrong", .timeLimit(.minutes(5)))
+@Suite("Failures of the claude command", .timeLimit(.minutes(5)))
 struct ClaudeFaultTests {
     struct Refusal: Error {}
 
-    @Test("a failure of its service is one, though its frame says success")
+    @Test("A failure of the service is an error, although the frame says success")
     func service() async throws {
         let script = """
             begin()
@@ -25,7 +25,7 @@ struct ClaudeFaultTests {
         }
     }
 
-    @Test("a key that its service does not accept ends the turn at once, and the words say so", arguments: [401, 403])
+    @Test("A refused key ends the turn at once, and the error says so", arguments: [401, 403])
     func denied(status: Int) async throws {
         let script = """
             begin()
@@ -41,7 +41,7 @@ struct ClaudeFaultTests {
         }
     }
 
-    @Test("a secret in its last words is taken out, also where nobody gave it one")
+    @Test("Secrets are removed from its last message, even ones that it was not given")
     func secret() async throws {
         let script = """
             begin()
@@ -54,7 +54,7 @@ struct ClaudeFaultTests {
         }
     }
 
-    @Test("an end without a result is a crash, and what came is kept")
+    @Test("An exit without a result is a crash, and its output is kept")
     func crash() async throws {
         let script = """
             begin()
@@ -69,14 +69,14 @@ struct ClaudeFaultTests {
             #expect(turn.failure?.code == "gateway.claude-crashed")
             #expect(turn.failure?.message.has("by signal 9") == true && turn.failure?.message.has("\u{1b}") == false)
             #expect(turn.outcome.messages.map(\.isWhole) == [false] && turn.message.text == "I begin.")
-            // The call has a result, so that any provider takes the history.
+            // The call has a result, so that any provider accepts the history.
             #expect(
                 turn.message.parts.last.map { if case .result(let result) = $0 { result.isError } else { false } }
                     == true)
         }
     }
 
-    @Test("lines that are no frames are passed over, and told once")
+    @Test("Invalid lines are ignored and reported once")
     func garbage() async throws {
         let script = """
             begin()
@@ -94,7 +94,7 @@ struct ClaudeFaultTests {
         }
     }
 
-    @Test("a line of eight megabytes is read whole; one above the limit ends the turn")
+    @Test("A line of eight megabytes is read whole; a line above the limit ends the turn")
     func longLine() async throws {
         let script = """
             begin()
@@ -115,7 +115,7 @@ struct ClaudeFaultTests {
         }
     }
 
-    @Test("one that writes much before it reads much makes nobody wait for ever")
+    @Test("A command that writes a lot before it reads does not cause a deadlock")
     func crossing() async throws {
         let script = """
             begin()
@@ -133,7 +133,7 @@ struct ClaudeFaultTests {
         }
     }
 
-    @Test("a missing program, or one that is none, says so")
+    @Test("A missing or invalid program is reported")
     func missing() async throws {
         try await ScriptedClaude.run("") { claude in
             for program in ["/nowhere/claude", claude.folder] {
@@ -152,7 +152,7 @@ struct ClaudeFaultTests {
         }
     }
 
-    @Test("a session that is not known any more is told apart")
+    @Test("An unknown session has its own error")
     func unknownSession() async throws {
         let script = """
             result(is_error=True, subtype="error_during_execution", num_turns=0,
@@ -168,7 +168,7 @@ struct ClaudeFaultTests {
         }
     }
 
-    @Test("a limit of its turns is one of ours too")
+    @Test("The command's own turn limit counts as the round limit")
     func turns() async throws {
         let script = "begin(); assistant(text('x')); result(is_error=True, subtype='error_max_turns')"
         try await ScriptedClaude.run(script) { claude in
@@ -180,7 +180,7 @@ struct ClaudeFaultTests {
         }
     }
 
-    @Test("an error of who takes the events ends the process and is thrown")
+    @Test("An error of the events' reader ends the process and is thrown")
     func refusing() async throws {
         let script = """
             seen([os.getpid()])

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import TurnLoop
 
-@Suite("How far the claude command may go", .timeLimit(.minutes(5)))
+@Suite("Limits of the claude command", .timeLimit(.minutes(5)))
 struct ClaudeLimitTests {
     private struct TooMuch: Failure {
         var code: String { "test.too-much" }
@@ -13,7 +13,7 @@ struct ClaudeLimitTests {
         var exit: ExitCode { .failed }
     }
 
-    /// A round without end: two calls, of which each has a result, and what it took is told twice.
+    /// Endless rounds: each has two calls with results, and reports its usage twice.
     private static let endless = """
         begin("claude-opus-5")
         number = 0
@@ -28,7 +28,7 @@ struct ClaudeLimitTests {
             result_of("x", id=name + "b")
         """
 
-    @Test("its model is asked no more often than it may, and what was said is kept")
+    @Test("The command asks its model only up to the limit, and what was said is kept")
     func rounds() async throws {
         try await ScriptedClaude.run(Self.endless) { claude in
             let turn = try await claude.with { $0.rounds = 3 }.turn()
@@ -41,7 +41,7 @@ struct ClaudeLimitTests {
         }
     }
 
-    @Test("before each other round it is asked whether it may begin, by what was used until then")
+    @Test("Each round after the first is admitted by the usage so far")
     func admission() async throws {
         try await ScriptedClaude.run(Self.endless) { claude in
             let asked = Mutex<[(Int, Usage)]>([])
@@ -59,7 +59,7 @@ struct ClaudeLimitTests {
         }
     }
 
-    @Test("a round with results that are still to come, and that of a helper of its own, are not over")
+    @Test("A round with missing results, and one of a sub-agent, is not finished")
     func open() async throws {
         let script = """
             begin()

@@ -6,9 +6,9 @@ import Synchronization
 import Testing
 import TurnLoop
 
-@Suite("What the claude command may do", .timeLimit(.minutes(5)))
+@Suite("Permissions of the claude command", .timeLimit(.minutes(5)))
 struct ClaudePermissionTests {
-    /// Asks for one call, and does it if it may.
+    /// Asks for one call, and runs it if allowed.
     private static let asking = """
         begin()
         assistant(tool("Bash", {"command": "rm x"}))
@@ -22,7 +22,7 @@ struct ClaudePermissionTests {
         result()
         """
 
-    @Test("somebody allows a call, which is done then")
+    @Test("A call runs after the user allows it")
     func allowing() async throws {
         try await ScriptedClaude.run(Self.asking) { claude in
             let asked = Mutex<[ApprovalRequest]>([])
@@ -44,7 +44,7 @@ struct ClaudePermissionTests {
         }
     }
 
-    @Test("it is told to ask about every call, also those that it would do without a question")
+    @Test("The command is told to ask about every call, even those it would run without asking")
     func hooks() async throws {
         let script = """
             seen(start["request"]["hooks"])
@@ -69,7 +69,7 @@ struct ClaudePermissionTests {
         }
     }
 
-    @Test("a rule or the effect decides before anybody is asked, and the decision says so")
+    @Test("A rule or the effect decides before the user is asked, and the decision says so")
     func rules() async throws {
         let script = """
             begin()
@@ -104,7 +104,7 @@ struct ClaudePermissionTests {
         }
     }
 
-    @Test("what reads elsewhere than in the folder, or fetches, is asked about; what reads in it is not")
+    @Test("Reading outside the folder and fetching need approval; reading inside does not")
     func elsewhere() async throws {
         let script = """
             import os
@@ -129,7 +129,7 @@ struct ClaudePermissionTests {
         }
     }
 
-    @Test("an approval that lasts is remembered for the turn by us, and not by the command")
+    @Test("A lasting approval is remembered for the turn by Martlet and not by the command")
     func lasting() async throws {
         let script =
             Self.asking.replacing("result()", with: "").replacing("\"Bash\"", with: "\"Deploy\"") + """
@@ -153,7 +153,7 @@ struct ClaudePermissionTests {
         }
     }
 
-    @Test("its commands, which no sandbox keeps from anything, are asked about one by one, whatever rules allow")
+    @Test("Its commands without a sandbox each need approval, whatever the rules allow")
     func commands() async throws {
         let script =
             Self.asking.replacing("result()", with: "") + """
@@ -178,7 +178,7 @@ struct ClaudePermissionTests {
         }
     }
 
-    @Test("what a rule keeps from our tools is kept from its own, and asked about where it could come there")
+    @Test("A path denied to Martlet's tools is denied to its tools, and calls that could reach it need approval")
     func denied() async throws {
         let script = """
             begin()
@@ -207,7 +207,7 @@ struct ClaudePermissionTests {
         }
     }
 
-    @Test("a denial gets there with its reason, and the turn goes on")
+    @Test("A denial reaches the command with its reason, and the turn continues")
     func denying() async throws {
         try await ScriptedClaude.run(Self.asking) { claude in
             let turn = try await claude.turn(approve: { _ in ApprovalAnswer(isAllowed: false, reason: "too dangerous") }
@@ -220,7 +220,7 @@ struct ClaudePermissionTests {
         }
     }
 
-    @Test("where nobody is there a call is denied, and the outcome says so")
+    @Test("Without a user a call is denied, and the outcome says so")
     func nobody() async throws {
         try await ScriptedClaude.run(Self.asking) { claude in
             let alone = try await claude.turn()
@@ -232,26 +232,26 @@ struct ClaudePermissionTests {
         }
     }
 
-    @Test("nobody has to be waited for longer than the limit")
+    @Test("An approval request expires after its limit")
     func expiring() async throws {
         let clock = TestClock()
         try await ScriptedClaude.run(Self.asking, clock: clock) { claude in
             let running = Task {
                 try await claude.turn(approve: { _ in
-                    // As a person who has gone.
+                    // Like a user who has left.
                     try await ContinuousClock().sleep(for: .seconds(3600))
                     return ApprovalAnswer(isAllowed: true)
                 })
             }
             await clock.waitForSleepers()
             clock.advance(by: .seconds(301))
-            // The process has two seconds to go, on the same clock.
+            // The process has two seconds to exit, on the same clock.
             let turn = try await running.value
             #expect(turn.isAnswered && turn.outcome.isUnapproved)
         }
     }
 
-    @Test("a question that is withdrawn is not answered")
+    @Test("A withdrawn approval request is not answered")
     func withdrawing() async throws {
         let script = """
             begin()
@@ -273,7 +273,7 @@ struct ClaudePermissionTests {
         }
     }
 
-    @Test("an answer that does not fit the question allows nothing, and the turn says that nobody decided")
+    @Test("An answer that does not fit the question allows nothing, and the turn is marked as not approved")
     func unfit() async throws {
         let script = """
             begin()
@@ -291,7 +291,7 @@ struct ClaudePermissionTests {
         }
     }
 
-    @Test("a question to the user is turned down with words")
+    @Test("A question to the user is refused with a message")
     func questions() async throws {
         let script = """
             begin()

@@ -11,10 +11,10 @@ import Testing
 import ToolKit
 import TurnLoop
 
-/// The whole command in a sandbox; a real claude was looked at by hand, since it is 370 MB.
+/// The whole command in a sandbox. A real claude was tested by hand, since it is 370 MB.
 @Suite("The sandbox of the claude command", .timeLimit(.minutes(5)))
 struct ClaudeSandboxTests {
-    /// Notes what it can read, write and make; nil stands for what it cannot.
+    /// Reports what it can read, write and create; nil stands for what it cannot.
     private static let probing = """
         def tried(action):
             try:
@@ -29,7 +29,7 @@ struct ClaudeSandboxTests {
 
         """
 
-    /// Runs a script with a home in which a claude has been used before.
+    /// Runs a script with a home in which claude was used before.
     private func run(
         _ script: String, rules: [ApprovalRule] = [], hasNetwork: Bool = false,
         _ body: (ScriptedClaude, _ home: String, ClaudeSandbox, ApprovalPolicy) async throws -> Void
@@ -59,7 +59,7 @@ struct ClaudeSandboxTests {
         }
     }
 
-    @Test("it sees its folder, its sign-in and its settings, and keeps what it must and no more")
+    @Test("The command sees its folder, sign-in and settings, and keeps only what it must")
     func view() async throws {
         let script = """
             begin()
@@ -97,14 +97,14 @@ struct ClaudeSandboxTests {
             let own = try #require(kept.first { $0 != "other" })
             #expect(try text("\(home)/.claude/projects/\(own)/s-1.jsonl") == "changed")
 
-            // Without a sandbox all of that is within its reach.
+            // Without a sandbox it can reach all of that.
             let control = try await claude.turn(policy: policy)
             #expect(control.isAnswered)
             #expect(try claude.seen()[1]["reads"]?[4] == "key")
         }
     }
 
-    @Test("what a rule denies is not there for it, so that no other call has to be asked about for that")
+    @Test("A denied path is hidden from the command, so that other calls need no approval because of it")
     func denied() async throws {
         let script = """
             begin()
@@ -121,13 +121,13 @@ struct ClaudeSandboxTests {
             try Files.writeAtomically(Array("hidden".utf8), to: "\(claude.folder)/secrets/key")
             _ = try await claude.turn(sandbox: sandbox, policy: policy)
             #expect(try claude.seen() == [nil, "allow", "allow"])
-            // Without a sandbox a search could come there, and nobody is there to be asked.
+            // Without a sandbox a search could reach the path, and there is no user to ask.
             _ = try await claude.turn(policy: policy)
             #expect(try claude.seen().dropFirst(3) == ["hidden", "allow", "deny"])
         }
     }
 
-    @Test("a question about a command says what the sandbox does not keep it from", arguments: [true, false])
+    @Test("An approval request for a command says what the sandbox does not prevent", arguments: [true, false])
     func caution(hasNetwork: Bool) async throws {
         let script = """
             begin()
@@ -148,7 +148,7 @@ struct ClaudeSandboxTests {
         }
     }
 
-    @Test("a stop ends it with all that it started, whatever they listen to")
+    @Test("A stop ends the command and all its child processes, whatever signals they ignore")
     func stopping() async throws {
         let script = """
             import fcntl
@@ -178,13 +178,13 @@ struct ClaudeSandboxTests {
             running.cancel()
             let turn = try await running.value
             #expect(turn.isStopped && turn.message.text == "I think")
-            // With its name space all processes in it are gone. The lock is free when the last one that had it has ended.
+            // All processes end with their namespace. The lock is free when the last process that held it has ended.
             let lock = try await FileLock.acquire("\(claude.folder)/alive", within: .seconds(60))
             lock.release()
         }
     }
 
-    @Test("where no sandbox can be made it is not started")
+    @Test("The command is not started if no sandbox can be created")
     func unavailable() async throws {
         try await run("seen('started')") { claude, _, _, policy in
             let workspace = try Workspace(claude.folder)

@@ -7,9 +7,9 @@ import Synchronization
 import Testing
 import TurnLoop
 
-@Suite("The end of a claude command", .timeLimit(.minutes(5)))
+@Suite("Stopping the claude command", .timeLimit(.minutes(5)))
 struct ClaudeStopTests {
-    @Test("a stop is asked for first, and a turn that ends by itself keeps what it said")
+    @Test("A stop asks the command first, and a turn that then ends keeps what it said")
     func interrupting() async throws {
         let script = """
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -31,7 +31,7 @@ struct ClaudeStopTests {
         }
     }
 
-    @Test("one that listens to nothing is killed with all that it started")
+    @Test("A command that ignores signals is killed with all its child processes")
     func deaf() async throws {
         let script = """
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -52,7 +52,7 @@ struct ClaudeStopTests {
                 #expect(turn.isStopped && turn.message.text == "I think")
                 best = min(best, stop.time)
             }
-            // It has its grace, which leaves time for the end within 200 ms, and the machine some for other things.
+            // The grace period leaves time for the end within 200 ms, with some allowance for a busy machine.
             let grace = claude.command.limits.grace
             #expect(grace <= .milliseconds(150))
             #expect(best >= grace - .milliseconds(5) && best < .seconds(2), "\(best)")
@@ -62,7 +62,7 @@ struct ClaudeStopTests {
         }
     }
 
-    @Test("a stopped turn counts what its last message has read and written")
+    @Test("A stopped turn counts the tokens of its last message")
     func counts() async throws {
         let script = """
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -83,7 +83,7 @@ struct ClaudeStopTests {
         }
     }
 
-    @Test("a stop reaches the whole group at once, also while nobody takes what it says")
+    @Test("A stop reaches the whole process group at once, even while its events are not read")
     func group() async throws {
         let script = """
             def end(*_):
@@ -106,7 +106,7 @@ struct ClaudeStopTests {
                 time.sleep(0.05)
             """
         try await ScriptedClaude.run(script) { claude in
-            // Longer than anybody waits: what ends it is that all of them have gone by themselves.
+            // Longer than the test waits: it ends because all processes have exited.
             let claude = claude.with { ($0.grace, $0.farewell) = (.seconds(50), .seconds(50)) }
             let (texts, more) = AsyncStream<Void>.makeStream()
             let (hold, letGo) = AsyncStream<Void>.makeStream()
@@ -128,7 +128,7 @@ struct ClaudeStopTests {
         }
     }
 
-    @Test("a turn that is stopped before it begins starts nothing")
+    @Test("A turn that is stopped before its start starts no process")
     func stoppedBefore() async throws {
         try await ScriptedClaude.run("seen('started')") { claude in
             let running = Task {
@@ -140,7 +140,7 @@ struct ClaudeStopTests {
         }
     }
 
-    @Test("one does not outlive this process, even where that is killed")
+    @Test("The command does not outlive this process, even if this process is killed")
     func killed() async throws {
         let script = """
             signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -4,9 +4,9 @@ import JSON
 import Testing
 import TurnLoop
 
-@Suite("A turn of the claude command", .timeLimit(.minutes(5)))
+@Suite("Turns of the claude command", .timeLimit(.minutes(5)))
 struct ClaudeTalkTests {
-    @Test("text comes as one message, with its session, usage and cost")
+    @Test("Text becomes one message, with session, usage and cost")
     func text() async throws {
         let script = """
             seen({"arguments": sys.argv[1:], "start": start, "message": message})
@@ -36,7 +36,7 @@ struct ClaudeTalkTests {
         }
     }
 
-    @Test("pieces are shown as they come, and the whole block counts once")
+    @Test("Pieces are streamed as they arrive, and the whole block counts once")
     func pieces() async throws {
         let script = """
             begin()
@@ -62,7 +62,7 @@ struct ClaudeTalkTests {
         }
     }
 
-    @Test("its own calls are shown with their results, and are done already")
+    @Test("The command's own calls come with their results and are already done")
     func tools() async throws {
         let script = """
             begin()
@@ -84,11 +84,11 @@ struct ClaudeTalkTests {
             #expect(turn.message.calls.map(\.isDone) == [true, true])
             let results = turn.message.parts.compactMap { if case .result(let result) = $0 { result } else { nil } }
             #expect(results.map(\.content) == ["a.txt", "no such file"] && results.map(\.isError) == [false, true])
-            #expect(turn.events.contains(.notice("the service of claude does not answer; attempt 2 of 10")))
+            #expect(turn.events.contains(.notice("claude's service does not respond; attempt 2 of 10")))
         }
     }
 
-    @Test("one that cannot be told to ask about its calls gets no message")
+    @Test("A command that cannot ask about its calls gets no message")
     func old() async throws {
         let script = """
             answer_start("error", error="unsupported")
@@ -102,7 +102,7 @@ struct ClaudeTalkTests {
         }
     }
 
-    @Test("an earlier session goes on with the new message only; without one the history is told")
+    @Test("A resumed session gets only the new message; a new session gets the history")
     func resuming() async throws {
         let script = """
             seen({"arguments": sys.argv[1:], "content": message["message"]["content"]})
@@ -120,7 +120,7 @@ struct ClaudeTalkTests {
         }
     }
 
-    @Test("a session that goes on costs what its last turn did, and not all of it again")
+    @Test("A resumed session counts only the cost of its last turn")
     func cost() async throws {
         let script = """
             begin("claude-opus-5")
@@ -137,13 +137,13 @@ struct ClaudeTalkTests {
             }
             #expect(try await cost("told", resume: "s-0") == 60_000_000)
             #expect(try await cost("untold", resume: nil) == 250_000_000)
-            // By the list: five dollars for a million tokens read, twenty-five for those written; the cache has its own.
+            // List prices: five dollars per million tokens read, twenty-five per million written; cached ones differ.
             let listed = try #require(try await cost("untold", resume: "s-0"))
             #expect((100_000..<1_000_000).contains(listed))
         }
     }
 
-    @Test("it sees the variables that it was given and no others")
+    @Test("The command sees only the variables that it was given")
     func environment() async throws {
         let script = "seen(sorted(os.environ)); begin(); assistant(text('x')); result()"
         try await ScriptedClaude.run(script, variables: ["ANTHROPIC_API_KEY": "k"]) { claude in
@@ -158,7 +158,7 @@ struct ClaudeTalkTests {
         }
     }
 
-    @Test("it is found in the PATH, with no key that nobody gave it")
+    @Test("The command is found in the PATH and gets no keys by default")
     func finding() async throws {
         try await ScriptedClaude.run("seen(sorted(os.environ)); begin(); assistant(text('x')); result()") { claude in
             let variables = [

@@ -9,9 +9,9 @@ import ProcessKit
 import Synchronization
 import TurnLoop
 
-/// A `claude` of the test's own: a Python program that speaks the documented frames, and the bad ones.
+/// A fake `claude`: a Python program that sends valid and invalid frames.
 ///
-/// The script can use the functions of `prelude`; what it writes to the file `seen` can be read afterwards.
+/// The script can use the functions of `prelude`. What it writes to the file `seen` can be read later.
 struct ScriptedClaude: Sendable {
     let folder: String
     private(set) var command: ClaudeCommand
@@ -72,7 +72,7 @@ struct ScriptedClaude: Sendable {
 
         """
 
-    /// Lends a command that runs a script.
+    /// Runs `body` with a command that runs a script.
     static func run<T>(
         _ script: String, answeringStart: Bool = true, clock: any Clock<Duration> = ContinuousClock(),
         variables: [String: String] = [:],
@@ -86,7 +86,7 @@ struct ScriptedClaude: Sendable {
                 ["PATH": "/usr/bin:/bin", "SEEN": "\(folder)/seen"].merging(variables) { $1 })
             let command = ClaudeCommand(
                 program: program, environment: environment, clock: clock, now: { Timestamp(microseconds: 1_000_000) })
-            // It is started for somebody.
+            // A command needs a caller.
             return try await Caller.$current.withValue(
                 .person(HeadlessInteraction()),
                 operation: { try await body(ScriptedClaude(folder: folder, command: command)) }, isolation: isolation)
@@ -99,7 +99,7 @@ struct ScriptedClaude: Sendable {
         return other
     }
 
-    /// What the script has noted.
+    /// What the script has written to `seen`.
     func seen() throws -> [JSON] {
         guard Files.exists("\(folder)/seen") else { return [] }
         return try Files.read("\(folder)/seen", limit: 1 << 24).split(separator: 0x0A).map {
@@ -143,7 +143,7 @@ struct ScriptedClaude: Sendable {
         var isAnswered: Bool { if case .answered = outcome.end { true } else { false } }
         var isStopped: Bool { if case .stopped = outcome.end { true } else { false } }
 
-        /// How far each state of calls came, in order.
+        /// The states of calls, in order.
         var states: [CallUpdate.State] {
             events.compactMap { if case .call(let update) = $0 { update.state } else { nil } }
         }
@@ -156,7 +156,7 @@ struct ScriptedClaude: Sendable {
     }
 }
 
-/// Whether a process ends, which a killed one does at once, though not in the same moment.
+/// Waits for the end of a process; a killed process ends soon but not immediately.
 func ends(_ process: Int) async throws -> Bool {
     let deadline = ContinuousClock.now + .seconds(5)
     while ContinuousClock.now < deadline {
@@ -166,12 +166,12 @@ func ends(_ process: Int) async throws -> Bool {
     return false
 }
 
-/// Whether nothing has the number, or only an unreaped rest.
+/// Whether no process has this id, or only a zombie.
 private func hasEnded(_ process: Int) throws -> Bool {
     let path = "/proc/\(process)/stat"
     let stat: [UInt8]
     do { stat = try Files.read(path, limit: 4096) } catch {
-        // Gone before or while it was read.
+        // It ended before or while it was read.
         if Files.exists(path) { throw error }
         return true
     }

@@ -9,7 +9,7 @@ import TurnLoop
 
 @Suite("Answers of the offline model")
 struct AnswerTests {
-    @Test("a repository is summarised from its names and its README")
+    @Test("A repository is summarised from its file names and README")
     func overview() async throws {
         try await withConversation { chat in
             try chat.write("README.md", "# Widget\n\nA widget for testing.\nIt has two lines.\n\n## Usage\n\nNone.\n")
@@ -24,7 +24,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("lines of a file are quoted as they are")
+    @Test("Lines of a file are quoted unchanged")
     func reading() async throws {
         try await withConversation { chat in
             try chat.write("a.swift", (1...30).map { "let x\($0) = \"```\"\n" }.joined())
@@ -32,11 +32,11 @@ struct AnswerTests {
             #expect(answer.has("lines 3 to 5"))
             #expect(answer.has("````swift\nlet x3 = \"```\"\nlet x4 = \"```\"\nlet x5 = \"```\"\n````"))
             #expect(try await chat.ask("show a.swift:7").has("line 7"))
-            #expect(try await chat.ask("and b.swift?").has("could not do it"))
+            #expect(try await chat.ask("and b.swift?").has("` failed: `"))
         }
     }
 
-    @Test("a question goes on with another place or another name")
+    @Test("A follow-up question changes the place or the name")
     func following() async throws {
         try await withConversation { chat in
             try chat.write("Sources/a.swift", "// TODO one\nlet needle = 1\n")
@@ -50,12 +50,12 @@ struct AnswerTests {
         }
     }
 
-    @Test("the project's own tests are run, and their end is told", arguments: [0, 3])
+    @Test("The project's own tests run, and their result is shown", arguments: [0, 3])
     func tests(code: Int) async throws {
         try await withConversation { chat in
             try chat.write(
                 "Makefile", "all:\n\techo no\n\ntest: \n\t@echo checking; echo error: of a kind >&2; exit \(code)\n")
-            // Without a sandbox each command is asked about, whatever the rules allow.
+            // Without a sandbox each command needs approval, whatever the rules allow.
             chat.approve = { _ in ApprovalAnswer(isAllowed: true) }
             let answer = try await Caller.$current.withValue(.person(HeadlessInteraction())) {
                 try await chat.ask("Run the tests!")
@@ -67,7 +67,7 @@ struct AnswerTests {
     }
 
     @Test(
-        "how tests are run is found by looking",
+        "The command for tests is found in the project's files",
         arguments: [
             ("Cargo.toml", "cargo test"), ("go.mod", "go test ./..."), ("pyproject.toml", "python3 -m pytest"),
             ("Package.swift", "swift test"), ("package.json", "npm test"),
@@ -82,7 +82,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("a plan is shown first and carried out when it is told to go on")
+    @Test("A plan is shown first and carried out after 'go on'")
     func planning() async throws {
         try await withConversation { chat in
             try chat.write("a.txt", "TODO x\n")
@@ -95,7 +95,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("a plan that is to be carried out at once is")
+    @Test("A plan is carried out at once on request")
     func planningAtOnce() async throws {
         try await withConversation { chat in
             try chat.write("a.txt", "TODO x\n")
@@ -104,7 +104,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("a tool that is not offered is named")
+    @Test("A missing tool is named")
     func missingTool() async throws {
         try await withConversation(offering: .reading) { chat in
             try chat.write("a.txt", "TODO x\n")
@@ -115,28 +115,28 @@ struct AnswerTests {
     }
 
     @Test(
-        "what it cannot do gets an honest answer",
+        "A message that it cannot handle gets an explanation",
         arguments: [
             "Write me a poem about autumn", "hello", "What is the capital of France?", "help", "", "fix the build",
         ])
     func help(question: String) async throws {
         let said = try await answer(question).answer.message.text
-        #expect(said.has("no weights and no network") && said.has("martlet auth secret set openai"))
+        #expect(said.has("not a language model") && said.has("martlet auth secret set openai"))
         #expect(said.has("OPENAI_API_KEY"))
     }
 
-    @Test("what it can do is told at length once, and again when it is asked for")
+    @Test("The full help is shown once, and again on request")
     func helpOnce() async throws {
         try await withConversation(offering: .reading) { chat in
             let first = try await chat.ask("tell me a joke")
             let second = try await chat.ask("and another one")
             #expect(first.has("What you can say") && !second.has("What you can say"))
-            #expect(second.has("no weights and no network") && second.has("OPENAI_API_KEY"))
+            #expect(second.has("not a language model") && second.has("OPENAI_API_KEY"))
             #expect(try await chat.ask("help").has("What you can say"))
         }
     }
 
-    @Test("one of the TODOs is shown with the lines around it")
+    @Test("A TODO is shown with its surrounding lines")
     func showing() async throws {
         try await withConversation { chat in
             try chat.write("a.txt", (1...30).map { $0 == 20 ? "TODO here\n" : "line \($0)\n" }.joined())
@@ -145,7 +145,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("a client's own tool is called with exactly what was said, and its answer is told")
+    @Test("A client's own tool is called with exactly the given input, and its result is shown")
     func ownTool() async throws {
         let asked = try await answer(
             "use weather.now with {\"city\": \"Oslo; and then\", \"days\": 3}", tools: ["weather_now"])
@@ -159,16 +159,16 @@ struct AnswerTests {
         ]
         let end = try await OfflineModel().answer(ChatRequest(model: "", messages: messages, tools: tools)) { _ in }
         #expect(end.finish == .stop && end.message.text.has("rain"))
-        #expect(try await answer("use nothing with {}", tools: ["a"]).answer.message.text.has("not offered"))
+        #expect(try await answer("use nothing with {}", tools: ["a"]).answer.message.text.has("not available"))
     }
 
-    @Test("a text is repeated as it is")
+    @Test("A text is repeated unchanged")
     func repeating() async throws {
         let text = "find the TODOs; \"and\"\n  then {\"x\": 1}"
         #expect(try await answer("repeat: \(text)").answer.message.text == text)
     }
 
-    @Test("names of tools may have dots or underscores", arguments: ["grep.search", "grep_search", "Grep-Search"])
+    @Test("Names of tools can have dots or underscores", arguments: ["grep.search", "grep_search", "Grep-Search"])
     func names(name: String) async throws {
         #expect(try await answer("find the TODOs", tools: [name]).answer.message.calls.map(\.name) == [name])
     }

@@ -2,11 +2,11 @@ import CoreTesting
 import GatewayModels
 import Testing
 
-@Suite("The offline model on repositories made at random", .timeLimit(.minutes(10)))
+@Suite("The offline model on random repositories", .timeLimit(.minutes(10)))
 struct PlantedTests {
     static let seeds: [UInt64] = [1, 2, 3, 5, 8, 13, 21, 34, 55, UInt64.random(in: 100...1_000_000)]
 
-    @Test("lists every planted TODO and FIXME and no other line", arguments: seeds)
+    @Test("The model lists every planted TODO and FIXME and no other line", arguments: seeds)
     func markers(seed: UInt64) async throws {
         let repository = Repository(seed: seed)
         try await withConversation { chat in
@@ -19,7 +19,7 @@ struct PlantedTests {
         }
     }
 
-    @Test("tells the definition of a planted symbol from its uses", arguments: seeds)
+    @Test("The model tells the definition of a planted symbol from its uses", arguments: seeds)
     func usages(seed: UInt64) async throws {
         let repository = Repository(seed: seed)
         try await withConversation { chat in
@@ -31,7 +31,7 @@ struct PlantedTests {
         }
     }
 
-    @Test("marks exactly the first one, in its line, and changes nothing else", arguments: seeds)
+    @Test("The model marks exactly the first TODO and changes nothing else", arguments: seeds)
     func marking(seed: UInt64) async throws {
         let repository = Repository(seed: seed)
         try await withConversation { chat in
@@ -51,7 +51,7 @@ struct PlantedTests {
         }
     }
 
-    @Test("finds after each edit one less, until there is none", arguments: [7, 11] as [UInt64])
+    @Test("The model finds one TODO less after each edit, until there is none", arguments: [7, 11] as [UInt64])
     func wearing(seed: UInt64) async throws {
         let repository = Repository(seed: seed)
         try await withConversation { chat in

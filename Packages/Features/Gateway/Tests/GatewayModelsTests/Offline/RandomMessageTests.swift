@@ -4,7 +4,7 @@ import Testing
 import ToolKit
 import TurnLoop
 
-@Suite("Random messages", .timeLimit(.minutes(5)))
+@Suite("Random messages to the offline model", .timeLimit(.minutes(5)))
 struct RandomMessageTests {
     private static let words = [
         "find", "the", "TODOs", "and", "fix", "first", "then", "replace", "\"a\"", "by", "with", "`b`", "in", "Sources",
@@ -17,12 +17,12 @@ struct RandomMessageTests {
         "a/b/../c", ":", "file.swift:2-1", "99999999999999999999", "search", "for", "(", ")", "only", "same", "list",
     ]
 
-    @Test("never break anything and always end, within a few rounds")
+    @Test("Random messages break nothing and end within a few rounds")
     func storm() async throws {
         let seed = UInt64.random(in: 1...1_000_000)
         print("seed \(seed)")
         var random = SeededGenerator(seed: seed)
-        // Without a shell: what the words would run is not to be found out here.
+        // Without a shell, so that random text cannot run commands.
         try await withConversation(offering: .editing) { chat in
             try Repository(seed: 4).write(to: chat.folder)
             try chat.write("file.swift", "let a = 1\n// TODO: replace \"a\" by \"b\"\n")
@@ -40,7 +40,7 @@ struct RandomMessageTests {
         }
     }
 
-    @Test("of any characters are read without a crash")
+    @Test("Messages of random characters are read without a crash")
     func noise() async throws {
         let seed = UInt64.random(in: 1...1_000_000)
         print("seed \(seed)")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The offline model as a provider")
 struct StreamTests {
-    @Test("its words come one by one, and together they are the answer")
+    @Test("Words are streamed one by one, and together they are the answer")
     func words() async throws {
         let (answer, events) = try await answer("hello")
         let texts = events.compactMap { if case .text(let text) = $0 { text } else { nil } }
@@ -16,14 +16,14 @@ struct StreamTests {
         #expect(events.first == .began(ChatStart(model: "martlet-offline")))
     }
 
-    @Test("the same request always gets the same answer")
+    @Test("The same request always gets the same answer")
     func deterministic() async throws {
         let question = "find the TODOs and run the tests"
         let first = try await answer(question, tools: ["grep_search"]).answer
         #expect(try await answer(question, tools: ["grep_search"]).answer == first)
     }
 
-    @Test("it counts what it reads and writes, and costs nothing")
+    @Test("Tokens are counted, and the cost is zero")
     func usage() async throws {
         let (answer, events) = try await answer("repeat: one two three four five six seven eight nine ten")
         #expect(answer.usage.cost == Cost(nanodollars: 0))
@@ -32,7 +32,7 @@ struct StreamTests {
         #expect(events.last == .usage(answer.usage))
     }
 
-    @Test("it ends between two words when it is cancelled")
+    @Test("A cancelled answer ends between two words")
     func cancelling() async throws {
         let heard = Mutex(0)
         let task = Task {
@@ -48,7 +48,7 @@ struct StreamTests {
         #expect(heard.withLock { $0 } == 10)
     }
 
-    @Test("a limit of tokens and a word to stop at are kept")
+    @Test("A token limit and a stop word are respected")
     func limits() async throws {
         var options = ModelOptions()
         options.maxTokens = 8
@@ -61,7 +61,7 @@ struct StreamTests {
         #expect(try await answer("repeat: one two three four", options: options).answer.message.text == "one two ")
     }
 
-    @Test("an answer by a schema is refused, not made up")
+    @Test("A request with a schema is refused")
     func schema() async throws {
         var request = ChatRequest(model: "", messages: [Message(.user, "hello")])
         request.schema = AnswerSchema(name: "x", schema: [:])
@@ -69,7 +69,7 @@ struct StreamTests {
         #expect(answer.finish == .refused)
     }
 
-    @Test("another model's name is an error", arguments: ["gpt-5", "martlet/other", "other/martlet-offline"])
+    @Test("Another model's name is an error", arguments: ["gpt-5", "martlet/other", "other/martlet-offline"])
     func unknown(model: String) async throws {
         await #expect {
             try await answer("hello", model: model)
@@ -78,11 +78,11 @@ struct StreamTests {
         }
     }
 
-    @Test("it is listed as what it is")
+    @Test("The model's listing says that it is not a language model and costs nothing")
     func description() async throws {
         let models = try await OfflineModel().models()
         #expect(models.map(\.id) == ["martlet-offline"])
-        #expect(models[0].name?.has("no weights") == true && models[0].price?.input?.femtodollars == 0)
+        #expect(models[0].name?.has("not a language model") == true && models[0].price?.input?.femtodollars == 0)
         #expect(await OfflineModel().isAvailable())
     }
 }

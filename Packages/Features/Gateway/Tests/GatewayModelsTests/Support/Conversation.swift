@@ -15,7 +15,7 @@ final class Conversation {
     private let tools: WorkspaceTools
     private(set) var messages: [Message] = []
     var policy = ApprovalPolicy(rules: [ApprovalRule(.allow)])
-    /// Who is asked where the policy does not decide.
+    /// Answers approval requests that the policy does not decide.
     var approve: TurnLoop.Approve?
 
     init(_ folder: String, offering offer: WorkspaceTools.Offer = .all) throws {
@@ -25,7 +25,7 @@ final class Conversation {
             shell: ShellOptions(environment: ["PATH": "/usr/bin:/bin"], sandbox: nil))
     }
 
-    /// One turn, which has to end by itself.
+    /// One turn, which must end without being stopped.
     @discardableResult
     func turn(_ text: String) async throws -> TurnOutcome {
         messages.append(Message(.user, text))
@@ -43,7 +43,7 @@ final class Conversation {
         return outcome
     }
 
-    /// All that the model said in a turn.
+    /// Everything that the model said in a turn.
     @discardableResult
     func ask(_ text: String) async throws -> String {
         try await turn(text).messages.filter { $0.message.role == .assistant }.map(\.message.text)
@@ -66,7 +66,7 @@ final class Conversation {
     }
 }
 
-/// Lends a conversation in a fresh folder.
+/// Runs `body` with a conversation in a new folder.
 func withConversation<T>(
     offering offer: WorkspaceTools.Offer = .all, isolation: isolated (any Actor)? = #isolation,
     _ body: (Conversation) async throws -> T
@@ -83,7 +83,7 @@ func places(in answer: String) -> [String] {
     }
 }
 
-/// Gives a request to the model directly, without a loop.
+/// Sends a request to the model directly, without a loop.
 func answer(
     _ text: String, tools: [String] = [], options: ModelOptions = ModelOptions(), model: String = OfflineModel.model
 ) async throws -> (answer: ChatAnswer, events: [ChatEvent]) {

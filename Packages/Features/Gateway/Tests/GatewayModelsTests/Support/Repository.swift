@@ -2,7 +2,7 @@ import CoreTesting
 import FileKit
 import HTTPTesting
 
-/// A repository made at random, and the truth about what was planted in it.
+/// A random repository, with the places of planted markers and symbols.
 struct Repository {
     /// `path:line` of each TODO and FIXME, with the text of the line.
     private(set) var markers: [String: String] = [:]
@@ -12,7 +12,7 @@ struct Repository {
     private(set) var files: [String: [String]] = [:]
     let symbol: String
 
-    /// Words that look like what is searched and are not it.
+    /// Lines that look similar to markers but are not.
     private static let decoys = [
         "let todos = 3", "// todo in small letters", "let TODOLIST = 1", "// a METHODOLOGY", "let x = 1", "", "}",
         "    return value", "// FIXMEUP is no marker", "print(\"hello\")",

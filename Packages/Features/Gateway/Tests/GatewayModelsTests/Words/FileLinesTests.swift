@@ -3,9 +3,9 @@ import Testing
 
 @testable import GatewayModels
 
-@Suite("Lines of files, as tools give them")
+@Suite("Parsing of tool results")
 struct FileLinesTests {
-    @Test("numbers, tabs and notes are told apart")
+    @Test("Numbers, tabs and notes are told apart")
     func reading() {
         let lines = FileLines("     7\tone\n     8\t\n     9\t\tthree\n[lines 7 to 9 are shown; go on with offset 10]")
         #expect(lines.first == 7 && lines.last == 9 && lines.next == 10)
@@ -13,13 +13,13 @@ struct FileLinesTests {
         #expect(lines[8] == "" && lines[10] == nil)
     }
 
-    @Test("what was left out in the middle is a gap and never a line")
+    @Test("Omitted lines in the middle are a gap and never a line")
     func gap() {
         let lines = FileLines("     1\ta\n     2\tb\n[… 100 of 200 bytes are left out here …]\n     9\ti\n")
         #expect(lines.hasGap && !lines.isWhole && lines[9] == "i" && lines[2] == "b")
     }
 
-    @Test("a block around a line stands in the file once, and has the line in it")
+    @Test("A block around a line occurs once in the file and contains the line")
     func blocks() {
         let seed = UInt64.random(in: 1...1_000_000)
         print("seed \(seed)")
@@ -35,14 +35,14 @@ struct FileLinesTests {
         }
     }
 
-    @Test("rows of a search are read, whatever is in the line")
+    @Test("Rows of a search are read, whatever the line contains")
     func hits() {
         let hits = Hit.all(in: "a/b.swift:12:    let x: Int = 3:4\nc d.txt:1:\n--\n[there is more]\nnonsense\n")
         #expect(hits.map(\.place) == ["a/b.swift:12", "c d.txt:1"])
         #expect(hits.map(\.text) == ["    let x: Int = 3:4", ""])
     }
 
-    @Test("code in Markdown stays code", arguments: ["a", "`", "a`b", "``", "", " a\nb "])
+    @Test("Code in Markdown stays code", arguments: ["a", "`", "a`b", "``", "", " a\nb "])
     func code(text: String) {
         let shown = Markdown.code(text)
         #expect(shown.hasPrefix("`") && shown.hasSuffix("`") && !shown.contains("\n"))

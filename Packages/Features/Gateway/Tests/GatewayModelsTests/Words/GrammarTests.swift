@@ -2,14 +2,14 @@ import Testing
 
 @testable import GatewayModels
 
-@Suite("Reading what is asked for")
+@Suite("Grammar of the offline model")
 struct GrammarTests {
     @Test(
-        "messages become steps",
+        "Messages become steps",
         arguments: [
             ("find the TODOs", ["look for TODO and FIXME"]),
             ("Any FIXMEs in Sources/Core?", ["look for FIXME in `Sources/Core`"]),
-            ("list all the todos in Swift files", ["look for TODO and FIXME in files like `*.swift`"]),
+            ("list all the todos in Swift files", ["look for TODO and FIXME in files matching `*.swift`"]),
             ("Can you please search for \"time limit\" in docs?", ["search for `time limit` in `docs`"]),
             ("grep foo", ["search for `foo`"]), ("look for the word bar in the project", ["search for `bar`"]),
             ("which files mention openat2?", ["search for `openat2`"]),
@@ -19,9 +19,9 @@ struct GrammarTests {
             ("where is the struct Parser defined", ["find where `Parser` is defined"]),
             ("read README.md and Makefile", ["read `README.md` and `Makefile`"]),
             ("what does README.md say?", ["read `README.md`"]),
-            ("replace foo by bar in a.txt", ["replace `foo` by `bar` in `a.txt`"]),
-            ("rename old name to new name everywhere", ["replace `old name` by `new name`"]),
-            ("show what replacing a by b in x.txt would do", ["show what it means to replace `a` by `b` in `x.txt`"]),
+            ("replace foo by bar in a.txt", ["replace `foo` with `bar` in `a.txt`"]),
+            ("rename old name to new name everywhere", ["replace `old name` with `new name`"]),
+            ("show what replacing a by b in x.txt would do", ["preview replacing `a` with `b` in `x.txt`"]),
             ("fix the second TODO in Sources", ["fix the second TODO in `Sources`"]),
             ("mark the TODO in a/b.swift line 12 as done", ["mark the TODO in `a/b.swift:12` as done"]),
             ("mark a/b.swift:12 as done", ["mark the TODO in `a/b.swift:12` as done"]),
@@ -33,8 +33,8 @@ struct GrammarTests {
             ("summarise the repository", ["summarise the repository"]),
             ("what is in here?", ["summarise the repository"]),
             ("give me an overview of Sources", ["summarise `Sources`"]),
-            ("list the Python files", ["list the files like `**/*.py`"]),
-            ("find files named *.json in config", ["list the files like `**/*.json` in `config`"]),
+            ("list the Python files", ["list the files matching `**/*.py`"]),
+            ("find files named *.json in config", ["list the files matching `**/*.json` in `config`"]),
             ("find the TODOs and fix the first", ["look for TODO and FIXME", "fix the first TODO"]),
             (
                 "Summarise the project. Then run the tests; finally read README.md.",
@@ -49,11 +49,11 @@ struct GrammarTests {
     }
 
     @Test(
-        "later messages are understood by the earlier ones",
+        "Earlier messages give later ones their meaning",
         arguments: [
             (["find the TODOs", "and in Sources?"], ["look for TODO and FIXME in `Sources`"]),
             (["where is A used?", "what about B?"], ["find where `B` is used"]),
-            (["search for x", "only Swift files"], ["search for `x` in files like `*.swift`"]),
+            (["search for x", "only Swift files"], ["search for `x` in files matching `*.swift`"]),
             (["fix the first TODO", "apply it"], ["mark the first TODO as done"]),
             (["fix the second TODO", "mark it as done"], ["mark the second TODO as done"]),
             (["read a.txt", "same for b.txt"], ["read `b.txt`"]), (["apply it"], []), (["and in Sources?"], []),
@@ -62,13 +62,13 @@ struct GrammarTests {
         #expect(Grammar.plan(for: messages).steps.map(\.words) == words)
     }
 
-    @Test("what was not understood beside something that was is told")
+    @Test("A clause that was not understood is reported next to one that was")
     func unread() {
         let plan = Grammar.plan(for: ["find the TODOs; wash the dishes"])
         #expect(plan.unread == ["wash the dishes"])
     }
 
-    @Test("a plan is pending until it is to be carried out")
+    @Test("A plan is pending until the user asks to carry it out")
     func pending() {
         #expect(Grammar.plan(for: ["make a plan to find the TODOs"]).isPending)
         #expect(!Grammar.plan(for: ["make a plan to find the TODOs and then execute it"]).isPending)
@@ -76,7 +76,7 @@ struct GrammarTests {
         #expect(!plan.isPending && plan.steps.count == 2)
     }
 
-    @Test("quotation marks, fences and JSON keep what is in them together")
+    @Test("Quotation marks, fences and JSON keep their content together")
     func tokens() {
         let tokens = Tokenizer.tokens(of: "it's “a b” `c` {\"d\": \"}\"} (e).\n```swift\nf\n```")
         #expect(
@@ -86,7 +86,7 @@ struct GrammarTests {
             ])
     }
 
-    @Test("a long message full of openings that nothing closes is read in time", .timeLimit(.minutes(5)))
+    @Test("A long message full of unclosed marks is read in time", .timeLimit(.minutes(5)))
     func openings() {
         let text =
             String(repeating: "“ { « ‘ word ", count: 20_000) + "```\n" + String(repeating: "{x} ", count: 20_000)
@@ -94,12 +94,12 @@ struct GrammarTests {
     }
 
     @Test(
-        "paths are told from words", arguments: ["a.swift", "a/b", "README", "Makefile", ".env", "a.b.c", "x.tar.gz"])
+        "Paths are recognised", arguments: ["a.swift", "a/b", "README", "Makefile", ".env", "a.b.c", "x.tar.gz"])
     func paths(word: String) { #expect(Place(word)?.path == word) }
 
-    @Test("words are no paths", arguments: ["foo", "1.5", "e.g", "https://a.b/c", "*.swift", "/", ".", "..."])
+    @Test("Words are not paths", arguments: ["foo", "1.5", "e.g", "https://a.b/c", "*.swift", "/", ".", "..."])
     func words(word: String) {
-        // A single letter behind a dot may be a C file, so that "e.g" counts as one.
+        // A single letter after a dot may be a C file, so "e.g" counts as a path.
         #expect((Place(word) == nil) == (word != "e.g"))
     }
 }

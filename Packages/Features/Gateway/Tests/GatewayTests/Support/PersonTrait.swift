@@ -1,7 +1,7 @@
 import Capabilities
 import Testing
 
-/// The tests of a suite run for a person who is not there to be asked, since nothing is done for nobody.
+/// Runs the tests of a suite for a user who cannot be asked, because every action needs a caller.
 struct PersonTrait: SuiteTrait, TestTrait, TestScoping {
     var isRecursive: Bool { true }
 

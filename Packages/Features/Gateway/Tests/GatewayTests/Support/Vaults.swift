@@ -20,7 +20,7 @@ struct MemoryVault: Feature {
     final class Store: SecretStore {
         private static let stores = Mutex<[String: Store]>([:])
         private let kept = Mutex<[SecretName: Secret]>([:])
-        /// How often a secret was looked for.
+        /// How often a secret was read.
         let readers = Atomic(0)
 
         static func of(_ folder: String) -> Store {
@@ -89,7 +89,7 @@ struct CrowdedVault: Feature {
 }
 
 extension RegistryBuilder {
-    /// The records of folders, which the host has in life.
+    /// The records of folders, which the host has in the real program.
     fileprivate mutating func provideFolderRules() {
         provide(
             (any FolderRules).self,

@@ -1,7 +1,7 @@
 import Capabilities
 import Synchronization
 
-/// Looks something up once and then says what it was told, whoever asks.
+/// A model that calls a tool once and then repeats the message, for any client.
 final class EchoModel: ModelProvider {
     let id = "echo"
     let name = "Echo"

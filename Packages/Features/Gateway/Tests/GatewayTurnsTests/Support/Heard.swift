@@ -2,7 +2,7 @@ import Capabilities
 import GatewayTurns
 import Synchronization
 
-/// A client that notes what it is told.
+/// A client that records its events.
 final class Heard: Sendable {
     private let noted: Mutex<[GatewayEvent]>
 
@@ -12,7 +12,7 @@ final class Heard: Sendable {
 
     var events: [GatewayEvent] { noted.withLock { $0 } }
 
-    /// The events in short.
+    /// The events as short texts.
     var words: [String] {
         events.compactMap { event in
             switch event {

@@ -3,12 +3,12 @@ import CoreTesting
 import JSON
 import Synchronization
 
-/// A provider whose model does what a test says.
+/// A provider whose model is scripted by a test.
 final class ScriptedModel: ModelProvider {
     enum Step: Sendable {
         case say(String, Usage = Usage(inputTokens: 10, outputTokens: 5))
         case call([ToolCall])
-        /// Says something and then goes on for as long as nobody stops it.
+        /// Says something and then runs until it is stopped.
         case hang(String)
         case fail(any Error)
         case custom(@Sendable (ChatRequest) async throws -> ChatAnswer)
@@ -34,9 +34,9 @@ final class ScriptedModel: ModelProvider {
         offered = models ?? { [ModelDescription(id: "one", provider: id, contextTokens: 100_000)] }
     }
 
-    /// What it was asked, in order.
+    /// The received requests, in order.
     var requests: [ChatRequest] { asked.withLock { $0 } }
-    /// How often its models were asked for.
+    /// How often its models were listed.
     var lists: Int { listed.withLock { $0 } }
 
     func add(_ steps: Step...) { self.steps.withLock { $0 += steps } }
@@ -91,7 +91,7 @@ struct TestProblem: Error, CustomStringConvertible {
     }
 }
 
-/// What a server may answer.
+/// An error that a server may return.
 struct Refusal: Failure {
     let code = "test.refused"
     let message = "the server does not want to"

@@ -1,7 +1,7 @@
 import Capabilities
 import Synchronization
 
-/// Notes the names of spans in the order in which they end.
+/// Records the names of spans in the order in which they end.
 final class Spans: SpanSink {
     private let noted = Mutex<[String]>([])
 

@@ -6,12 +6,12 @@ import Testing
 
 @testable import GatewayTurns
 
-/// Tools that note what they are called for.
+/// Tools that record their calls.
 final class TestTools: ToolSource {
     let name: String
     private let offered: [ToolDescription]
     private let calls = Mutex<[ToolCall]>([])
-    /// Settled when a tool that hangs has begun.
+    /// Settled when a hanging tool has started.
     let began = Promise<Void>()
     private let ended = Mutex(0)
 
@@ -27,9 +27,9 @@ final class TestTools: ToolSource {
         }
     }
 
-    /// What was done, in order.
+    /// The calls, in order.
     var done: [ToolCall] { calls.withLock { $0 } }
-    /// How many of those that hang were cancelled.
+    /// How many hanging tools were cancelled.
     var cancelled: Int { ended.withLock { $0 } }
 
     func tools() async throws -> [ToolDescription] { offered }

@@ -11,16 +11,16 @@ import TurnLoop
 
 @testable import GatewayTurns
 
-/// A gateway without HTTP, with a project in a folder of its own.
+/// A gateway without HTTP, with a project in its own folder.
 struct Workshop: Sendable {
     let folder: String
     let store: GatewayStore
     let turns: Turns
     let project: Project
-    /// What was decided in folders.
+    /// The rules kept for folders.
     var folders: FolderRecordFile { FolderRecordFile("\(folder)/state/folders.json") }
 
-    /// Sees in the end that nothing runs any more and that the records are sound.
+    /// Checks in the end that nothing is running and that the database is intact.
     static func run(
         _ models: (any ModelProvider)..., settings: TurnSettings = TurnSettings(), sources: [any ToolSource] = [],
         rules: [ApprovalRule] = [], budget: ProjectBudget = ProjectBudget(),
@@ -41,7 +41,7 @@ struct Workshop: Sendable {
                 tracer: tracer, folders: FolderRecordFile("\(folder)/state/folders.json"))
             do {
                 let workshop = Workshop(folder: folder, store: store, turns: turns, project: project)
-                // Turns run for somebody: nothing is started for nobody.
+                // Turns need a caller.
                 try await Caller.$current.withValue(.person(HeadlessInteraction())) { try await body(workshop) }
             } catch {
                 await turns.close()
@@ -71,7 +71,7 @@ struct Workshop: Sendable {
         try await turns.run(input(text, session: session, canAsk: canAsk)) { heard.receive($0) }
     }
 
-    /// What the session knows, in short.
+    /// The history of the session, as short texts.
     func history(_ session: String) async throws -> [String] {
         try await store.messages(of: session).map { message in
             let results = message.parts.compactMap { if case .result(let result) = $0 { result.content } else { nil } }
@@ -81,7 +81,7 @@ struct Workshop: Sendable {
         }
     }
 
-    /// What stands in the project's file.
+    /// The content of the project's file.
     func notes() throws -> String {
         String(decoding: try Files.read("\(project.path)/notes.txt", limit: 4096), as: UTF8.self)
     }
@@ -91,7 +91,7 @@ struct Workshop: Sendable {
     }
 }
 
-/// A clock of the day that goes on by a second with every look at it.
+/// A clock that advances by one second with every read.
 final class Days: Sendable {
     private let seconds = Mutex(0)
 
@@ -103,7 +103,7 @@ final class Days: Sendable {
     }
 }
 
-/// The reason for which a gateway refuses.
+/// The reason of a gateway's error.
 func refusal(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Void
 ) async throws -> GatewayError.Kind? {
@@ -116,7 +116,7 @@ func refusal(
 }
 
 extension TurnOutcome.End {
-    /// In a word.
+    /// The part as a short text.
     var word: String {
         switch self {
         case .answered: "answered"

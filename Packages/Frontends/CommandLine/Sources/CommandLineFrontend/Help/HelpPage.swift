@@ -9,7 +9,7 @@ struct HelpPage {
     let program: String
     let width: Int?
 
-    /// - Parameter summaries: what each feature is for, by the first word of its commands.
+    /// - Parameter summaries: the summary of each feature, by the first word of its commands.
     func root(
         _ tree: CommandTree, summary: String, summaries: [String: String], options shared: [ParameterDeclaration]
     ) -> String {
@@ -27,7 +27,7 @@ struct HelpPage {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// - Parameter summaries: what each group is for, by its words joined by dots.
+    /// - Parameter summaries: the summary of each group, by its words joined by dots.
     func group(_ node: CommandTree.Node, summaries: [String: String]) -> String {
         var lines = wrapped(summary(of: node, summaries)) + [""]
         lines += usage("\(program) \(node.path.joined(separator: " ")) <verb> [arguments] [options]")
@@ -38,7 +38,7 @@ struct HelpPage {
             })
         if let action = node.standard {
             let command = node.path.joined(separator: " ")
-            lines += wrapped("Without a verb it means '\(action.words)': \(action.summary)") + [""]
+            lines += wrapped("Without a verb, runs '\(action.words)': \(action.summary)") + [""]
             lines += usage(Usage.line(action, program: "\(program) \(command)", words: [])) + declaration(of: action)
         }
         lines += wrapped(
@@ -49,11 +49,11 @@ struct HelpPage {
     func action(_ action: Action) -> String {
         var lines = wrapped(action.summary) + [""] + usage(Usage.line(action, program: program))
         lines += declaration(of: action)
-        lines += wrapped("'\(program) help' lists the options that every command has.")
+        lines += wrapped("'\(program) help' lists the options of every command.")
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// All that was declared of an action, after its usage.
+    /// Everything that the action declares, without the usage line.
     private func declaration(of action: Action) -> [String] {
         var lines: [String] = []
         if !action.details.isEmpty { lines += wrapped(action.details) + [""] }
@@ -70,12 +70,12 @@ struct HelpPage {
             lines.append("")
         }
         lines += section(
-            "Questions that it may ask; --answers FILE has the answers as JSON, by these ids",
+            "Questions it may ask; --answers FILE provides answers as JSON, by these ids",
             action.questions.map { ($0.id, $0.summary) })
         if action.effect == .destroys {
-            lines += wrapped("It asks before it does anything; --yes agrees beforehand.") + [""]
+            lines += wrapped("Asks for confirmation first; --yes skips the question.") + [""]
         } else if let flag = action.destroyingFlag {
-            lines += wrapped("With --\(flag) it asks before it does anything; --yes agrees beforehand.") + [""]
+            lines += wrapped("With --\(flag), asks for confirmation first; --yes skips the question.") + [""]
         }
         return lines
     }
@@ -128,7 +128,7 @@ struct HelpPage {
 
     // MARK: Layout
 
-    /// Where lines end; what goes elsewhere than to a terminal is still read by people.
+    /// The line width. Output to something other than a terminal is still read by people.
     private var columns: Int { max(20, width ?? 100) }
 
     private func usage(_ line: String) -> [String] {
@@ -143,7 +143,7 @@ struct HelpPage {
         section(title, parameters.map { (Usage.option($0), Usage.summary($0)) })
     }
 
-    /// Two columns; a name that is too long for the first has its text on the next line.
+    /// Two columns. If a name is too long for the first column, its text begins on the next line.
     private func section(_ title: String, _ rows: [(String, String)]) -> [String] {
         if rows.isEmpty { return [] }
         let column = min(30, columns * 2 / 5, (rows.map { TextWidth.of($0.0) }.max() ?? 0) + 2)
@@ -160,7 +160,7 @@ struct HelpPage {
         return lines + [""]
     }
 
-    /// Lines that fit; those after the first begin further to the right.
+    /// Wraps a text; lines after the first have the hanging indent.
     private func wrapped(_ text: String, indent: Int = 0, hanging: Int = 0) -> [String] {
         let first = String(repeating: " ", count: indent)
         let next = String(repeating: " ", count: indent + hanging)
@@ -186,7 +186,7 @@ extension SettingDeclaration {
 enum Usage {
     /// `martlet config set <key> <value> [--project]`.
     ///
-    /// - Parameter words: others than those of the action, where it is meant by its group.
+    /// - Parameter words: replaces the words of the action, for the default action of a group.
     static func line(_ action: Action, program: String, words other: [String]? = nil) -> String {
         var words = [program] + (other ?? action.alias.map { [$0] } ?? action.id.split(separator: ".").map(String.init))
         words += action.parameters.filter { $0.form == .positional }.map(place)
@@ -217,7 +217,7 @@ enum Usage {
         return "<\(kind(parameter.schema))>" + (parameter.isRepeated || isMap ? "…" : "")
     }
 
-    /// The summary with what a person needs besides: the words to choose from, and the default.
+    /// The summary with the possible choices and the default.
     static func summary(_ parameter: ParameterDeclaration) -> String {
         var text = parameter.summary
         if parameter.form == .positional,

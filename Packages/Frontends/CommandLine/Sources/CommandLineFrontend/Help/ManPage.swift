@@ -34,28 +34,28 @@ enum ManPage {
 
     /// The codes of `ExitCode` in words.
     static let exitCodes: [(Int32, String)] = [
-        (ExitCode.done.rawValue, "Done"),
-        (ExitCode.failed.rawValue, "Failed in a way that no other code names"),
-        (ExitCode.usage.rawValue, "Wrong usage, settings or bundle"),
+        (ExitCode.done.rawValue, "Success"),
+        (ExitCode.failed.rawValue, "Failed for a reason that no other code covers"),
+        (ExitCode.usage.rawValue, "Invalid usage, settings or bundle"),
         (ExitCode.denied.rawValue, "A credential or trust is missing or was refused"),
-        (ExitCode.unreachable.rawValue, "Not reached: name, connection, transport or time-out"),
-        (ExitCode.toolFailed.rawValue, "The tool or remote command that was run failed"),
-        (ExitCode.unanswered.rawValue, "An answer was needed and nobody was there to give it"),
+        (ExitCode.unreachable.rawValue, "Not reached: name lookup, connection, transport or timeout"),
+        (ExitCode.toolFailed.rawValue, "A tool or remote command failed"),
+        (ExitCode.unanswered.rawValue, "An answer was needed, but nobody was there to give it"),
         (ExitCode.interrupted.rawValue, "Interrupted"),
         (ExitCode.terminated.rawValue, "Terminated"),
     ]
 
     private static func files(_ name: String) -> [(String, String)] {
         [
-            ("~/.config/\(name)/config.json", "Your settings; or below $XDG_CONFIG_HOME"),
+            ("~/.config/\(name)/config.json", "Your settings (or in $XDG_CONFIG_HOME)"),
             (
                 ".martlet/config.json",
-                "The settings of a project, in its folder; some are used only after '\(name) config trust'"
+                "Settings of a project, in its folder; some take effect only after '\(name) config trust'"
             ),
-            (".martlet/bundles/", "The bundles of a project, which '\(name) run NAME' finds"),
-            ("~/.local/share/\(name)/", "Conversations, secrets, runs; or below $XDG_DATA_HOME"),
-            ("~/.local/state/\(name)/", "Logs, locks, what you trust; or below $XDG_STATE_HOME"),
-            ("~/.cache/\(name)/", "What can be fetched again; or below $XDG_CACHE_HOME"),
+            (".martlet/bundles/", "Bundles of a project, for '\(name) run NAME'"),
+            ("~/.local/share/\(name)/", "Conversations, secrets, runs (or in $XDG_DATA_HOME)"),
+            ("~/.local/state/\(name)/", "Logs, locks, trust records (or in $XDG_STATE_HOME)"),
+            ("~/.cache/\(name)/", "Data that can be fetched again (or in $XDG_CACHE_HOME)"),
         ]
     }
 
@@ -66,7 +66,7 @@ enum ManPage {
             (setting, "A setting: its key in capitals, with _ for . and -; '\(host.name) help settings' lists them"),
             ("MARTLET_INPUT_NAME", "The input NAME of a bundle that is run"),
             ("*_API_KEY", "The key of a model vendor, such as OPENAI_API_KEY"),
-            ("NO_COLOR, CLICOLOR_FORCE", "Colours off, or on where output is no terminal"),
+            ("NO_COLOR, CLICOLOR_FORCE", "Turn colours off, or on when output is not a terminal"),
             ("VISUAL, EDITOR", "The editor of '\(host.name) config edit'"),
         ]
     }

@@ -5,23 +5,23 @@ import JSON
 import LoopKit
 import Registry
 
-/// Turns the words after a command into the action's arguments, by its declaration alone.
+/// Parses the words after a command into the action's arguments, based on its declaration alone.
 struct ArgumentParser {
-    /// Where a secret comes from instead of a word.
+    /// Where to read a secret from.
     enum SecretSource: Sendable, Hashable {
         case standardInput
         case descriptor(Int32)
         case variable(String)
     }
 
-    /// What the words said.
+    /// The result of parsing.
     struct Parsed: Sendable {
         var arguments = JSONObject()
         var secrets: [String: SecretSource] = [:]
     }
 
     private let action: Action
-    /// What `2h` and `yesterday` are counted from.
+    /// The time that `2h` and `yesterday` are relative to.
     private let now: Timestamp?
     private var parsed = Parsed()
     private var problems: [ValueError] = []
@@ -29,8 +29,8 @@ struct ArgumentParser {
     private var words: [String]
     private var index = 0
 
-    /// - Parameter now: what `2h` and `yesterday` are counted from; without it, times are exact ones only.
-    /// - Throws: `ArgumentsFailure` with everything that is wrong.
+    /// - Parameter now: the time that `2h` and `yesterday` are relative to; without it, only exact times are accepted.
+    /// - Throws: `ArgumentsFailure` with all problems.
     static func parse(
         _ words: [String], for action: Action, now: Timestamp? = nil
     ) throws(ArgumentsFailure) -> Parsed {
@@ -38,7 +38,7 @@ struct ArgumentParser {
         parser.run()
         var problems = parser.problems
         let blamed = Set(problems.compactMap(\.path.first))
-        // A secret that is missing is asked for later, and what was wrong is not missing as well.
+        // A missing secret is asked for later. An argument that already has a problem is not reported as missing too.
         let secret = Set(action.parameters.filter { $0.form == .secret }.map(\.name))
         problems += action.problems(in: parser.parsed.arguments).filter { problem in
             guard let name = problem.path.first else { return true }
@@ -75,7 +75,7 @@ struct ArgumentParser {
         }
     }
 
-    /// The words that stand for arguments by their place, as far as that can be told without checking any.
+    /// The words that are positional arguments, as far as that is clear without checking any of them.
     static func places(in words: [String], of action: Action) -> [String] {
         var places: [String] = []
         var index = 0
@@ -92,7 +92,7 @@ struct ArgumentParser {
         return places
     }
 
-    /// The option that takes the next word as its value, if this word is one.
+    /// The option that takes the next word as its value, if this word is such an option.
     static func valueOption(_ word: String, _ declarations: [ParameterDeclaration]) -> ParameterDeclaration? {
         declarations.first { declaration in
             declaration.form == .option
@@ -100,7 +100,7 @@ struct ArgumentParser {
         }
     }
 
-    /// `-5` and `-.5` are values wherever one may stand; no option is called by a digit.
+    /// `-5` and `-.5` are values, because no option has a digit as its letter.
     private static func isNegativeNumber(_ word: String) -> Bool {
         guard let second = word.dropFirst().first, second.isNumber || second == "." else { return false }
         return Double(word) != nil
@@ -113,15 +113,15 @@ struct ArgumentParser {
             if action.parameters.contains(where: { $0.form == .secret }) {
                 problems.append(
                     ValueError(
-                        "is one too many, and is not shown because it may be a secret: a secret is never taken from a word "
-                            + "of the command line, which every user of the machine can see", at: ["a word"]))
+                        "unexpected argument, not shown because it may be a secret; secrets are never taken from the "
+                            + "command line, which every user of the machine can see"))
                 return
             }
             problems.append(
                 ValueError(
-                    action.parameters.contains { $0.form == .positional }
-                        ? "is one word too many" : "is not wanted here; \(action.words) takes no words",
-                    at: [word.quotedForMessage]))
+                    "unexpected argument \(word.quotedForMessage)"
+                        + (action.parameters.contains { $0.form == .positional }
+                            ? "" : "; \(action.words) takes no arguments")))
             return
         }
         if !declaration.isRepeated { places.removeFirst() }
@@ -140,12 +140,13 @@ struct ArgumentParser {
             if attached != nil { problems.append(ValueError("takes no value", at: ["--" + name])) }
             set(flag, false, "--" + name)
         } else if !secretSource(name, attached) {
-            // A secret is no word of a command line, and before a command alone there is a version to be asked for.
+            // Leaves out `--token`, because a secret cannot be given that way, and `--version`, which exists only
+            // before a command.
             let own = action.parameters.filter { $0.form == .option || $0.form == .flag }.map(\.name)
             let secrets = action.parameters.filter { $0.form == .secret }.map { "\($0.name)-stdin" }
             let known = own + secrets + CommonOptions.declarations.map(\.name).filter { $0 != "version" }
             let hint = Suggestion.nearest(to: name, among: known).map { "; did you mean '--\($0)'?" } ?? ""
-            problems.append(ValueError("is no option of \(action.words)\(hint)", at: ["--" + name]))
+            problems.append(ValueError("is not an option of \(action.words)\(hint)", at: ["--" + name]))
         }
     }
 
@@ -157,7 +158,8 @@ struct ArgumentParser {
                 let isCommon = CommonOptions.declarations.contains { $0.short == letter }
                 problems.append(
                     ValueError(
-                        isCommon ? "must stand alone, not in \(word)" : "is no option of \(action.words)",
+                        isCommon
+                            ? "cannot be part of \(word); write it separately" : "is not an option of \(action.words)",
                         at: ["-\(letter)"]))
                 return
             }
@@ -183,7 +185,7 @@ struct ArgumentParser {
             problems.append(
                 ValueError(
                     "is never taken from the command line, where others can read it; use \(shown)-stdin, "
-                        + "\(shown)-env NAME or \(shown)-fd N, or be asked for it",
+                        + "\(shown)-env NAME or \(shown)-fd N, or omit it to be asked for it",
                     at: [shown]))
         case .option, .positional:
             if let attached { return take(attached, declaration, shown) }
@@ -192,7 +194,7 @@ struct ArgumentParser {
             else {
                 let hint =
                     index < words.count && words[index] != "--"
-                    ? "; write \(shown)=\(words[index]) if that is the value" : ""
+                    ? "; write \(shown)=\(words[index]) if this is the value" : ""
                 problems.append(ValueError("needs a value: \(declaration.summary)\(hint)", at: [shown]))
                 return
             }
@@ -225,16 +227,17 @@ struct ArgumentParser {
         }
     }
 
-    /// `NAME=VALUE`. Where the value may be of any kind it is a text, as all words are; others are written as an object.
+    /// Parses `NAME=VALUE`. If the value may have any type it is text, as words are; other types are written as an
+    /// object.
     private func member(_ word: String, _ element: Schema) throws(ValueError) -> (name: String, value: JSON) {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        // What was given may be a secret, and is not shown.
+        // The word may be a secret, so it is not shown.
         guard parts.count == 2, !parts[0].isEmpty else { throw ValueError("needs NAME=VALUE, or an object in JSON") }
         let value = String(parts[1])
         return (String(parts[0]), element.unwrapped == .any ? .string(value) : try json(value, element))
     }
 
-    /// Actions take exact times; a person also says how long ago it was, or the day.
+    /// Actions take exact times; people may also give an age or a day.
     private func json(_ word: String, _ schema: Schema) throws(ValueError) -> JSON {
         guard schema.unwrapped == .time, let now else { return try schema.json(fromWord: word) }
         guard let time = Timestamp(words: word, now: now, offset: LocalTime.offset) else {
@@ -286,14 +289,14 @@ struct ArgumentParser {
 }
 
 extension Action {
-    /// The id as it is typed.
+    /// The id as it is typed on the command line.
     var words: String { id.split(separator: ".").joined(separator: " ") }
 
     fileprivate func named(_ name: String) -> ParameterDeclaration? {
         parameters.first { $0.name == name && $0.form != .positional }
     }
 
-    /// A problem's path as the person typed it: options with their hyphens.
+    /// The path of a problem as the person typed it: options with their hyphens.
     fileprivate func shown(_ path: [String]) -> [String] {
         guard let first = path.first, named(first) != nil else { return path }
         return ["--" + first] + path.dropFirst()
@@ -303,20 +306,20 @@ extension Action {
 extension ArgumentParser.SecretSource {
     private static let largest = 1 << 16
 
-    /// The secret's text; one line ending at its end belongs to the pipe and not to the secret.
+    /// Reads the secret's text. A line break at the end comes from the pipe and is removed.
     func read(_ environment: [String: String]) throws -> String {
         var text: String
         switch self {
         case .variable(let name):
             guard let value = environment[name], !value.isEmpty else {
-                throw UsageError.answers("the variable \(name) that should hold the secret is not set")
+                throw UsageError.answers("the environment variable \(name) for the secret is not set")
             }
             return value
         case .standardInput: text = try Self.readAll(0)
         case .descriptor(let descriptor): text = try Self.readAll(descriptor)
         }
         if text.hasSuffix("\r\n") || text.hasSuffix("\n") { text.removeLast() }
-        guard !text.isEmpty else { throw UsageError.answers("the secret that was given is empty") }
+        guard !text.isEmpty else { throw UsageError.answers("the secret is empty") }
         return text
     }
 
@@ -327,7 +330,7 @@ extension ArgumentParser.SecretSource {
             let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
             if count == 0 {
                 guard let text = String(validating: bytes, as: UTF8.self) else {
-                    throw UsageError.answers("the secret that was given is not text in UTF-8")
+                    throw UsageError.answers("the secret is not UTF-8 text")
                 }
                 return text
             }
@@ -335,19 +338,19 @@ extension ArgumentParser.SecretSource {
                 bytes += chunk.prefix(count)
             } else if errno != EINTR {
                 throw UsageError.answers(
-                    "the secret cannot be read from descriptor \(descriptor): \(unsafe String(cString: strerror(errno)).lowercased())"
+                    "cannot read the secret from descriptor \(descriptor): \(unsafe String(cString: strerror(errno)).lowercased())"
                 )
             }
         }
-        throw UsageError.answers("the secret that was given is longer than \(ByteCount(largest).words)")
+        throw UsageError.answers("the secret is longer than \(ByteCount(largest).words)")
     }
 }
 
-/// What is piped into the program, or redirected from a file.
+/// The input that is piped into the program or redirected from a file.
 enum PipedInput {
     private static let largest = 64 << 20
 
-    /// All of it as text, repaired where it is no UTF-8; nil when standard input is a terminal, closed or `/dev/null`.
+    /// Reads all of it as text and repairs invalid UTF-8; nil if standard input is a terminal, closed or `/dev/null`.
     static func read() async throws -> String? {
         var status = stat()
         guard unsafe fstat(0, &status) == 0 else { return nil }
@@ -365,11 +368,12 @@ enum PipedInput {
             if count < 0 {
                 if errno == EINTR { continue }
                 throw UsageError.answers(
-                    "standard input cannot be read: \(unsafe String(cString: strerror(errno)).lowercased())")
+                    "cannot read standard input: \(unsafe String(cString: strerror(errno)).lowercased())")
             }
             bytes += chunk.prefix(count)
             guard bytes.count <= largest else {
-                throw UsageError.answers("more than \(ByteCount(largest).words) were piped in; name a file instead")
+                throw UsageError.answers(
+                    "standard input is larger than \(ByteCount(largest).words); name a file instead")
             }
         }
     }

@@ -1,13 +1,13 @@
 import Capabilities
 import Registry
 
-/// The actions as words: `config` → `set`.
+/// The actions as a tree of words: `config` → `set`.
 struct CommandTree: Sendable {
-    /// A word, with the action it means and the words that may follow.
+    /// A word, with its action and the words that may follow.
     struct Node: Sendable {
         let path: [String]
         var action: Action?
-        /// The action meant when the next word is no verb of this group.
+        /// The action to use if the next word is not a verb of this group.
         var standard: Action?
         var children: [String: Node] = [:]
 
@@ -24,7 +24,7 @@ struct CommandTree: Sendable {
     private(set) var root = Node(path: [])
     private(set) var aliases: [String: Action] = [:]
 
-    /// - Parameter first: leaves out what begins with another word, except shortcuts.
+    /// - Parameter first: only commands that begin with this word are included, and all shortcuts.
     init(_ actions: ActionIndex, beginning first: String = "") {
         for action in actions.all {
             if let alias = action.alias { aliases[alias] = action }
@@ -35,9 +35,9 @@ struct CommandTree: Sendable {
         }
     }
 
-    /// What the words mean, for which no more of the tree is made than is needed.
+    /// Finds the command for the words, and builds no more of the tree than that needs.
     ///
-    /// - Parameter isMeant: whether a word that is nearly a verb is one that the default of the group knows.
+    /// - Parameter isMeant: whether the group's default action knows a word that is nearly a verb.
     /// - Throws: `UsageError` that suggests the nearest command.
     static func match(
         _ words: [String], among actions: ActionIndex, isMeant: (Action, String) -> Bool = { _, _ in false }
@@ -58,15 +58,15 @@ struct CommandTree: Sendable {
         insert(action, at: words.dropFirst(), into: &node.children[word, default: Node(path: path)])
     }
 
-    /// What the words mean.
+    /// The command that the words stand for.
     enum Match {
-        /// An action, and the words that are its arguments.
+        /// An action and its arguments.
         case action(Action, [String])
         /// A group whose verb is missing.
         case group(Node)
     }
 
-    /// - Throws: `UsageError` that suggests the nearest command.
+    /// - Throws: `UsageError` with the nearest command.
     func match(_ words: [String]) throws(UsageError) -> Match {
         if let first = words.first, root.children[first] == nil, let action = aliases[first] {
             return .action(action, Array(words.dropFirst()))
@@ -83,7 +83,7 @@ struct CommandTree: Sendable {
         throw UsageError.unknownCommand(node.path + [word], suggestion: Suggestion.nearest(to: word, among: known))
     }
 
-    /// The deepest node that the words lead to, and the words that are left.
+    /// The deepest node that the words lead to, and the remaining words.
     func descend(_ words: [String]) -> (node: Node, rest: ArraySlice<String>) {
         var node = root
         var rest = words[...]
@@ -94,7 +94,8 @@ struct CommandTree: Sendable {
         return (node, rest)
     }
 
-    /// The mistake in a single word that the default of its group would take, so that nothing is sent or paid for it.
+    /// The typing mistake in a single word that the group's default action would take. Reported so that nothing is sent
+    /// or paid for by mistake.
     private func slip(_ words: [String], _ isMeant: (Action, String) -> Bool) -> UsageError? {
         let (node, rest) = descend(words)
         guard node.action == nil, let action = node.standard, let word = rest.first, word.first?.isLetter == true,
@@ -102,9 +103,9 @@ struct CommandTree: Sendable {
         else { return nil }
         let given = ArgumentParser.places(in: Array(rest), of: action).count
         let places = action.parameters.filter { $0.form == .positional }
-        // What the action cannot take in any case is better explained as what it was meant to be.
+        // If the action cannot take the words anyway, the word was meant as a verb.
         let isTooMuch = given > places.count && places.last?.isRepeated != true
-        // What is no sentence is the name of something: `chat shwo k7f3`.
+        // Two words of which the second contains a digit are a verb and a name, not a sentence: `chat shwo k7f3`.
         let isName = given == 2 && rest.count == 2 && rest.last.map { $0.contains(where: \.isNumber) } ?? false
         guard given == 1 || isTooMuch || isName, !isMeant(action, word) else { return nil }
         let suggestions = node.suggestions(for: word)
@@ -112,7 +113,7 @@ struct CommandTree: Sendable {
         return .slip(node.path + [word], suggestions: suggestions, mayBeMeant: !isTooMuch && !isName)
     }
 
-    /// The node of a command, for its help page; nil when there is none.
+    /// The node of a command, for its help page; nil if there is none.
     func node(at words: [String]) -> Node? {
         var node = root
         for word in words {
@@ -124,8 +125,8 @@ struct CommandTree: Sendable {
 }
 
 extension CommandTree.Node {
-    /// The commands that a word in the place of a verb was most likely meant to be: one of this group that is nearly
-    /// spelt like it, or those of the groups within that are called so.
+    /// The commands that a word in the place of a verb was most likely meant to be: a verb of this group with a similar
+    /// spelling, or a verb of the same name in a group inside it.
     func suggestions(for word: String) -> [[String]] {
         if let verb = Suggestion.slip(of: word, among: visible.compactMap(\.path.last)) { return [path + [verb]] }
         return visible.flatMap(\.visible).filter { $0.path.last == word }.map(\.path)

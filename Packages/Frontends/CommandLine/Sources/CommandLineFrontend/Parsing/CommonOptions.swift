@@ -5,7 +5,7 @@ import Registry
 import Settings
 import TerminalKit
 
-/// The options that mean the same with every command, and what was given of them.
+/// The options that every command has, with the values that were given.
 struct CommonOptions: Sendable {
     var format: OutputFormat?
     var color = ColorChoice.auto
@@ -19,54 +19,54 @@ struct CommonOptions: Sendable {
     var answers: String?
     var workbench = Workbench.Options()
 
-    /// Their declarations, for help, completion and documents.
+    /// The declarations, for help, completion and documents.
     static let declarations: [ParameterDeclaration] = [
         ParameterDeclaration(
-            name: "format", summary: "How the result is printed", form: .option, schema: OutputFormat.schema,
+            name: "format", summary: "Output format", form: .option, schema: OutputFormat.schema,
             standard: "text"),
         ParameterDeclaration(name: "json", summary: "Short for --format json", form: .flag, schema: .boolean),
         ParameterDeclaration(
-            name: "output-format", summary: "The same as --format, as other programs call it; knows stream-json too",
+            name: "output-format", summary: "Same as --format, for compatibility; also accepts stream-json",
             form: .option, schema: .choice(OutputFormat.words)),
         ParameterDeclaration(
-            name: "quiet", summary: "Neither progress nor messages", form: .flag, short: "q", schema: .boolean),
+            name: "quiet", summary: "Print only the result", form: .flag, short: "q", schema: .boolean),
         ParameterDeclaration(
-            name: "verbose", summary: "Also what is behind an error, and how long it took", form: .flag, short: "v",
+            name: "verbose", summary: "Also print the cause of an error", form: .flag, short: "v",
             schema: .boolean),
         ParameterDeclaration(
-            name: "color", summary: "Colour on the output", form: .option,
+            name: "color", summary: "When to use colour", form: .option,
             schema: .choice(ColorChoice.allCases.map(\.rawValue)), standard: "auto"),
         ParameterDeclaration(
-            name: "yes", summary: "Agree beforehand to what destroys", form: .flag, short: "y", schema: .boolean),
+            name: "yes", summary: "Answer yes to confirmations", form: .flag, short: "y", schema: .boolean),
         ParameterDeclaration(
-            name: "no-input", summary: "Never ask; fail where an answer is needed", form: .flag, schema: .boolean),
+            name: "no-input", summary: "Never ask; fail if an answer is needed", form: .flag, schema: .boolean),
         ParameterDeclaration(
             name: "answers",
-            summary: "A JSON file with answers by question id, instead of asking; a command's help has the ids",
+            summary: "JSON file with answers by question id; a command's help lists the ids",
             form: .option,
             schema: .path(.read)),
         ParameterDeclaration(
-            name: "timeout", summary: "End the command after so long", form: .option, schema: .duration),
+            name: "timeout", summary: "Stop after this time", form: .option, schema: .duration),
         ParameterDeclaration(
-            name: "only", summary: "Only these features, separated by commas", form: .option, schema: .string,
+            name: "only", summary: "Use only these features, separated by commas", form: .option, schema: .string,
             completion: .dynamic { _, host in
                 (host.composition.features.map(\.manifest.id) + host.composition.off.map(\.id)).sorted()
             }),
         ParameterDeclaration(
-            name: "set", summary: "Use another value for a setting in this run: key=value", form: .option,
+            name: "set", summary: "Override a setting for this run: key=value", form: .option,
             schema: .array(.string)),
         ParameterDeclaration(
-            name: "profile", summary: "Use this profile in this run", form: .option, schema: .string,
+            name: "profile", summary: "Use this profile for this run", form: .option, schema: .string,
             completion: .dynamic { _, host in host.settings.profiles }),
         ParameterDeclaration(name: "help", summary: "Show help", form: .flag, short: "h", schema: .boolean),
         ParameterDeclaration(name: "version", summary: "Show the version", form: .flag, schema: .boolean),
     ]
 
-    /// Takes the common options out of the words, wherever they stand before `--`.
+    /// Removes the common options from the words, wherever they stand before `--`.
     ///
-    /// - Parameter settings: the options that stand for settings.
-    /// - Returns: the options, the words that are left, with `--` kept, and everything that was wrong. The options
-    ///   count even then, because they say how the failure is to be told.
+    /// - Parameter settings: the options that set a setting.
+    /// - Returns: the options, the remaining words including `--`, and all problems. The options apply even if there
+    ///   are problems, because they determine how the failure is printed.
     static func take(
         from words: [String], settings: [SettingOption] = []
     ) -> (options: CommonOptions, words: [String], failure: ArgumentsFailure?) {
@@ -124,7 +124,8 @@ struct CommonOptions: Sendable {
         return (found, parts.count > 1 ? String(parts[1]) : nil)
     }
 
-    /// `-qv`: common flags only; a word with any other letter belongs to the action.
+    /// Matches letters such as `-qv`, if all of them are common flags. A word with any other letter belongs to the
+    /// action.
     private static func flagLetters(_ word: String) -> [ParameterDeclaration]? {
         guard word.count > 1, word.hasPrefix("-") else { return nil }
         var found: [ParameterDeclaration] = []
@@ -174,7 +175,7 @@ struct CommonOptions: Sendable {
     }
 }
 
-/// An option that every command has because a feature's setting asks for it: `--cacert` for `auth.cacert`.
+/// An option of every command that sets a setting: `--cacert` for `auth.cacert`.
 struct SettingOption: Sendable {
     let declaration: ParameterDeclaration
     /// The setting's whole key.
@@ -188,7 +189,7 @@ struct SettingOption: Sendable {
             name: flag, summary: setting.summary, form: isSwitch ? .flag : .option, schema: setting.schema)
     }
 
-    /// Known before anything is composed, because the settings decide about that.
+    /// Needs only the manifests: settings must be known before anything is composed.
     static func all(_ features: [BuiltInFeature]) -> [SettingOption] {
         features.compactMap { $0.type?.manifest }.flatMap { manifest in
             let prefix = manifest.id.split(separator: ".").map(String.init)
@@ -196,7 +197,7 @@ struct SettingOption: Sendable {
         }
     }
 
-    /// What every command takes in this build.
+    /// All options that every command has in this build.
     static func everyOption(_ host: Host) -> [ParameterDeclaration] {
         CommonOptions.declarations + all(host).map(\.declaration)
     }

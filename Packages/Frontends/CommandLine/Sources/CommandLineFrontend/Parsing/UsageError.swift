@@ -1,15 +1,15 @@
 import Capabilities
 import Registry
 
-/// Words that mean nothing here.
+/// The command line is not valid.
 enum UsageError: Failure, Hashable {
     case unknownCommand([String], suggestion: String?)
-    /// A word that the default of its group would take, though it is nearly a verb.
-    /// - `mayBeMeant`: whether the default takes the word, where that is said outright.
+    /// The word is nearly a verb, but the default action of its group would take it as an argument.
+    /// - `mayBeMeant`: whether the default action accepts the word after `--`.
     case slip([String], suggestions: [[String]], mayBeMeant: Bool = false)
-    /// Sentences about names in `--only` that are those of no feature here.
+    /// Sentences about names in `--only` that are not names of features.
     case unknownFeatures([String])
-    /// A command of a feature that is not there, with the rest of a sentence that begins with the feature.
+    /// A command of a feature that is not available; `why` completes a sentence that begins with the feature.
     case absentCommand([String], feature: String, why: String)
     case unknownOption(String, command: [String], suggestion: String?)
     case missingVerb([String], verbs: [String])
@@ -45,26 +45,26 @@ enum UsageError: Failure, Hashable {
                 + suggestions.map { "'\($0.joined(separator: " "))'" }.joined(separator: " or ")
                 + "?"
                 + (mayBeMeant
-                    ? " If you mean the word itself: martlet \(words.dropLast().joined(separator: " ")) -- \(words.last ?? "")"
+                    ? " To pass it as an argument: martlet \(words.dropLast().joined(separator: " ")) -- \(words.last ?? "")"
                     : "")
         case .absentCommand(let words, let feature, let why):
             "\(words.joined(separator: " ").quotedForMessage) is a command of the feature \(feature), which is \(why)"
         case .unknownFeatures(let sentences): sentences.joined(separator: "\n")
         case .unknownOption(let option, let command, let suggestion):
-            "there is no option \(option.quotedForMessage) before a command"
+            "unknown option \(option.quotedForMessage) before a command"
                 + (command.isEmpty ? "" : " of \(command.joined(separator: " "))")
-                + (suggestion.map { "; did you mean '\($0)'?" } ?? "; 'martlet help' lists the common ones")
+                + (suggestion.map { "; did you mean '\($0)'?" } ?? "; 'martlet help' lists the common options")
         case .missingVerb(let words, let verbs):
             "'\(words.joined(separator: " "))' needs a verb: \(verbs.joined(separator: ", "))"
         case .unknownSetting(let key, let why): "\(key): \(why)"
         case .answers(let why): why
-        case .noArguments: "the words of this command cannot be read; is /proc missing here? Mount it and try again"
+        case .noArguments: "cannot read the arguments of this command; /proc may be missing: mount it and try again"
         }
     }
 }
 
 extension UsageError {
-    /// The same error, with the feature that has the command where that feature is not there.
+    /// The same error, which names the feature of the command if that feature is not available.
     func explained(by composition: Composition) -> UsageError {
         guard case .unknownCommand(let words, _) = self, let first = words.first,
             let left = composition.off.first(where: { $0.commands.contains(first) })

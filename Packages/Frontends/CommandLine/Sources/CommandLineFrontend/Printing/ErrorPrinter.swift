@@ -2,7 +2,7 @@ import Capabilities
 import JSON
 import TerminalKit
 
-/// Errors on standard error: a sentence for a person, one line of JSON for a program.
+/// Prints errors on standard error: a sentence for a person, one line of JSON for a program.
 struct ErrorPrinter {
     private let streams: StandardStreams
     private let format: OutputFormat
@@ -28,14 +28,14 @@ struct ErrorPrinter {
         messages = MessageLines(program: program) { width }
     }
 
-    /// What lies behind the failure; nil where the message says it already.
+    /// The cause of the failure; nil if the message already contains it.
     static func reason(of failure: AnyFailure) -> String? {
         guard let cause = failure.cause else { return nil }
         let words = (cause as? any Failure)?.message ?? String(describing: cause)
         return failure.message.contains(words) ? nil : words
     }
 
-    /// Prints the error and gives the exit code that it means.
+    /// Prints the error and returns its exit code.
     func print(_ error: any Error, usage: String? = nil) -> ExitCode {
         let failure = AnyFailure(error)
         if case OutputError.nobodyReads = error { return .done }
@@ -49,7 +49,7 @@ struct ErrorPrinter {
         let theme = level == .none ? .plain : theme()
         for (index, line) in lines.enumerated() {
             let text = Sanitizer.sanitize(line)
-            // Lines after the first are a list of their own, and editors look for `file:line:column` at their start.
+            // Later lines form a list, and editors expect `file:line:column` at the start of a line.
             guard index == 0 || !line.hasPrefix(" ") else {
                 for part in messages.lines(of: text) { streams.writeError(part) }
                 continue
@@ -69,22 +69,22 @@ struct ErrorPrinter {
     }
 }
 
-/// Breaks what is told on standard error at words, where a terminal would break it inside them.
+/// Wraps messages at spaces, because a terminal would break them inside words.
 struct MessageLines: Sendable {
-    /// The program's name, by which commands are told from sentences.
+    /// The program's name, used to recognise commands.
     let program: String
-    /// Where lines end; nil where nobody looks at a terminal, and lines stay as they are. Asked anew for each text, since
-    /// windows change.
+    /// The line width; nil if standard error is not a terminal, and lines stay unwrapped. Queried for each text,
+    /// because windows are resized.
     let width: @Sendable () -> Int?
 
-    /// The lines of a text. Those that go on are indented as the line is, or as the second of its two columns.
+    /// The lines of a text. Continuation lines are indented like the line itself, or like its second column.
     func lines(of text: String) -> [String] {
         let width = width()
         return text.split(separator: "\n", omittingEmptySubsequences: false)
             .flatMap { lines(of: String($0), width, indent: nil) }
     }
 
-    /// The lines of one that begins with a label: the label is not indented for.
+    /// The lines of a text that begins with a label, which does not affect the indent.
     func lines(of line: String, indent: Int) -> [String] { lines(of: line, width(), indent: indent) }
 
     private func lines(of line: String, _ width: Int?, indent: Int?) -> [String] {
@@ -97,7 +97,7 @@ struct MessageLines: Sendable {
         }
     }
 
-    /// A command on a line of its own is copied, and stays one.
+    /// A command on its own line is meant to be copied, so it is not wrapped.
     private func isCommand(_ line: String) -> Bool {
         line.first == " " && line.drop { $0 == " " }.hasPrefix(program + " ")
     }

@@ -1,22 +1,22 @@
 import Synchronization
 import TerminalKit
 
-/// The text of events on a terminal: Markdown is drawn while it arrives, everything else is printed as it comes.
+/// The text of events on a terminal: Markdown is drawn while it arrives, other text is printed unchanged.
 final class LiveText: Sendable {
     private struct State: ~Copyable {
         var markdown: LiveMarkdown
         var sanitizer = StreamSanitizer()
-        /// Whether printed text has not ended its line.
+        /// Whether the printed text ends in the middle of a line.
         var isInLine = false
     }
 
     private let streams: StandardStreams
     private let terminal: Terminal
-    /// Asked with the first text.
+    /// Called with the first text.
     private let theme: @Sendable () -> Theme
     private let state: Mutex<State>
     private let start = ContinuousClock.now
-    /// A word for each time that something waits to be drawn.
+    /// Yields each time that something waits to be drawn.
     private let behind: AsyncStream<Void>
     private let tell: AsyncStream<Void>.Continuation
 
@@ -40,7 +40,7 @@ final class LiveText: Sendable {
         if isBehind { tell.yield() }
     }
 
-    /// Prints text as it is.
+    /// Prints plain text.
     func show(plain text: String) throws(OutputError) {
         try state.withLock { state throws(OutputError) in
             try write(state.markdown.finish(size: terminal.size()))
@@ -50,7 +50,7 @@ final class LiveText: Sendable {
         }
     }
 
-    /// Ends what is open, so that something else can begin a line of its own.
+    /// Finishes what is being drawn, so that the next output begins on a new line.
     func settle() throws(OutputError) {
         try state.withLock { state throws(OutputError) in
             try write(state.markdown.finish(size: terminal.size()))
@@ -58,13 +58,13 @@ final class LiveText: Sendable {
         }
     }
 
-    /// Ends what is open, and begins at the top of an empty window.
+    /// Finishes what is being drawn and clears the window.
     func clear() throws(OutputError) {
         try settle()
         try streams.write(Terminal.emptyWindow)
     }
 
-    /// Draws what waits for its frame, until the surrounding task is cancelled.
+    /// Draws pending frames until the surrounding task is cancelled.
     func run() async {
         do {
             for await _ in behind {
@@ -74,7 +74,7 @@ final class LiveText: Sendable {
                 }
             }
         } catch {
-            // Cancelled, or the output is gone: then the next event meets the same error and tells it.
+            // Cancelled, or the output is gone; in that case the next event reports the error.
         }
     }
 

@@ -2,18 +2,18 @@ import Capabilities
 import JSON
 import TerminalKit
 
-/// A result in the format that was asked for.
+/// Formats a result in the requested format.
 struct ResultPrinter {
     let format: OutputFormat
     let level: ColorLevel
-    /// The width of the terminal; nil when the output goes elsewhere and nothing may be cut.
+    /// The width of the terminal; nil if the output is not a terminal and nothing may be cut.
     let width: Int?
-    /// What the colours are, asked only where there are some.
+    /// Provides the theme; called only if the text has colours.
     var theme: @Sendable () -> Theme = { .dark }
-    /// How times are told to a person who reads now.
+    /// Formats times for a person who reads them now.
     var clock: LocalClock?
 
-    /// The whole text, with its last line ending; empty when there is nothing to say.
+    /// The whole text, including the final line break; empty if there is nothing to print.
     func text(_ value: JSON, _ schema: Schema, isStream: Bool) -> String {
         switch format {
         case .text: TextForm(level: level, width: width, theme: theme, clock: clock).text(value, schema)
@@ -24,16 +24,16 @@ struct ResultPrinter {
         }
     }
 
-    /// A program gets every byte; on a terminal the same text must command nothing.
+    /// A program gets every byte; on a terminal the same text must not act as control sequences.
     private func shown(_ text: String) -> String {
         width == nil ? text : Sanitizer.sanitize(text)
     }
 
-    /// A stream ends with its result as an event; a list without events is a line an element.
+    /// A stream ends with its result as an event. A list without events prints one element per line.
     private func lines(_ value: JSON, isStream: Bool) -> String {
         if isStream {
             var line: JSONObject = ["type": "result", "is_error": false]
-            // A record that names its own result stands beside it with its other members, as programs of this kind do it.
+            // If the record has a member named `result`, its members are put next to `type`, as similar programs do.
             if let members = value.object, members["result"] != nil {
                 for (name, member) in members { line.append(name, member) }
             } else {
@@ -50,14 +50,14 @@ struct ResultPrinter {
 enum OutputFormat: String, Choice {
     case text, json, ndjson, csv, markdown
 
-    /// Every word that is understood, with the name that other programs have for NDJSON.
+    /// All accepted words, including another common name for NDJSON.
     static var words: [String] { allCases.map(\.rawValue) + ["stream-json"] }
 
     init?(word: String) {
         self.init(rawValue: word == "stream-json" ? "ndjson" : word)
     }
 
-    /// Whether messages and errors are for a program too.
+    /// Whether messages and errors are formatted for a program too.
     var isForPrograms: Bool { self == .json || self == .ndjson }
 }
 
@@ -70,7 +70,7 @@ enum DelimitedText {
 
     static func markdown(_ value: JSON, _ schema: Schema) -> String {
         if case .string = schema.unwrapped, let text = value.string { return text.hasSuffix("\n") ? text : text + "\n" }
-        // A row has room for what is short; a record with more in it is a list.
+        // A table row has room for short values only; a record with longer ones becomes a list.
         if case .record(let properties) = schema.unwrapped, let object = value.object,
             object.contains(where: { !isShort($0.value) })
         {
@@ -90,7 +90,7 @@ enum DelimitedText {
             && value.string?.contains(where: \.isNewline) != true
     }
 
-    /// Short members first, a line each, and then everything else below its name: texts as they are, records as tables.
+    /// Short members first, one per line. Then each other member under its name: text unchanged, records as tables.
     private static func list(_ object: JSONObject, _ names: [String]) -> String {
         var (lines, sections) = ("", "")
         for name in names {
@@ -113,7 +113,7 @@ enum DelimitedText {
 
     private static func label(_ name: String) -> String { String(name.map { $0 == "_" ? " " : $0 }) }
 
-    /// A value as a person reads it: `input tokens 12, output tokens 3` and not the signs of JSON.
+    /// A value for a person: `input tokens 12, output tokens 3` instead of JSON.
     private static func words(_ value: JSON) -> String {
         if let members = value.object {
             return members.map { "\(label($0.key)) \(words($0.value))" }.joined(separator: ", ")
@@ -122,7 +122,7 @@ enum DelimitedText {
         return plain(value)
     }
 
-    /// Every result is a table: of records, of one record, or of one column named `value`.
+    /// Formats every result as a table: of records, of one record, or with one column named `value`.
     private static func table(
         _ value: JSON, _ schema: Schema, _ plain: (JSON) -> String = plain
     ) -> (header: [String], rows: [[String]]) {
@@ -148,7 +148,7 @@ enum DelimitedText {
         for character in cell {
             switch character {
             case "|", "\\": text += "\\\(character)"
-            // A cell is text, and a tag in it would be one on the page.
+            // A cell is text, so a tag in it must not become HTML.
             case "<": text += "&lt;"
             case "\n", "\r\n", "\r": text += "<br>"
             default: text.append(character)

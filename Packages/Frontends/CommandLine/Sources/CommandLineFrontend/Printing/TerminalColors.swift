@@ -6,13 +6,13 @@ import Settings
 import Synchronization
 import TerminalKit
 
-/// The theme that a person wants, by the setting `terminal.theme`.
+/// The choices of the setting `terminal.theme`.
 enum ThemeChoice: String, Choice {
     case auto, light, dark
     case highContrast = "high-contrast"
     case none
 
-    /// The theme on that background, which may be unknown.
+    /// The theme for a background, which may be unknown.
     func theme(on background: TerminalBackground?) -> Theme {
         switch (self, background) {
         case (.none, _): .plain
@@ -27,17 +27,17 @@ enum ThemeChoice: String, Choice {
     fileprivate var needsBackground: Bool { self == .auto || self == .highContrast }
 }
 
-/// The colours of a terminal, found when the first of them is drawn.
+/// The theme of a terminal, determined when the first colour is drawn.
 ///
-/// Its background is what it says in the environment, or what it answers when it is asked. The answer is remembered for
-/// that terminal for an hour, in a small file, since most commands are over before a slow one would have answered.
+/// The background is taken from the environment or asked from the terminal. The answer is stored for an hour in a small
+/// file for that terminal, because most commands finish before a slow terminal answers.
 final class TerminalColors: Sendable {
     private static let memory = Duration.seconds(3_600)
 
     private let choice: ThemeChoice
     private let environment: [String: String]
     private let terminal: Terminal
-    /// Whether it may be asked: a pager behind a pipe reads from the same terminal.
+    /// Whether the terminal may be asked. A pager behind a pipe reads from the same terminal.
     private let mayAsk: Bool
     private let folder: String
     private let now: @Sendable () -> Timestamp
@@ -63,10 +63,10 @@ final class TerminalColors: Sendable {
         }
     }
 
-    /// Has to come before a question, and at the end: an answer that is on its way must not be taken for typing.
+    /// Must be called before a question and at the end: a late answer of the terminal must not be taken for typing.
     func settle() {
         query.finish()
-        // One that was too late for this command is in time for the next.
+        // An answer that is too late for this command is stored for the next.
         if let identity = terminal.identity, case .known = query.answer { remember(query.answer, identity) }
     }
 
@@ -74,7 +74,8 @@ final class TerminalColors: Sendable {
         if let told = TerminalBackground(environment: environment) { return told }
         guard let identity = terminal.identity else { return nil }
         if let remembered = remembered(identity) { return remembered.background }
-        // Over a slow line an answer would come too late, and from inside another program perhaps to somebody else.
+        // Over a slow line the answer would come too late, and inside another program it might reach that program
+        // instead.
         guard mayAsk, !isFarAway, !TerminalAbilities.isDumb(environment) else { return nil }
         let answer = query.ask()
         remember(answer, identity)
@@ -86,7 +87,7 @@ final class TerminalColors: Sendable {
 
     // MARK: Memory
 
-    /// One for each name of a terminal, so that they do not become many.
+    /// One file for each kind of terminal, so that their number stays small.
     private func file(_ identity: String) -> String { "\(folder)/\(identity.prefix { $0 != "-" })" }
 
     private func remembered(_ identity: String) -> (background: TerminalBackground?, Void)? {
@@ -98,7 +99,7 @@ final class TerminalColors: Sendable {
             else { return nil }
             return (TerminalBackground(rawValue: words[2]), ())
         } catch {
-            // There is none yet, which is no failure.
+            // Nothing is stored yet, which is not an error.
             return nil
         }
     }
@@ -115,19 +116,19 @@ final class TerminalColors: Sendable {
             try Files.makeDirectories(folder)
             try Files.writeAtomically(Array(text.utf8), to: file(identity))
         } catch {
-            // Then it is asked again next time.
+            // Then the terminal is asked again next time.
         }
     }
 }
 
-/// What a person may choose about the look of the output.
+/// The settings for the look of the output.
 struct TerminalFeature: Feature {
     static let manifest = Manifest(
         id: "terminal", summary: "How output looks on a terminal", version: "0.1.0", settings: [theme.declaration],
         namespaces: [])
 
     static let theme = Setting(
-        "theme", "Which colours: for the background that the terminal tells, for a certain one, or none",
+        "theme", "Colours: for the background that the terminal reports, for a certain one, or none",
         default: ThemeChoice.auto)
 
     init(_ settings: FeatureSettings) {}
@@ -135,7 +136,7 @@ struct TerminalFeature: Feature {
     func register(in registry: inout RegistryBuilder) {}
 }
 
-/// What a terminal is known to do, by what it says about itself in the environment.
+/// What a terminal can do, according to the environment.
 enum TerminalAbilities {
     /// Whether it understands no escape sequence.
     static func isDumb(_ environment: [String: String]) -> Bool {
@@ -143,7 +144,7 @@ enum TerminalAbilities {
         return term.isEmpty || term == "dumb"
     }
 
-    /// Whether it is known to follow links (OSC 8); what stands between may not pass them on.
+    /// Whether the terminal is known to support links (OSC 8). Terminal multiplexers may not pass them on.
     static func followsLinks(_ environment: [String: String]) -> Bool {
         func isSet(_ name: String) -> Bool { !(environment[name] ?? "").isEmpty }
         let term = environment["TERM"] ?? ""
@@ -154,7 +155,7 @@ enum TerminalAbilities {
         let programs = ["iTerm.app", "WezTerm", "vscode", "ghostty"]
         if let program = environment["TERM_PROGRAM"], programs.contains(program) { return true }
         if isSet("WT_SESSION") || isSet("KITTY_WINDOW_ID") { return true }
-        // The first versions that followed links and did not stumble over them.
+        // The first versions that support links without problems.
         return atLeast(5202, environment["VTE_VERSION"]) || atLeast(201_100, environment["KONSOLE_VERSION"])
     }
 

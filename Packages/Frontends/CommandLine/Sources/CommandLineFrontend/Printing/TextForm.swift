@@ -3,13 +3,13 @@ import FileKit
 import JSON
 import TerminalKit
 
-/// A result for a person: a table for records, a list for one record, the bare value otherwise.
+/// Formats a result for a person: a table for records, a list for one record, otherwise the bare value.
 struct TextForm {
     let level: ColorLevel
     let width: Int?
-    /// What the colours are, asked only where there are some.
+    /// Provides the theme; called only if the text has colours.
     var theme: @Sendable () -> Theme = { .dark }
-    /// How times are told to a person who reads now; elsewhere they are as programs have them.
+    /// Formats times relative to now and in local time; nil to print them as programs get them.
     var clock: LocalClock?
 
     func text(_ value: JSON, _ schema: Schema) -> String {
@@ -37,7 +37,7 @@ struct TextForm {
             return value.text(.pretty).split(separator: "\n", omittingEmptySubsequences: false)
                 .map { StyledText(Sanitizer.sanitize(String($0))) }
         }
-        // A text of several lines, such as a page of help, is printed as it is.
+        // A text of several lines, such as a help page, is printed unchanged.
         var text = Cells.text(value, schema)[...]
         if text.hasSuffix("\n") { text = text.dropLast() }
         return text.split(separator: "\n", omittingEmptySubsequences: false).map { StyledText(String($0)) }
@@ -50,7 +50,7 @@ struct TextForm {
         }
     }
 
-    /// Columns in which no row has anything are left out, and so are details.
+    /// Leaves out details and columns that are empty in every row.
     private func table(_ rows: [JSON], _ properties: [Schema.Property]) -> [StyledText] {
         if rows.isEmpty { return [] }
         let shown = properties.filter { property in
@@ -71,12 +71,12 @@ struct TextForm {
             table.append(shown.map { Cells.styled(row[$0.name] ?? .null, $0, clock, isBrief: true) })
         }
         return table.lines(width: width) { titles in
-            "not shown for lack of room: \(titles.joined(separator: ", ")); --json has all of it"
+            "not shown for lack of space: \(titles.joined(separator: ", ")); --json shows all"
         }
     }
 
-    /// What a table does without first: switches, then numbers, identifiers of other things, and the rest, each from the
-    /// right. Names, states and times stay.
+    /// What a table drops first if it is too wide: switches, then numbers, then ids of other things, then the rest,
+    /// each from the right. Names, states and times stay.
     private static func need(
         of property: Schema.Property, isIdentifier: Bool, fromRight place: Int
     ) -> TableColumn.Need {
@@ -93,7 +93,7 @@ struct TextForm {
         }
     }
 
-    /// Plain members first, then each list of records, and each object of any shape, as a table of its own.
+    /// Plain members first. Then each list of records, and each object of any shape, as a separate table.
     private func list(_ object: JSONObject, _ properties: [Schema.Property]) -> [StyledText] {
         var list = KeyValueList()
         var tables: [[StyledText]] = []
@@ -103,7 +103,7 @@ struct TextForm {
                 tables.append(
                     [StyledText(Cells.title(property), Style(.mutedForeground))] + table(value.array ?? [], inner))
             } else if property.schema.unwrapped == .any, let members = value.object {
-                // What a bundle gives: texts in it are read, and not their quotes and marks for line breaks.
+                // The outputs of a bundle: shows texts as they read, without JSON quotes and escapes.
                 var inner = KeyValueList()
                 for (name, member) in members { inner.append(name, StyledText(Cells.text(member, .any))) }
                 tables.append([StyledText(Cells.title(property), Style(.mutedForeground))] + inner.lines(width: width))
@@ -120,9 +120,9 @@ struct TextForm {
     }
 }
 
-/// Single values as a person reads them. Everything from outside is neutralised here, before it is drawn.
+/// Formats single values for a person. Text from outside is sanitised here, before it is drawn.
 enum Cells {
-    /// What stands beside a member of a single record.
+    /// The label of a member of a single record.
     static func label(_ property: Schema.Property) -> String {
         if isSeconds(property) { return "took" }
         // The values say the currency.
@@ -130,7 +130,7 @@ enum Cells {
         return String(name.map { $0 == "_" ? " " : $0 })
     }
 
-    /// What stands above a column, or a table.
+    /// The title of a column or a table.
     static func title(_ property: Schema.Property) -> String { label(property).uppercased() }
 
     static func isNumber(_ schema: Schema) -> Bool {
@@ -140,7 +140,7 @@ enum Cells {
         }
     }
 
-    /// Whether it is a text that is read as well on several lines; a time, a number or a word of a few is not.
+    /// Whether the value is text that may continue on several lines; times, numbers and choices may not.
     static func mayWrap(_ schema: Schema) -> Bool {
         switch schema.unwrapped {
         case .integer, .number, .size, .time, .duration, .boolean, .choice: false
@@ -148,19 +148,19 @@ enum Cells {
         }
     }
 
-    /// Whether a text is an identifier that no person made up, such as `01a204ea-3e39-73e8-b3c0-7f718725d863`.
+    /// Whether a text is a generated identifier, such as `01a204ea-3e39-73e8-b3c0-7f718725d863`.
     static func isIdentifier(_ value: JSON?) -> Bool {
         guard let text = value?.string else { return false }
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         return parts.map(\.count) == [8, 4, 4, 4, 12] && parts.allSatisfy { $0.allSatisfy(\.isHexDigit) }
     }
 
-    /// Whether it is a span of time, by the name that such members have.
+    /// Whether the value is a duration in seconds, judged by its name.
     private static func isSeconds(_ property: Schema.Property) -> Bool {
         property.name == "seconds" && isNumber(property.schema)
     }
 
-    /// Whether it is an amount of money, by the end that the names of such members have.
+    /// Whether the value is an amount of money, judged by the end of its name.
     private static func isMoney(_ property: Schema.Property) -> Bool {
         property.name.hasSuffix("_usd") && isNumber(property.schema)
     }
@@ -172,7 +172,7 @@ enum Cells {
             || value.object?.isEmpty == true
     }
 
-    /// A member of a record; `isBrief` where there are others of the same kind beside it.
+    /// A member of a record. `isBrief` if the value is one of many in a column.
     static func styled(
         _ value: JSON, _ property: Schema.Property, _ clock: LocalClock?, isBrief: Bool
     ) -> StyledText {
@@ -188,7 +188,7 @@ enum Cells {
         } else if property.schema.unwrapped == .time, let clock,
             let time = value.string.flatMap(Timestamp.init(iso8601:))
         {
-            // What is called by its time, such as a line of a log, is not told from others by an age.
+            // An entry named by its time, such as a line of a log, needs the exact time instead of its age.
             text = property.role == .name ? clock.local(time) : isBrief ? clock.brief(time) : clock.full(time)
         }
         switch property.role {
@@ -204,7 +204,7 @@ enum Cells {
         case .size:
             if let bytes = value.int { return ByteCount(bytes).words }
         case .time:
-            // Programs get the fraction; to people it is noise.
+            // Programs get the fraction of a second; for people it is noise.
             if let text = value.string, let dot = text.firstIndex(of: "."), text.hasSuffix("Z") {
                 return Sanitizer.sanitize(text[..<dot] + "Z")
             }
@@ -224,7 +224,7 @@ enum Cells {
         return Sanitizer.sanitize(value.text())
     }
 
-    /// Success, work under way and trouble look different; the words stay the same without colour.
+    /// Success, work in progress and problems look different; the words are the same without colour.
     private static func style(ofState state: String) -> Style {
         switch state {
         case "ok", "done", "valid", "active", "trusted", "signed-in": Style(.accent)
@@ -236,14 +236,14 @@ enum Cells {
     }
 }
 
-/// Times as a person reads them who reads now: how long ago, and by the clock on the wall.
+/// Formats times for a person who reads them now: as an age, and in local time.
 struct LocalClock: Sendable {
     let now: Timestamp
 
-    /// For a table: `3 min ago`, `in 2 h`; the date where that is more than a week away.
+    /// For a table: `3 min ago`, `in 2 h`, or the date if that is more than a week away.
     func brief(_ time: Timestamp) -> String { relative(time) ?? local(time, withSeconds: false) }
 
-    /// For a single value: the time, and how long ago that is.
+    /// For a single value: the time and its age.
     func full(_ time: Timestamp) -> String { local(time) + (relative(time).map { " (\($0))" } ?? "") }
 
     /// `2026-11-22 14:03:12`, in the person's own zone.

@@ -7,7 +7,7 @@ import Registry
 import Settings
 import TerminalKit
 
-/// One command: what was typed, against the composed workbench.
+/// One command: the typed words and the composed workbench.
 struct Command: Sendable {
     let workbench: Workbench
     let options: CommonOptions
@@ -40,16 +40,16 @@ struct Command: Sendable {
     private var width: Int? { CommandLineFeature.width(host) }
     private var messageWidth: Int? { CommandLineFeature.width(host, of: 2) }
 
-    /// Parses, does and prints.
+    /// Parses the words, performs the action and prints the result.
     func run() -> ExitCode {
         defer { colors.settle() }
         let action: Action
         let parsed: ArgumentParser.Parsed
         do {
-            // What was typed for this run is wrong for every command, also for those that mend settings.
+            // Invalid settings from the command line fail every command, including those that fix settings.
             let problems = host.settings.problems
             if problems.contains(where: { $0.origin == .flag }) { throw SettingsFailure(problems) }
-            // So is a feature that is none, whichever of the others would be left.
+            // So do unknown feature names in --only, whichever features remain.
             let unknown = workbench.composition.problems.filter { $0.code == .unknownFeature }
             guard unknown.isEmpty else { throw UsageError.unknownFeatures(unknown.map(\.description)) }
             guard let (found, rest) = try meaning() else { return .done }
@@ -64,7 +64,7 @@ struct Command: Sendable {
         return MainLoop.run(restore: TerminalInput.restore) { loop in await perform(action, parsed, loop) }
     }
 
-    /// What the words ask for; nil when the answer was help and has been printed.
+    /// Finds the action for the words; nil if help was requested and has been printed.
     private func meaning() throws -> (Action, [String])? {
         if options.wantsVersion, words.isEmpty { return (try host.composition.registry.actions.find("version"), []) }
         if words.isEmpty || options.wantsHelp {
@@ -84,7 +84,7 @@ struct Command: Sendable {
         }
     }
 
-    /// Whether a word is one of those that complete an action's first argument, such as the name of a server.
+    /// Whether a word is a possible value of an action's first argument, such as the name of a server.
     private func knows(_ action: Action, _ word: String) -> Bool {
         guard let place = action.parameters.first(where: { $0.form == .positional }) else { return false }
         return switch place.completion {
@@ -110,11 +110,11 @@ struct Command: Sendable {
             var arguments = parsed.arguments
             for (name, secret) in try await secrets(action, parsed, interaction) { arguments.append(name, secret) }
             for parameter in action.parameters where parameter.takesPipe && arguments[parameter.name] == nil {
-                // A secret that comes the same way has taken it all.
+                // A secret read from standard input has already consumed it.
                 guard !parsed.secrets.values.contains(.standardInput) else { break }
                 if let text = try await PipedInput.read() { arguments.append(parameter.name, .string(text)) }
             }
-            // The actions that look after settings tell it in their own way.
+            // The actions about settings report this in their own way.
             if !action.worksAlways {
                 tellInert(output)
                 if !options.isQuiet { AbsentSettings(host).tell(by: output) }
@@ -129,23 +129,23 @@ struct Command: Sendable {
             }
             return try print(value, action, output)
         } catch {
-            // What went wrong is told on a line of its own.
+            // The error begins on its own line.
             do { try output.endLine() } catch {}
             if AnyFailure(error).exit == .interrupted { TerminalInput.discardTyping() }
             if action.isStreaming, format == .ndjson { tellFailure(error) }
-            // What only the action itself finds wrong with its arguments is told as what their types refuse.
+            // An action's own problems with its arguments are printed like those that the parser finds.
             let isOwn = (error as? ArgumentsFailure)?.action == action.id
             return errors.print(error, usage: isOwn ? usage(of: action) : nil)
         }
     }
 
-    /// How an action is called; nil for a program, which cannot use it.
+    /// The usage line of an action; nil for a program, which cannot use it.
     private func usage(of action: Action) -> String? {
         if format.isForPrograms { return nil }
         return "usage: \(Usage.line(action, program: host.name))   (\(host.name) help \(action.words))"
     }
 
-    /// What draws the text of events; nil when they are for a program, or nothing can be redrawn.
+    /// Draws the text of events; nil if the output is for a program or cannot be redrawn.
     private func liveText(_ action: Action) -> LiveText? {
         let level = level(of: 1)
         guard action.isStreaming, format == .text, level != .none, Terminal(fileDescriptor: 1).isTerminal else {
@@ -156,7 +156,7 @@ struct Command: Sendable {
             links: TerminalAbilities.followsLinks(host.environment))
     }
 
-    /// Keeps the progress line and the output moving while the work is done, and both in order at its end.
+    /// Runs the progress line and the output while the work runs, and finishes both afterwards.
     private func withDrawing<Value: Sendable>(
         _ line: ProgressLine?, _ output: CommandOutput, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -173,8 +173,8 @@ struct Command: Sendable {
     }
 
     private func print(_ value: any OutputValue, _ action: Action, _ output: CommandOutput) throws -> ExitCode {
-        // What streams has told itself all that there is to read, be it that there is nothing, and where it was to be quiet,
-        // nothing but what matters.
+        // A streaming action has already printed its text, or reported that there is none. With --quiet it prints only
+        // essential output.
         let hasTold = output.hasPrintedText && (format == .text || format == .markdown)
         let isSilent = format == .text && action.isStreaming && (output.isQuiet || output.hasNoticed)
         if hasTold || isSilent {
@@ -196,13 +196,13 @@ struct Command: Sendable {
         return value.exit
     }
 
-    /// A stream's last line is its result, also when that is an error.
+    /// The last line of a stream is its result, even if that is an error.
     private func tellFailure(_ error: any Error) {
         var line: JSONObject = ["type": "result", "is_error": true]
         if let report = AnyFailure(error).report["error"] { line.append("error", host.redactor.redact(report)) }
         let text = JSON.object(line).text() + "\n"
         do { try streams.write(width == nil ? text : Sanitizer.sanitize(text)) } catch {
-            // The error itself is told on standard error, whatever becomes of the output.
+            // The error itself is printed on standard error in any case.
         }
     }
 
@@ -211,14 +211,14 @@ struct Command: Sendable {
         let count = host.settings.inert.count
         output.notice(
             "\(first.file) is not trusted, so \(count == 1 ? "one of its settings is" : "\(count) of its settings are") "
-                + "not used; read it, then '\(host.name) config trust'")
+                + "not used; read it, then run '\(host.name) config trust'")
     }
 
-    /// Names variables that were most likely meant for a setting; others may belong to other programs.
+    /// Names variables that look like a misspelt setting; others may belong to other programs.
     private func tellVariables(_ output: CommandOutput) {
         for variable in host.settings.unknownVariables {
             guard let nearest = SettingsVariables.nearest(to: variable, host.catalogue) else { continue }
-            output.notice("no setting has the variable \(variable); did you mean \(nearest)?")
+            output.notice("no setting uses the variable \(variable); did you mean \(nearest)?")
         }
     }
 
@@ -238,7 +238,8 @@ struct Command: Sendable {
         do {
             let value = try JSON(parsing: try Files.read(path, limit: 1 << 20), reading: .json5)
             guard let object = value.object else {
-                throw UsageError.answers("\(path) must hold an object of answers by question id, not \(value.kindName)")
+                throw UsageError.answers(
+                    "\(path) must contain an object with answers by question id, not \(value.kindName)")
             }
             return Dictionary(object.map { ($0.key, $0.value) }, uniquingKeysWith: { _, last in last })
         } catch let error as JSONError {
@@ -248,7 +249,7 @@ struct Command: Sendable {
         }
     }
 
-    /// Secrets come from where the words say, or are asked for when they must be known.
+    /// Reads secrets from where the options say, or asks for required ones.
     private func secrets(
         _ action: Action, _ parsed: ArgumentParser.Parsed, _ interaction: any Interaction
     ) async throws -> [(String, JSON)] {
@@ -259,7 +260,7 @@ struct Command: Sendable {
                 host.redactor.learn(Secret(text))
                 found.append((parameter.name, .string(text)))
             } else if parameter.isRequired {
-                // What it is for stands among the words: `The secret (openai)`.
+                // The prompt includes the arguments, to show what the secret is for: `The secret (openai)`.
                 let about = action.parameters.filter { $0.form == .positional }
                     .compactMap { parsed.arguments[$0.name]?.string }.joined(separator: " ")
                 let prompt = about.isEmpty ? parameter.summary : "\(parameter.summary) (\(PlainText.escape(about)))"
@@ -272,8 +273,8 @@ struct Command: Sendable {
     }
 }
 
-/// Tells that settings of features which are not in this build are ignored: once for each feature, since builds share
-/// settings files and a line at every command would be noise. `doctor` and `config validate` tell it always.
+/// Reports that settings of features that are not in this build are ignored. Reports each feature only once, because
+/// builds share settings files and repeating it would be noise. `doctor` and `config validate` always report it.
 struct AbsentSettings {
     private let host: Host
 
@@ -297,7 +298,7 @@ struct AbsentSettings {
             let all = before.union(new).sorted().map { $0 + "\n" }.joined()
             try Files.writeAtomically(Array(all.utf8), to: path, mode: 0o600)
         } catch {
-            // What could not be noted is told again by the next command.
+            // If this cannot be stored, the next command reports it again.
         }
     }
 }

@@ -5,7 +5,7 @@ import Registry
 import Synchronization
 import TerminalKit
 
-/// Where a command's events, progress and messages go: events and results to standard output, the rest to the other.
+/// The output of a command: events and results go to standard output, progress and notices to standard error.
 final class CommandOutput: ActionOutput {
     private let streams: StandardStreams
     private let format: OutputFormat
@@ -16,18 +16,18 @@ final class CommandOutput: ActionOutput {
     private let colors: TerminalColors
     private let redactor: Redactor
     private let messages: MessageLines
-    /// What draws the text on a terminal; elsewhere it is passed on as it is.
+    /// Draws text on a terminal; nil if text is passed on unchanged.
     private let live: LiveText?
-    /// Keeps keys from being shown in the midst of what is drawn.
+    /// Keeps typed keys from appearing in the middle of the output.
     private let silence = TypingSilence()
     private let sanitizer = Mutex(StreamSanitizer())
     /// Whether results are shown on a terminal.
     private let isTerminal: Bool
-    /// Whether results and messages are read together.
+    /// Whether results and messages go to the same place.
     private let isTogether: Bool
-    /// Whether the progress line says something.
+    /// Whether the progress line shows anything.
     private let showsProgress = Mutex(false)
-    /// Whether the events have brought text, so that the result need not be printed again.
+    /// Whether the events have printed text, so that the result need not be printed again.
     private let hasText = Mutex(false)
     private let isInLine = Mutex(false)
     private let hasGivenNotice = Mutex(false)
@@ -50,14 +50,14 @@ final class CommandOutput: ActionOutput {
         self.messages = messages
     }
 
-    /// What is drawn for a person goes where the progress line would be.
+    /// Progress is drawn on the progress line, so without one nobody watches.
     var isWatched: Bool { format == .text && progressLine != nil }
 
     var isColored: Bool { level != .none }
 
     var hasPrintedText: Bool { hasText.withLock { $0 } }
 
-    /// Whether the action has said something in words of its own.
+    /// Whether the action has given a notice.
     var hasNoticed: Bool { hasGivenNotice.withLock { $0 } }
 
     func interruptible<Result: Sendable>(
@@ -66,7 +66,7 @@ final class CommandOutput: ActionOutput {
         try await loop.interruptible(work)
     }
 
-    /// Ends the last line of a text that did not end it, so that what comes next in the same place begins a line.
+    /// Ends an unfinished line, so that the next output begins on a new line.
     func endLine() throws(OutputError) {
         if isInLine.withLock({ exchange(&$0, with: false) }) { try streams.write("\n") }
     }
@@ -77,11 +77,11 @@ final class CommandOutput: ActionOutput {
         switch format {
         case .ndjson:
             let lines = events.map { $0.json.text() + "\n" }.joined()
-            // A program gets every byte; on a terminal the same text must command nothing.
+            // A program gets every byte; on a terminal the same text must not act as control sequences.
             try await print(isTerminal ? Sanitizer.sanitize(lines) : lines)
         case .text, .markdown:
             if events.contains(.clear) { try await clear() }
-            // What an action says in Markdown is its result in that form already.
+            // Markdown text of an action already has the requested format.
             let events = events.filter {
                 $0.text?.isEmpty == false && (format == .text || $0.format == .markdown)
             }
@@ -102,7 +102,7 @@ final class CommandOutput: ActionOutput {
         }
     }
 
-    /// Begins at the top of an empty window, where there is one that can be cleared.
+    /// Clears the window, if the output is a terminal that supports it.
     private func clear() async throws {
         guard let live else { return }
         try await withTaskExecutorPreference(loop) {
@@ -111,25 +111,25 @@ final class CommandOutput: ActionOutput {
         }
     }
 
-    /// A slow reader makes the write wait; that must be the main thread, which nobody else needs.
+    /// A slow reader blocks the write. That must happen on the main thread, which has nothing else to do.
     private func print(_ text: String) async throws {
         try await withTaskExecutorPreference(loop) {
             try around { () throws(OutputError) in try streams.write(text) }
         }
     }
 
-    /// The text is what shows that the work goes on, so the progress line gives way to it: drawn in the line that the
-    /// text has not ended, it would erase what was said.
+    /// Hides the progress line when text arrives, because the text itself shows progress. If both shared an unfinished
+    /// line, the progress line would erase the text.
     func retireProgress() {
         if showsProgress.withLock({ exchange(&$0, with: false) }) { progressLine?.retire() }
     }
 
-    /// What is typed from now on is not shown in the midst of what is drawn, and kept for the next question.
+    /// From now on, typed keys are not shown in the middle of the output; they are kept for the next question.
     ///
-    /// Behind a pipe there may be a pager, which has the terminal in modes of its own.
+    /// Only on a terminal: behind a pipe there may be a pager that uses the terminal in its own mode.
     private func beSilent() {
         guard isTerminal, progressLine != nil || live != nil else { return }
-        // What asks the terminal needs it for itself.
+        // The query for the terminal's colours needs the terminal for itself.
         if level != .none || live != nil { _ = colors.theme }
         silence.begin()
     }
@@ -145,20 +145,20 @@ final class CommandOutput: ActionOutput {
         }
     }
 
-    /// Draws what waits to be drawn until the surrounding task is cancelled.
+    /// Draws pending text until the surrounding task is cancelled.
     func run() async { await live?.run() }
 
-    /// Ends the text that is being drawn, before anything else is shown.
+    /// Finishes the text that is being drawn, before anything else is shown.
     func settle() {
-        // An output that is gone says so to the next event, or to the result.
+        // If the output is gone, the next event or the result reports it.
         do {
             try live?.settle()
-            // Behind a pipe of its own the text goes elsewhere, so nothing is added to it.
+            // Only if results and messages share a terminal: text in a separate pipe must stay unchanged.
             if isTogether { try endLine() }
         } catch {}
     }
 
-    /// Ends all that is shown.
+    /// Finishes everything that is being shown.
     func finish() {
         settle()
         silence.end()
@@ -174,7 +174,7 @@ final class CommandOutput: ActionOutput {
             streams.writeError(JSON.object(line).text())
         } else if let progressLine {
             settle()
-            // The line that a piped text has not ended may be one of this terminal.
+            // An unfinished line of piped text may be on this terminal.
             guard !isInLine.withLock({ $0 }) else { return }
             beSilent()
             showsProgress.withLock { $0 = true }
@@ -195,17 +195,17 @@ final class CommandOutput: ActionOutput {
         }
     }
 
-    /// A line that belongs to a question, and so is shown however quiet the command is.
+    /// Prints a line of a question, even with --quiet.
     func say(_ text: StyledText) {
         for line in text.wrapped(to: messages.width() ?? .max / 2) {
             streams.writeError(line.rendered(level: level, theme: colors.theme))
         }
     }
 
-    /// Lends the terminal to a question.
+    /// Gives the terminal to a question.
     func aroundQuestion<Result>(_ body: () async throws -> Result) async throws -> Result {
         finish()
-        // What asks the terminal has to be over before the person is asked.
+        // The query for the terminal's colours must finish before the person is asked.
         if level != .none { _ = colors.theme }
         colors.settle()
         guard let progressLine else { return try await body() }

@@ -2,13 +2,13 @@ import Capabilities
 import JSON
 import TerminalKit
 
-/// Asks on the terminal, with the answers given beforehand first.
+/// Asks questions on the terminal, unless the answer was already given.
 struct TerminalInteraction: Interaction {
     let answers: [String: JSON]
     let output: CommandOutput
     let level: ColorLevel
     let colors: TerminalColors
-    /// Whether the terminal understands no escape sequence.
+    /// Whether the terminal does not understand escape sequences.
     let isDumb: Bool
 
     var canAsk: Bool { true }
@@ -16,7 +16,7 @@ struct TerminalInteraction: Interaction {
 
     func answer(_ question: Question) async throws -> Answer {
         if answers[question.id] != nil { return try await HeadlessInteraction(answers: answers).answer(question) }
-        // What comes after is another turn, whose time counts from its own beginning.
+        // A new turn begins after a composition, with its own progress and time.
         if case .composition = question.kind { output.retireProgress() }
         return try await output.aroundQuestion { try await ask(question) }
     }
@@ -65,25 +65,25 @@ struct TerminalInteraction: Interaction {
                 throw InteractionError.unanswered(id: question.id, prompt: question.prompt)
             }
             if let index = Self.option(line, among: options) { return index }
-            output.say(StyledText("Please type a number from 1 to \(options.count), or how one of them begins"))
+            output.say(StyledText("Please type a number from 1 to \(options.count), or the beginning of an option"))
         }
     }
 }
 
 extension TerminalInteraction {
-    /// The option that is meant by its number, or by how it begins; nil where that is not clear.
+    /// The index of the option given by its number or its beginning; nil if that is ambiguous.
     static func option(_ line: String, among options: [String]) -> Int? {
         if let number = Int(line) { return options.indices.contains(number - 1) ? number - 1 : nil }
         if let index = options.firstIndex(of: line) { return index }
         let word = line.lowercased()
         let fitting = options.indices.filter { !word.isEmpty && options[$0].lowercased().hasPrefix(word) }
-        // A plain yes or no is the first one that begins so, which says the least.
+        // A plain yes or no selects the first option that begins with it, which is the one that grants least.
         return fitting.count == 1 || ["y", "yes", "n", "no"].contains(word) ? fitting.first : nil
     }
 }
 
 extension Error {
-    /// Ctrl-C at a prompt ends the command as it does elsewhere.
+    /// Ctrl-C at a prompt ends the command, as it does elsewhere.
     fileprivate var isInterruption: Bool {
         (self as? TerminalError)?.kind == .interrupted
     }

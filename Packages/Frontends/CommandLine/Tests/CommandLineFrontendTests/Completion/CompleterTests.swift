@@ -5,7 +5,7 @@ import Testing
 
 @testable import CommandLineFrontend
 
-@Suite("What may come next")
+@Suite("Completer")
 struct CompleterTests {
     private func next(_ words: [String]) throws -> [String] {
         let host = try sampleHost()
@@ -15,7 +15,7 @@ struct CompleterTests {
     }
 
     @Test(
-        "after these words",
+        "The candidates for the next word are found",
         arguments: [
             (
                 [""],
@@ -66,21 +66,21 @@ struct CompleterTests {
         #expect(try next(words) == expected)
     }
 
-    @Test("offers no hidden command") func hidden() throws {
+    @Test("Hidden commands are not offered") func hidden() throws {
         #expect(try next(["sample", "i"]).isEmpty)
         #expect(try next(["completion", "wo"]).isEmpty)
     }
 
-    @Test("after -- is no option") func afterTheEnd() throws {
+    @Test("After -- no option is offered") func afterTheEnd() throws {
         #expect(try next(["post", "--", "--fi"]).isEmpty)
         #expect(try next(["post", "--", "an"]) == ["anna"])
     }
 
-    @Test("is printed a line each with its meaning") func printed() async throws {
+    @Test("Each candidate is printed on a line with its meaning") func printed() async throws {
         let text = try await sampleHost().perform("completion.words", ["words": ["config", "un"]])
         #expect(
             text.string
-                == "unset\tRemove a value from your settings, so that the default counts\n"
-                + "untrust\tTake back the trust in a project's settings")
+                == "unset\tRemove a value from your settings, to use the default again\n"
+                + "untrust\tStop trusting a project's settings")
     }
 }

@@ -2,10 +2,10 @@ import Testing
 
 @testable import CommandLineFrontend
 
-@Suite("A completion script")
+@Suite("Completion scripts")
 struct ShellScriptTests {
     @Test(
-        "is understood by its shell",
+        "A completion script is valid in its shell",
         arguments: CompletionShell.allCases.filter { isInstalled("command -v \($0.rawValue)") })
     func syntax(shell: CompletionShell) throws {
         let script = ShellScripts.script(for: shell, program: "my-bench")
@@ -14,7 +14,7 @@ struct ShellScriptTests {
         #expect(text == "")
     }
 
-    @Test("names a function that any program name allows")
+    @Test("The name of the function is valid for any program name")
     func names() {
         #expect(ShellScripts.script(for: .bash, program: "my-bench.2").contains("complete -F _my_bench_2 my-bench.2"))
     }

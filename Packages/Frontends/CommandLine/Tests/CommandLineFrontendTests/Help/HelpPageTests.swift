@@ -7,7 +7,7 @@ import Testing
 
 @testable import CommandLineFrontend
 
-@Suite("A page of help")
+@Suite("HelpPage")
 struct HelpPageTests {
     private func pages(width: Int?) throws -> [String] {
         let host = try sampleHost().host
@@ -19,7 +19,7 @@ struct HelpPageTests {
         }
     }
 
-    @Test("fits its width, but for commands to copy", arguments: [40, 80, 200])
+    @Test("Help fits its width, except for commands to copy", arguments: [40, 80, 200])
     func fits(width: Int) throws {
         for page in try pages(width: width) {
             for line in page.split(separator: "\n") where !line.hasPrefix("  martlet ") && !line.hasPrefix("  source ")
@@ -29,12 +29,12 @@ struct HelpPageTests {
         }
     }
 
-    @Test("lists the questions that may be asked, by the ids of their answers")
+    @Test("Help lists the questions that may be asked, with the ids of their answers")
     func questions() {
         let help = HelpPage(program: "martlet", width: 100)
         #expect(
             help.action(SampleFeature.opened).contains(
-                "\n  confirm.sample.open.again  Whether to go on: true or false\n"))
+                "\n  confirm.sample.open.again  Whether to continue: true or false\n"))
         #expect(help.action(SampleFeature.secretive).contains("\n  sample.secret.token  The access token\n"))
         #expect(
             help.action(SampleFeature.open.question("sample.where", "Which one")).contains(
@@ -42,14 +42,14 @@ struct HelpPageTests {
         #expect(!help.action(SampleFeature.open).contains("--answers"))
     }
 
-    @Test("without a width is for reading too") func pipes() throws {
+    @Test("Help without a width is readable") func pipes() throws {
         for page in try pages(width: nil) {
             #expect(page.hasSuffix("\n") && !page.hasSuffix("\n\n"))
             #expect(!page.contains("\u{1B}"))
         }
     }
 
-    @Test("of an action shows everything that was declared") func action() throws {
+    @Test("The help of an action shows everything that was declared") func action() throws {
         #expect(
             HelpPage(program: "martlet", width: 80).action(SampleFeature.parsed) == """
                 Take everything that can be typed
@@ -76,12 +76,12 @@ struct HelpPageTests {
                   martlet sample parse one 2 3 --name x -ab --no-wrap
                       Everything at once
 
-                'martlet help' lists the options that every command has.
+                'martlet help' lists the options of every command.
 
                 """)
     }
 
-    @Test("of the program lists the commands, the shortcuts and the common options") func root() throws {
+    @Test("The help of the program lists the commands, the shortcuts and the common options") func root() throws {
         let page = try CommandLineFeature.helpText([], try sampleHost().host, width: 80)
         for word in ["config", "doctor", "sample", "post", "--format", "--no-input", "--timeout"] {
             #expect(page.contains("  \(word) ") || page.contains(" \(word) "), "\(word)")
@@ -89,17 +89,17 @@ struct HelpPageTests {
         #expect(!page.contains("internal"))
     }
 
-    @Test("of a group with a default shows how that is given, too") func standard() throws {
+    @Test("The help of a group shows the usage of its default action") func standard() throws {
         let page = try CommandLineFeature.helpText(["sample"], try sampleHost().host, width: 80)
         for part in [
-            "Verbs:", "Without a verb it means 'sample send': Send a message", "Usage: martlet sample <to> [options]",
+            "Verbs:", "Without a verb, runs 'sample send': Send a message", "Usage: martlet sample <to> [options]",
             "-f, --file <path>  What is attached",
         ] {
             #expect(page.contains(part), "\(part)")
         }
     }
 
-    @Test("of a group says what it is for, also of one within another") func groups() throws {
+    @Test("The help of a group has its summary, also for a group inside another") func groups() throws {
         struct Grouped: Feature {
             static let manifest = Manifest(
                 id: "grouped", summary: "All of it", version: "1.0", namespaces: ["grouped", "other"],
@@ -120,7 +120,7 @@ struct HelpPageTests {
     }
 
     @Test(
-        "asked for by name is that of these very words",
+        "The help command needs the exact words of a command",
         arguments: [
             (["sample", "nosuch"], "there is no command 'sample nosuch'"),
             (["sample", "opne"], "did you mean 'sample open'?"),
@@ -138,7 +138,7 @@ struct HelpPageTests {
         #expect(try CommandLineFeature.helpText(words, host, width: 80).isEmpty == false)
     }
 
-    @Test("of a command of a feature that is not there says how to get it") func absent() throws {
+    @Test("Help for a command of an unavailable feature says how to get it") func absent() throws {
         let host = try TestHost(
             [
                 BuiltInFeature(essential: CommandLineFeature.self), BuiltInFeature(SampleFeature.self),
@@ -156,14 +156,14 @@ struct HelpPageTests {
         }
     }
 
-    @Test("of a command that is not there names the nearest") func unknown() throws {
+    @Test("Help for an unknown command suggests the nearest one") func unknown() throws {
         let host = try sampleHost().host
         #expect(throws: UsageError.unknownCommand(["confg"], suggestion: "config")) {
             try CommandLineFeature.helpText(["confg"], host, width: 80)
         }
     }
 
-    @Test("of a word that is no verb of a group with a default names what was meant") func noVerb() throws {
+    @Test("Help for a misspelt verb of a group with a default suggests the verb") func noVerb() throws {
         let host = try sampleHost().host
         func text(_ words: [String]) throws -> String {
             try CommandLineFeature.helpText(words, host, width: 80, isExact: true)

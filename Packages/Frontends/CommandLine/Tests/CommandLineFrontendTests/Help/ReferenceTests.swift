@@ -7,9 +7,9 @@ import Testing
 
 @testable import CommandLineFrontend
 
-@Suite("The documents about the commands")
+@Suite("Reference documents")
 struct ReferenceTests {
-    @Test("as Markdown hold every action, parameter and setting") func markdown() async throws {
+    @Test("The Markdown reference has every action, parameter and setting") func markdown() async throws {
         let host = try sampleHost()
         let text = try #require(try await host.perform("docs.markdown").string)
         for action in host.composition.registry.actions.all where !action.isHidden {
@@ -24,7 +24,7 @@ struct ReferenceTests {
         #expect(!text.contains("internal"))
     }
 
-    @Test("as a manual page are accepted by groff without a warning", .enabled(if: isInstalled("command -v groff")))
+    @Test("The manual page is accepted by groff without a warning", .enabled(if: isInstalled("command -v groff")))
     func man() async throws {
         let host = try sampleHost()
         let page = try #require(try await host.perform("docs.man").string)
@@ -40,7 +40,7 @@ struct ReferenceTests {
     }
 
     @Test(
-        "as schemas are valid JSON Schema 2020-12",
+        "The schemas are valid JSON Schema 2020-12",
         .enabled(if: isInstalled("/usr/bin/python3 -c 'import jsonschema'")))
     func schema() async throws {
         let documents = try await sampleHost().perform("docs.schema")
@@ -57,7 +57,7 @@ struct ReferenceTests {
         #expect(documents.array?.contains { $0["id"]?.string == "sample.internal" } == false)
     }
 
-    @Test("give examples that can be typed") func examples() throws {
+    @Test("All examples can be parsed") func examples() throws {
         let actions = try sampleHost().composition.registry.actions
         let tree = CommandTree(actions)
         var count = 0
@@ -80,7 +80,7 @@ struct ReferenceTests {
         #expect(count >= 10)
     }
 
-    @Test("name every exit code there is") func exitCodes() {
+    @Test("All exit codes are documented") func exitCodes() {
         #expect(ManPage.exitCodes.map(\.0) == [0, 1, 2, 3, 4, 5, 6, 130, 143])
     }
 }

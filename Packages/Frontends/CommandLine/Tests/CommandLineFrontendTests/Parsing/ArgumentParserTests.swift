@@ -14,10 +14,10 @@ func parsed(_ words: [String], _ action: Action = SampleFeature.parsed) -> Strin
     }
 }
 
-@Suite("Words after a command")
+@Suite("ArgumentParser")
 struct ArgumentParserTests {
     @Test(
-        "are taken by place and by name",
+        "Arguments are taken by position and by name",
         arguments: [
             (["a"], #"{"first":"a"}"#),
             (["a", "1", "2"], #"{"first":"a","rest":[1,2]}"#),
@@ -55,7 +55,7 @@ struct ArgumentParserTests {
     }
 
     @Test(
-        "are taken into a map by their names, or as an object",
+        "Members of a map are taken by name, or as an object",
         arguments: [
             (
                 ["--env", "A=b=c", "--env", "B=", "-H", "Accept=a, b"],
@@ -77,51 +77,51 @@ struct ArgumentParserTests {
     }
 
     @Test(
-        "that are wrong say what would be right",
+        "Invalid arguments are reported with what is expected",
         arguments: [
             ([], "first is missing: The first word"),
             (["a", "b"], "rest needs a whole number, not 'b'"),
             (["a", "--name"], "--name needs a value: A name"),
-            (["a", "--name", "-b"], "--name needs a value: A name; write --name=-b if that is the value"),
+            (["a", "--name", "-b"], "--name needs a value: A name; write --name=-b if this is the value"),
             (["a", "--name", "--"], "--name needs a value: A name"),
             (["a", "-n"], "-n needs a value: A name"),
             (["a", "--name=x", "--name=y"], "--name is given twice"),
             (["a", "--all", "--no-all"], "--no-all is given twice"),
             (["a", "--no-all=yes"], "--no-all takes no value"),
             (["a", "--all=perhaps"], "--all needs true or false, not 'perhaps'"),
-            (["a", "--nmae=x"], "--nmae is no option of sample parse; did you mean '--name'?"),
-            (["a", "--jsno"], "--jsno is no option of sample parse; did you mean '--json'?"),
-            (["a", "--zzzzzzzz"], "--zzzzzzzz is no option of sample parse"),
-            (["a", "-x"], "-x is no option of sample parse"),
-            (["a", "-aq"], "-q must stand alone, not in -aq"),
-            (["a", "--no-name"], "--no-name is no option of sample parse; did you mean '--name'?"),
+            (["a", "--nmae=x"], "--nmae is not an option of sample parse; did you mean '--name'?"),
+            (["a", "--jsno"], "--jsno is not an option of sample parse; did you mean '--json'?"),
+            (["a", "--zzzzzzzz"], "--zzzzzzzz is not an option of sample parse"),
+            (["a", "-x"], "-x is not an option of sample parse"),
+            (["a", "-aq"], "-q cannot be part of -aq; write it separately"),
+            (["a", "--no-name"], "--no-name is not an option of sample parse; did you mean '--name'?"),
             (["a", "--shade", "drak"], "--shade needs one of light, dark, not 'drak'; did you mean 'dark'?"),
         ])
     func wrong(words: [String], message: String) {
         #expect(parsed(words) == message)
     }
 
-    @Test("have all their problems told at once, and none twice")
+    @Test("All problems are reported at once, and none twice")
     func everything() {
         #expect(
             parsed(["--count", "ten", "--nmae=x", "-x", "--shade=blue", "--all", "--no-all"]).split(separator: "\n")
                 == [
                     "--count needs a whole number, not 'ten'",
-                    "--nmae is no option of sample parse; did you mean '--name'?",
-                    "-x is no option of sample parse",
+                    "--nmae is not an option of sample parse; did you mean '--name'?",
+                    "-x is not an option of sample parse",
                     "--shade needs one of light, dark, not 'blue'",
                     "--no-all is given twice",
                     "first is missing: The first word",
                 ])
     }
 
-    @Test("are one too many where no more are taken")
+    @Test("Unexpected arguments are reported")
     func tooMany() {
-        #expect(parsed(["a", "b"], SampleFeature.send) == "'b' is one word too many")
-        #expect(parsed(["b"], SampleFeature.opened) == "'b' is not wanted here; sample open again takes no words")
+        #expect(parsed(["a", "b"], SampleFeature.send) == "unexpected argument 'b'")
+        #expect(parsed(["b"], SampleFeature.opened) == "unexpected argument 'b'; sample open again takes no arguments")
     }
 
-    @Test("outside the range of a number are refused with the range", arguments: ["0", "10", "-1"])
+    @Test("Numbers outside the range are refused with the range", arguments: ["0", "10", "-1"])
     func range(count: String) {
         let message = parsed(["a", "--count=\(count)"])
         #expect(message.hasPrefix("--count "))

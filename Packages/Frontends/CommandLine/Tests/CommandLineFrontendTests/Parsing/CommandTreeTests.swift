@@ -4,7 +4,7 @@ import Testing
 
 @testable import CommandLineFrontend
 
-@Suite("The words of a command")
+@Suite("CommandTree")
 struct CommandTreeTests {
     private func match(_ words: [String], isMeant: Bool = false) throws -> String {
         let actions = try sampleHost().composition.registry.actions
@@ -21,7 +21,7 @@ struct CommandTreeTests {
     }
 
     @Test(
-        "find the action and leave its arguments",
+        "The words of a command lead to the action and leave its arguments",
         arguments: [
             (["version"], "version"),
             (["config", "set", "a", "b"], "config.set a b"),
@@ -41,7 +41,7 @@ struct CommandTreeTests {
             (
                 ["sample", "opne", "--file", "x"],
                 "there is no command 'sample opne'; did you mean 'sample open'? "
-                    + "If you mean the word itself: martlet sample -- opne"
+                    + "To pass it as an argument: martlet sample -- opne"
             ),
             (["sample", "Opne"], "sample.send Opne"),
             (["sample", "./opne"], "sample.send ./opne"),
@@ -53,7 +53,7 @@ struct CommandTreeTests {
     }
 
     @Test(
-        "that the default of a group would take are refused when they are nearly a verb",
+        "A word that is nearly a verb is not passed to the group's default action",
         arguments: [
             (["sample", "opne"], "did you mean 'sample open'?"), (["sample", "prase"], "did you mean 'sample parse'?"),
             (["sample", "secrt"], "did you mean 'sample secret'?"),
@@ -69,29 +69,29 @@ struct CommandTreeTests {
     }
 
     @Test(
-        "that the default cannot take are not offered to it",
+        "A hint to pass a word as an argument is not shown if the default action cannot take it",
         arguments: [["docs", "mna"], ["sample", "opne", "here"]])
     func impossible(words: [String]) throws {
         #expect(try match(words).hasSuffix("?"))
     }
 
-    @Test("that the default of a group knows are its own") func meant() throws {
+    @Test("A word that the group's default action knows is passed to it") func meant() throws {
         #expect(try match(["sample", "opne"], isMeant: true) == "sample.send opne")
     }
 
-    @Test("of a group alone need a verb")
+    @Test("A group without a verb is an error that lists the verbs")
     func group() throws {
         #expect(try match(["config"]) == "config: edit get path set show trust unset untrust validate")
-        let option = "there is no option '--all' before a command of config; 'martlet help' lists the common ones"
+        let option = "unknown option '--all' before a command of config; 'martlet help' lists the common options"
         #expect(try match(["config", "--all"]) == option)
     }
 
     @Test(
-        "with a slip of the finger are answered with the nearest, at every level",
+        "A typing mistake is answered with the nearest command, at every level",
         arguments: [
             (["versoin"], "there is no command 'versoin'; did you mean 'version'?"),
-            (["--hlep"], "there is no option '--hlep' before a command; did you mean '--help'?"),
-            (["config", "--hlep"], "there is no option '--hlep' before a command of config; did you mean '--help'?"),
+            (["--hlep"], "unknown option '--hlep' before a command; did you mean '--help'?"),
+            (["config", "--hlep"], "unknown option '--hlep' before a command of config; did you mean '--help'?"),
             (["psot"], "there is no command 'psot'; did you mean 'post'?"),
             (["config", "shwo"], "there is no command 'config shwo'; did you mean 'config show'?"),
             (["conf"], "there is no command 'conf'; did you mean 'config'?"),
@@ -99,7 +99,7 @@ struct CommandTreeTests {
             (["config", "frobnicate"], "there is no command 'config frobnicate'; see 'martlet help config'"),
             (
                 ["--frobnicate"],
-                "there is no option '--frobnicate' before a command; 'martlet help' lists the common ones"
+                "unknown option '--frobnicate' before a command; 'martlet help' lists the common options"
             ),
         ])
     func typo(words: [String], message: String) throws {

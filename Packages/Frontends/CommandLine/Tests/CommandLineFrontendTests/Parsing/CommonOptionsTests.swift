@@ -6,10 +6,10 @@ import Testing
 
 @testable import CommandLineFrontend
 
-@Suite("Common options")
+@Suite("CommonOptions")
 struct CommonOptionsTests {
     @Test(
-        "stand anywhere in the line",
+        "Common options may stand anywhere",
         arguments: [
             ["--json", "-q", "config", "show"], ["config", "--json", "show", "-q"], ["config", "show", "-q", "--json"],
             ["config", "show", "--format", "json", "--quiet"], ["config", "show", "--output-format=json", "-q"],
@@ -22,7 +22,7 @@ struct CommonOptionsTests {
         #expect(taken.failure == nil)
     }
 
-    @Test("after -- belong to the command")
+    @Test("Common options after -- belong to the command")
     func afterTheEnd() {
         let taken = CommonOptions.take(from: ["-v", "say", "--", "--json", "-q", "--"])
         #expect(taken.words == ["say", "--", "--json", "-q", "--"])
@@ -31,7 +31,7 @@ struct CommonOptionsTests {
     }
 
     @Test(
-        "name a format in every way that people know",
+        "A format can be given in every usual way",
         arguments: [
             ("text", OutputFormat.text), ("json", .json), ("ndjson", .ndjson), ("csv", .csv), ("markdown", .markdown),
             ("stream-json", .ndjson),
@@ -41,7 +41,7 @@ struct CommonOptionsTests {
         if word != "stream-json" { #expect(CommonOptions.take(from: ["--format=\(word)"]).options.format == format) }
     }
 
-    @Test("are all taken") func all() {
+    @Test("All common options are recognised") func all() {
         let words = [
             "-qvy", "--no-input", "--color", "never", "--timeout", "1m", "--answers", "a.json", "--only", "chat,mcp",
             "--set", "a=1", "--set=b=2", "--profile", "work", "-h", "--version",
@@ -58,7 +58,7 @@ struct CommonOptionsTests {
         #expect(options.workbench.settings == ["a=1", "b=2", "profile=work"])
     }
 
-    @Test("with several wrong values say all of them, and keep the format for saying so")
+    @Test("Several invalid values are all reported, in the requested format")
     func wrong() {
         let words = ["--format", "yaml", "--color=blue", "--timeout", "soon", "--json=1", "--profile", "--json"]
         let taken = CommonOptions.take(from: words)
@@ -70,12 +70,12 @@ struct CommonOptionsTests {
         #expect(taken.options.format == .json)
     }
 
-    @Test("leave letters that are not only theirs to the command", arguments: ["-a", "-aq", "-5", "-", "-qx"])
+    @Test("Letters that are not all common flags are left to the command", arguments: ["-a", "-aq", "-5", "-", "-qx"])
     func letters(word: String) {
         #expect(CommonOptions.take(from: [word]).words == [word])
     }
 
-    @Test("have exactly the names and letters that no action may use")
+    @Test("The common options are exactly the reserved names and letters")
     func reserved() {
         #expect(Set(CommonOptions.declarations.map(\.name)) == Set(Action.reservedNames))
         #expect(Set(CommonOptions.declarations.compactMap(\.short)) == Set(Action.reservedLetters))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CommandLineFrontend
 
-@Suite("A word for a parameter")
+@Suite("Words for parameters")
 struct KindsTests {
     private static func accepting<Value: InputValue>(_ type: Value.Type) -> Action {
         Action("sample.kind", "Take one value", .reads, .option("value", "The value", as: Value?.self)) { _, _ in
@@ -14,7 +14,7 @@ struct KindsTests {
     }
 
     @Test(
-        "becomes a value of its type",
+        "A word becomes a value of the parameter's type",
         arguments: [
             (accepting(String.self), "x", #""x""#),
             (accepting(Int.self), "-12", "-12"),
@@ -37,7 +37,7 @@ struct KindsTests {
     }
 
     @Test(
-        "that names a time says how long ago it was, or which day",
+        "A word for a time may be an age or a day",
         arguments: [
             ("2h", #"{"value":"2026-11-22T08:30:00Z"}"#),
             ("2026-11-22T01:00:00Z", #"{"value":"2026-11-22T01:00:00Z"}"#),
@@ -58,7 +58,7 @@ struct KindsTests {
     }
 
     @Test(
-        "of another type is refused by its name",
+        "A word of another type is refused with the parameter's name",
         arguments: [
             (accepting(Int.self), "1.5", "a whole number"),
             (accepting(Int.self), "99999999999999999999", "a whole number"),

@@ -28,7 +28,7 @@ private struct FlaggedFeature: Feature {
     }
 }
 
-@Suite("Options that stand for settings")
+@Suite("SettingOption")
 struct SettingOptionTests {
     private static let features = [BuiltInFeature(FlaggedFeature.self)]
 
@@ -44,7 +44,7 @@ struct SettingOptionTests {
     }
 
     @Test(
-        "are taken with every command, wherever they stand",
+        "Options for settings are accepted by every command, anywhere",
         arguments: [
             (["--authority", "a.pem", "x"], ["flagged.demo.authority=a.pem"], ["x"]),
             (["x", "--authority=a.pem"], ["flagged.demo.authority=a.pem"], ["x"]),
@@ -65,7 +65,7 @@ struct SettingOptionTests {
     }
 
     @Test(
-        "with wrong values say so, each in its own name",
+        "Invalid values are reported with the name of the option",
         arguments: [
             (["--authority"], "--authority needs a value: A file with authorities"),
             (["--authority", "--careful"], "--authority needs a value: A file with authorities"),
@@ -82,7 +82,7 @@ struct SettingOptionTests {
     }
 
     @Test(
-        "leave to the command what only looks like them",
+        "Words that only look like such options are left to the command",
         arguments: [
             "--author", "--authorityx", "--plain", "--no-careful", "-careful", "careful", "--Careful", "---careful",
         ])
@@ -92,7 +92,7 @@ struct SettingOptionTests {
         #expect(taken.options.workbench.settings.isEmpty && taken.failure == nil)
     }
 
-    @Test("set the setting for the run, above all other sources")
+    @Test("Options set the setting for the run, above all other sources")
     func effect() throws {
         let settings = take(["--authority=a.pem", "--careful", "--descriptor", "7"]).options.workbench.settings
         let catalogue = try host().host.catalogue
@@ -106,7 +106,7 @@ struct SettingOptionTests {
         #expect(view[FlaggedFeature.descriptor] == 7 && view[FlaggedFeature.careful])
     }
 
-    @Test("stand in the help, the manual, the Markdown reference and the completion")
+    @Test("Options appear in the help, the manual, the Markdown reference and the completion")
     func documented() async throws {
         let host = try host()
         let pages = [
@@ -136,7 +136,7 @@ struct SettingOptionTests {
         #expect(next(["--careful", "flagged", ""]) == next(["flagged", ""]))
     }
 
-    @Test("are the same before and after the features are put together")
+    @Test("Options are the same before and after the features are composed")
     func same() throws {
         let before = SettingOption.all(Self.features)
         let after = SettingOption.all(try host().host)

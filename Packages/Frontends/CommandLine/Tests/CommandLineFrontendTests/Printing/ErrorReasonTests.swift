@@ -3,7 +3,7 @@ import Testing
 
 @testable import CommandLineFrontend
 
-@Suite("The reason behind an error")
+@Suite("Error causes")
 struct ErrorReasonTests {
     private struct Problem: Failure {
         let code = "test.problem"
@@ -13,13 +13,14 @@ struct ErrorReasonTests {
     }
 
     @Test(
-        "is told once: not where the message has it already", arguments: ["no way there", "cannot: no way there; wait"])
+        "A cause is not printed if the message already contains it",
+        arguments: ["no way there", "cannot: no way there; wait"])
     func same(message: String) {
         let failure = Problem(message: message, cause: Problem(message: "no way there"))
         #expect(ErrorPrinter.reason(of: AnyFailure(failure)) == nil)
     }
 
-    @Test("is told where it says something else")
+    @Test("A cause is printed if it says something else")
     func other() {
         let failure = Problem(message: "cannot reach the server", cause: Problem(message: "no way there"))
         #expect(ErrorPrinter.reason(of: AnyFailure(failure)) == "no way there")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CommandLineFrontend
 
-@Suite("What comes from outside")
+@Suite("Text from outside")
 struct HarmlessOutputTests {
     private static let nasty = "\u{1B}[2Jx\u{1B}]0;owned\u{07}\u{9B}31m\u{202E}y\r"
 
@@ -14,7 +14,7 @@ struct HarmlessOutputTests {
     }
 
     @Test(
-        "commands no terminal, in no format",
+        "Text from outside cannot control a terminal, in any format",
         arguments: [
             JSON.string(nasty), .array([.string(nasty)]), .object(["k": .string(nasty)]), .object([nasty: 1]),
             .array([.object([nasty: [1]])]),
@@ -32,14 +32,14 @@ struct HarmlessOutputTests {
         #expect(!printed(value, .markdown, width: nil).contains("\u{1B}"))
     }
 
-    @Test("is kept as it is where a program reads it") func kept() throws {
+    @Test("Text from outside is unchanged if a program reads it") func kept() throws {
         #expect(printed(.string(Self.nasty), .csv, width: nil).contains(Self.nasty.dropLast()))
         let json = try JSON(parsing: printed(.string(Self.nasty), .json, width: nil))
         #expect(json == .string(Self.nasty))
     }
 
     @Test(
-        "is quoted where a CSV cell needs it",
+        "Text from outside is quoted if a CSV cell needs it",
         arguments: [
             ("plain", "plain"), ("a,b", "\"a,b\""), ("say \"x\"", "\"say \"\"x\"\"\""), ("a\nb", "\"a\nb\""),
             ("a\r\nb", "\"a\r\nb\""), ("", ""), ("ü;x", "ü;x"),
@@ -49,7 +49,7 @@ struct HarmlessOutputTests {
     }
 
     @Test(
-        "stays inside its Markdown cell",
+        "Text from outside stays inside its Markdown cell",
         arguments: [
             ("plain", "plain"), ("a|b", "a\\|b"), ("a\nb", "a<br>b"), ("a\r\nb", "a<br>b"), ("a\\|b", "a\\\\\\|b"),
             ("<img src=x>", "&lt;img src=x>"), ("a & b", "a & b"),
@@ -58,7 +58,7 @@ struct HarmlessOutputTests {
         #expect(DelimitedText.markdown(.array([.string(text)]), .array(.string)) == "| value |\n| --- |\n| \(cell) |\n")
     }
 
-    @Test("in an error stays on its lines") func errors() {
+    @Test("Text from outside in an error stays on its lines") func errors() {
         let usage = UsageError.unknownCommand([Self.nasty], suggestion: nil)
         #expect(!Sanitizer.sanitize(usage.message).contains("\u{1B}"))
     }

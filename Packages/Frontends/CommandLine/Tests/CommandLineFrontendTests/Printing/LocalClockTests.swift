@@ -20,12 +20,12 @@ private struct Job: Record {
     ]
 }
 
-@Suite("Times for a person")
+@Suite("LocalClock")
 struct LocalClockTests {
     private static let now = Timestamp(microseconds: 1_800_000_000_000_000)
 
     @Test(
-        "are told by how long ago they were",
+        "Times are shown as an age",
         arguments: [
             (0, "just now"), (-42, "42 s ago"), (-185, "3 min ago"), (-7_300, "2 h ago"), (-90_000, "1 day ago"),
             (-300_000, "3 days ago"), (2, "now"), (600, "in 10 min"),
@@ -34,7 +34,7 @@ struct LocalClockTests {
         #expect(LocalClock(now: Self.now).brief(Self.now + .seconds(seconds)) == words)
     }
 
-    @Test("are in the person's own zone")
+    @Test("Times are in the person's time zone")
     func zone() async {
         await #expect(processExitsWith: .success) {
             unsafe setenv("TZ", "EST5", 1)
@@ -59,7 +59,7 @@ struct LocalClockTests {
         .text(jobs.json, type(of: jobs).schema, isStream: false)
     }
 
-    @Test("stand in tables whose errors are whole at 80 columns")
+    @Test("Times fit in tables whose errors are complete at 80 columns")
     func table() {
         #expect(
             printed(80) == """
@@ -72,7 +72,7 @@ struct LocalClockTests {
                 """)
     }
 
-    @Test("stand in records at 40 columns")
+    @Test("Times fit in records at 40 columns")
     func records() {
         #expect(
             printed(34) == """
@@ -93,7 +93,7 @@ struct LocalClockTests {
                 """)
     }
 
-    @Test("are for programs as they were")
+    @Test("Times for programs are unchanged")
     func machines() {
         #expect(printed(nil, .json).contains("\"seconds\": 0.00045"))
         #expect(printed(nil, .csv).contains("health,failed,0.00045,2027-01-15T07:56:55Z,"))

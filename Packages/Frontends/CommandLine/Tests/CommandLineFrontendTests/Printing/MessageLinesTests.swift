@@ -3,20 +3,20 @@ import Testing
 
 @testable import CommandLineFrontend
 
-@Suite("A message on a terminal")
+@Suite("MessageLines")
 struct MessageLinesTests {
     private func lines(_ text: String, _ width: Int?) -> [String] {
         MessageLines(program: "martlet") { width }.lines(of: text)
     }
 
-    @Test("ends its lines between words, and goes on below where it began")
+    @Test("A message is wrapped between words and indented like its beginning")
     func words() {
         #expect(lines("one two three", nil) == ["one two three"])
         #expect(lines("one two three four", 10) == ["one two", "three four"])
         #expect(lines("  one two three\nx", 10) == ["  one two", "  three", "x"])
     }
 
-    @Test("keeps its two columns apart in a narrow window")
+    @Test("A message keeps its two columns apart in a narrow window")
     func columns() {
         #expect(
             lines("/new       begin another conversation", 24) == [
@@ -24,13 +24,13 @@ struct MessageLinesTests {
             ])
     }
 
-    @Test("keeps a command on one line, since it is copied")
+    @Test("A command stays on one line, so that it can be copied")
     func command() {
         let command = "    martlet auth trust add lab.example:8443 --fingerprint AB:CD:EF"
         #expect(lines("trust it with this command:\n\(command)", 30) == ["trust it with this command:", command])
     }
 
-    @Test("cuts a fingerprint between its bytes", arguments: 26...60)
+    @Test("A fingerprint is wrapped between its bytes", arguments: 26...60)
     func fingerprint(width: Int) {
         let bytes = (0..<16).map { $0 < 10 ? "A\($0)" : "B\($0 - 10)" }
         let shown = lines("    SHA-256  \(bytes.joined(separator: ":")):", width)

@@ -48,7 +48,7 @@ private struct TalkativeFeature: Feature {
     }
 }
 
-@Suite("No secret gets out of a command", .timeLimit(.minutes(5)))
+@Suite("Redacted output", .timeLimit(.minutes(5)))
 struct RedactedOutputTests {
     /// Does each command in a process of its own and gives both of its outputs.
     private static func run(
@@ -77,7 +77,7 @@ struct RedactedOutputTests {
     ]
 
     @Test(
-        "in an error, its cause, its details, a notice or progress, in any format", .serialized,
+        "Secrets are removed from errors, causes, details, notices and progress, in any format", .serialized,
         arguments: ["text", "json", "ndjson", "csv", "markdown"])
     func failing(_ format: String) async throws {
         for action in ["fail", "stream"] {
@@ -95,14 +95,16 @@ struct RedactedOutputTests {
         }
     }
 
-    @Test("that a command was given, where the command repeats it")
+    @Test("A secret given to a command is removed when the command repeats it")
     func given() async throws {
         let (output, errors) = try await Self.run(["talkative", "take", "--token-env", "TALKATIVE_TOKEN"])
         #expect(output.isEmpty && errors.contains("the token ‹redacted› was refused"))
         #expect(!errors.contains("pa55phrase") && !errors.contains("w1th"))
     }
 
-    @Test("that was typed where it does not belong", arguments: ["--password=hunter2", "--timeout=token=hunter2"])
+    @Test(
+        "A secret typed in the wrong place is not repeated",
+        arguments: ["--password=hunter2", "--timeout=token=hunter2"])
     func typed(_ word: String) async throws {
         for format in ["text", "json"] {
             let (output, errors) = try await Self.run(["talkative", "fail", word, "--format", format])

@@ -86,9 +86,9 @@ private struct Job: Record {
     ]
 }
 
-@Suite("A result")
+@Suite("ResultPrinter")
 struct ResultPrinterTests {
-    @Test("shows an object of any shape member by member, and texts in it as they read") func anyShape() {
+    @Test("An object of any shape is shown member by member, with plain texts") func anyShape() {
         #expect(
             printed(Parcel(), .text) == """
                 name  p
@@ -103,7 +103,7 @@ struct ResultPrinterTests {
                 """)
     }
 
-    @Test("shows money with its currency to a person, and as a number to programs")
+    @Test("Money is shown with its currency to people, and as a number to programs")
     func money() {
         let bills = [
             Bill(name: "a", cost: Cost(nanodollars: 4_100_000)), Bill(name: "b"),
@@ -116,7 +116,7 @@ struct ResultPrinterTests {
         #expect(printed(bills, .csv) == "name,cost_usd\r\na,0.0041\r\nb,\r\nc,0.0\r\n")
     }
 
-    @Test("shows durations rounded to a person, and exactly to programs")
+    @Test("Durations are rounded for people, and exact for programs")
     func durations() {
         let waits = [
             Wait(name: "a", duration: .milliseconds(8)), Wait(name: "b", duration: .seconds(67)), Wait(name: "c"),
@@ -142,7 +142,7 @@ struct ResultPrinterTests {
         Machine(name: "web1", memory: ByteCount(2048), tags: ["a", "b"]), Machine(name: "web20", state: "failed"),
     ]
 
-    @Test("as a list of records is a table without empty columns and details")
+    @Test("A list of records is a table without empty columns and details")
     func table() {
         #expect(
             printed(machines, .text) == """
@@ -153,13 +153,13 @@ struct ResultPrinterTests {
                 """)
     }
 
-    @Test("as a list that is too wide leaves out what matters least, and says what that is")
+    @Test("A table that is too wide drops the least important columns, and names them")
     func leavesOut() {
         let sessions = [Session(id: "01a204ea-3e41-791d-ae99-5686b8689587", title: "What does the README say")]
         let lines = printed(sessions, .text, width: 80).split(separator: "\n")
         #expect(lines.first?.split(separator: " ") == ["ID", "TITLE", "UPDATED"])
         #expect(lines.allSatisfy { TextWidth.of(String($0)) <= 80 })
-        let note = "not shown for lack of room: PLACE, MODEL, RUNNING, MESSAGES, TOKENS; --json has all of it"
+        let note = "not shown for lack of space: PLACE, MODEL, RUNNING, MESSAGES, TOKENS; --json shows all"
         #expect(printed(sessions, .text, width: 80).replacing("\n", with: " ").hasSuffix(note + " "))
         // In a pipe, and in a window with room, nothing is left out; in a narrow one each is a record with all of it.
         for width in [nil, 200] {
@@ -170,14 +170,14 @@ struct ResultPrinterTests {
         #expect(narrow.contains("TOKENS") && narrow.contains("4592") && !narrow.contains("not shown"))
     }
 
-    @Test("as a list that is too wide leaves out the minor columns before others become narrow")
+    @Test("A table that is too wide drops minor columns before others become narrow")
     func leavesOutMinor() {
         let lines = printed([Job()], .text, width: 75).split(separator: "\n").map(String.init)
         #expect(lines.first?.split(separator: " ") == ["ID", "NAME", "STATUS", "TOOK", "FAILED"])
-        #expect(lines.last == "not shown for lack of room: EXIT, STEPS; --json has all of it")
+        #expect(lines.last == "not shown for lack of space: EXIT, STEPS; --json shows all")
     }
 
-    @Test("as a list of records is the same facts in every other format")
+    @Test("A list of records has the same content in every other format")
     func formats() {
         let first = #"{"name":"web1","state":"ok","free_memory":2048,"tags":["a","b"],"note":"detail"}"#
         let second = #"{"name":"web20","state":"failed","tags":[],"note":"detail"}"#
@@ -206,7 +206,7 @@ struct ResultPrinterTests {
                 """)
     }
 
-    @Test("as one record with others inside is a list in Markdown, with a table below and no signs of JSON")
+    @Test("A record with nested records is a list in Markdown, with a table below and no JSON syntax")
     func markdownRecord() {
         #expect(
             printed(Rack(place: "cellar", machines: machines), .markdown) == """
@@ -232,7 +232,7 @@ struct ResultPrinterTests {
         #expect(printed(Machine(name: "web1"), .markdown).split(separator: "\n").count == 3)
     }
 
-    @Test("as one record is a list of what it has, and of the details too")
+    @Test("A single record is a list of its members, including details")
     func record() {
         #expect(
             printed(Machine(name: "web1", memory: ByteCount(1), isOn: true), .text) == """
@@ -247,7 +247,7 @@ struct ResultPrinterTests {
         #expect(printed(Nothing(), .json) == "{}\n")
     }
 
-    @Test("with records inside has a table below")
+    @Test("Nested records are shown as a table below")
     func nested() {
         #expect(
             printed(Rack(place: "cellar", machines: machines), .text) == """
@@ -262,7 +262,7 @@ struct ResultPrinterTests {
         #expect(printed(Rack(place: "cellar", machines: []), .text) == "place  cellar\n")
     }
 
-    @Test("of plain values is a line each") func scalars() {
+    @Test("Plain values are printed one per line") func scalars() {
         #expect(printed(["a", "b"], .text) == "a\nb\n")
         #expect(printed(["a", "b"], .csv) == "value\r\na\r\nb\r\n")
         #expect(printed(["a", "b"], .ndjson) == "\"a\"\n\"b\"\n")
@@ -274,7 +274,7 @@ struct ResultPrinterTests {
         #expect(printed(Duration.seconds(90), .text) == "1m30s\n")
     }
 
-    @Test("that is nothing prints nothing for people and null for programs") func nothing() {
+    @Test("An empty result prints nothing for people and null for programs") func nothing() {
         #expect(printed(JSON.null, .text) == "")
         #expect(printed(JSON.null, .json) == "null\n")
         #expect(printed(JSON.null, .ndjson) == "null\n")
@@ -284,20 +284,20 @@ struct ResultPrinterTests {
         #expect(printed([Machine](), .csv) == "name,state,free_memory,tags,on,note\r\n")
     }
 
-    @Test("of any shape is readable") func anything() {
+    @Test("A result of any shape is readable") func anything() {
         #expect(printed(JSON.array([1, "x", nil]), .text) == "1\nx\n\n")
         #expect(printed(JSON.object(["a": [1]]), .text) == "{\n  \"a\": [\n    1\n  ]\n}\n")
         #expect(printed(["b": 2], .text) == "{\n  \"b\": 2\n}\n")
     }
 
-    @Test("of a stream is its last event") func stream() {
+    @Test("The result of a stream is its last event") func stream() {
         let printer = ResultPrinter(format: .ndjson, level: .none, width: nil)
         #expect(
             printer.text(["x"], .array(.string), isStream: true)
                 == #"{"type":"result","is_error":false,"result":["x"]}"# + "\n")
     }
 
-    @Test("fits the terminal that it is shown on, and is never cut in a pipe")
+    @Test("A result fits the terminal, and is never cut in a pipe")
     func width() {
         let long = [Machine(name: "web1", tags: [String(repeating: "x", count: 200)])]
         #expect(printed(long, .text, width: 40).split(separator: "\n").allSatisfy { $0.count <= 40 })

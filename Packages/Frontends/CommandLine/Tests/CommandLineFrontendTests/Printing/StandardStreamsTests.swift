@@ -3,9 +3,9 @@ import Testing
 
 @testable import CommandLineFrontend
 
-@Suite("What a command writes")
+@Suite("StandardStreams")
 struct StandardStreamsTests {
-    @Test("goes out in as many pieces as there are, none of which costs more than the first") func many() throws {
+    @Test("Output is written in any number of pieces, none of which costs more than the first") func many() throws {
         let sink = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
         try #require(sink >= 0)
         defer { close(sink) }

@@ -2,9 +2,9 @@ import Testing
 
 @testable import CommandLineFrontend
 
-@Suite("What a terminal is known to do") struct TerminalAbilitiesTests {
+@Suite("TerminalAbilities") struct TerminalAbilitiesTests {
     @Test(
-        "links only where they surely work",
+        "Links are used only in terminals that support them",
         arguments: [
             (["TERM": "xterm-256color"], false), (["TERM": "xterm-kitty"], true),
             (["TERM": "xterm-256color", "VTE_VERSION": "7200"], true),
@@ -19,7 +19,7 @@ import Testing
         #expect(TerminalAbilities.followsLinks(environment) == expected)
     }
 
-    @Test("nothing where the terminal says that it is dumb, or nothing at all")
+    @Test("A terminal that is dumb or unknown supports nothing")
     func dumb() {
         #expect(TerminalAbilities.isDumb(["TERM": "dumb"]) && TerminalAbilities.isDumb([:]))
         #expect(!TerminalAbilities.isDumb(["TERM": "xterm"]))

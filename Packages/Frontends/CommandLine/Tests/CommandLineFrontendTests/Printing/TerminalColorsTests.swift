@@ -8,9 +8,9 @@ import Testing
 
 @testable import CommandLineFrontend
 
-@Suite("The colours of a terminal")
+@Suite("TerminalColors")
 struct TerminalColorsTests {
-    @Test("are those that the person chose, and else those for its background")
+    @Test("The colours are those of the chosen theme, or those for the background")
     func choice() {
         for background in [TerminalBackground.dark, .light, nil] {
             #expect(ThemeChoice.light.theme(on: background) == .light)
@@ -24,7 +24,7 @@ struct TerminalColorsTests {
         #expect(ThemeChoice.highContrast.theme(on: nil) == .highContrastDark)
     }
 
-    @Test("are declared as a setting that a person can make")
+    @Test("The theme is declared as a setting")
     func setting() throws {
         let host = try TestHost([
             BuiltInFeature(essential: HostFeature.self), BuiltInFeature(essential: CommandLineFeature.self),

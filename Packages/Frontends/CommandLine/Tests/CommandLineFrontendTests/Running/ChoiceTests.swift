@@ -2,11 +2,13 @@ import Testing
 
 @testable import CommandLineFrontend
 
-@Suite("A choice on a terminal")
+@Suite("Choices on a terminal")
 struct ChoiceTests {
     private let options = ["Yes, this once", "Yes, in this project", "No", "No, and say why", "gpt-5", "gpt-5-mini"]
 
-    @Test("is made by a number, by the words, or by a letter for yes and no, which means the least of them")
+    @Test(
+        "An option is chosen by number, by its words, or by a letter for yes or no, which selects the one that grants least"
+    )
     func made() {
         func chosen(_ line: String) -> Int? { TerminalInteraction.option(line, among: options) }
         #expect(chosen("2") == 1 && chosen("6") == 5)
@@ -14,7 +16,7 @@ struct ChoiceTests {
         #expect(chosen("no, and") == 3 && chosen("gpt-5") == 4 && chosen("gpt-5-m") == 5)
     }
 
-    @Test("is not made by what is not clear", arguments: ["", "0", "7", "-1", "gpt", "x", "/help"])
+    @Test("An ambiguous answer chooses nothing", arguments: ["", "0", "7", "-1", "gpt", "x", "/help"])
     func unclear(line: String) {
         #expect(TerminalInteraction.option(line, among: options) == nil)
     }

@@ -17,9 +17,9 @@ private struct HitFeature: Feature {
     func register(in registry: inout RegistryBuilder) {}
 }
 
-@Suite("A signal before the work begins", .timeLimit(.minutes(5)))
+@Suite("Signals before the work begins", .timeLimit(.minutes(5)))
 struct EarlySignalTests {
-    @Test("that the parent ignores does not end it") func ignored() async {
+    @Test("A signal that the parent ignores does not end the program") func ignored() async {
         await #expect(processExitsWith: .exitCode(0)) {
             signal(SIGHUP, SIG_IGN)
             let program = CommandLineProgram(
@@ -28,7 +28,7 @@ struct EarlySignalTests {
         }
     }
 
-    @Test("ends it with a code of its own, whichever of those it is that end a program")
+    @Test("Every other ending signal ends the program with its code")
     func ended() async {
         await #expect(processExitsWith: .exitCode(143)) { await EarlySignal.raise(SIGQUIT) }
         await #expect(processExitsWith: .exitCode(143)) { await EarlySignal.raise(SIGUSR1) }
@@ -36,7 +36,7 @@ struct EarlySignalTests {
         await #expect(processExitsWith: .exitCode(130)) { await EarlySignal.raise(SIGINT) }
     }
 
-    @Test("is none when there are no words, not even the program's own, which is an error and no help page")
+    @Test("An empty argument list is an error, and not a help page")
     func wordless() async {
         await #expect(processExitsWith: .exitCode(2)) {
             let program = CommandLineProgram(name: "martlet", version: "1.0", features: [])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CommandLineFrontend
 
-@Suite("An answer on a terminal", .serialized, .enabled(if: Console.isInstalled, "needs tmux"), .timeLimit(.minutes(5)))
+@Suite("Live output", .serialized, .enabled(if: Console.isInstalled, "needs tmux"), .timeLimit(.minutes(5)))
 struct LiveOutputTests {
     /// Does a command on a terminal, with keys that were typed ahead; gives the rows and the end of the process.
     private func shown(
@@ -36,17 +36,17 @@ struct LiveOutputTests {
         }
     }
 
-    @Test("streams with a table, a list and code, and looks as if it had come at once")
+    @Test("A streamed answer with a table, a list and code looks as if it had arrived at once")
     func stream() async throws {
         #expect(try await shown("answer stream") == drawn(AnswerFeature.text))
     }
 
-    @Test("gives rows and notices a line of their own")
+    @Test("Rows and notices begin on their own line")
     func rows() async throws {
         #expect(try await shown("answer rows") == ["before it", "⚙ read *.md", "after it", "a notice", "end"])
     }
 
-    @Test("begins at the top of the window when what was before is over; elsewhere nothing is added")
+    @Test("A clear event empties the window, and does nothing elsewhere")
     func clear() async throws {
         #expect(try await shown("answer clear").contains("after it"))
         #expect(try await shown("answer clear").last == "after it")
@@ -60,14 +60,16 @@ struct LiveOutputTests {
         #expect(output.contains("before *it*after **it**") && !output.contains("\u{1B}"))
     }
 
-    @Test("ends before a question, and goes on after it")
+    @Test("Output ends before a question and continues after it")
     func question() async throws {
         let rows = try await shown("answer ask", typed: "Anna\n")
         #expect(rows == ["Who are you?", "Name: Anna", "Hello Anna"])
     }
 
     // sandbox cases 71 and 86
-    @Test("hides nothing in a question that somebody else wrote, and takes no answer that was typed before it")
+    @Test(
+        "Text from others in a question is shown in full, and input typed before the question is not taken as the answer"
+    )
     func hidden() async throws {
         let rows = try await shown("answer hide", typed: "1\n", replying: ("Number: ", "2\n"))
         #expect(
@@ -76,19 +78,19 @@ struct LiveOutputTests {
             ])
     }
 
-    @Test("follows what a person composes, line by line, until the input ends")
+    @Test("A conversation follows the person line by line until the input ends")
     func composition() async throws {
         let rows = try await shown("answer compose", typed: "one\\\ntwo\n\u{04}")
         #expect(rows == ["you › one", "      two", "You said:", "", "│ one two", "you ›"])
     }
 
-    @Test("stays as far as it came when it is interrupted")
+    @Test("An interrupted answer keeps what has arrived")
     func interrupted() async throws {
         let rows = try await shown("answer stop", code: 130)
         #expect(rows.starts(with: ["This much", ""]) && rows.contains { $0.contains("was **said") })
     }
 
-    @Test("leaves nothing that was typed to the shell when it is interrupted")
+    @Test("After an interruption, typed input is not left to the shell")
     func discarded() async throws {
         let terminal = try ConsoleTerminal(typed: "rm -r x\n")
         #expect(terminal.hasTyping(limit: 20_000))
@@ -105,7 +107,7 @@ struct LiveOutputTests {
         #expect(!terminal.hasTyping())
     }
 
-    @Test("is the raw text where it is piped, or colours are not wanted", arguments: ["", "--color=never"])
+    @Test("Piped or colourless output is the raw text", arguments: ["", "--color=never"])
     func raw(option: String) async throws {
         let exit = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
             [option = option as String] in
@@ -120,13 +122,13 @@ struct LiveOutputTests {
     }
 
     @Test(
-        "stays on the screen while the progress line goes on, with and without colours",
+        "An answer stays on the screen while the progress line runs, with and without colours",
         arguments: ["answer slow", "answer slow --color=never"])
     func progress(words: String) async throws {
         #expect(try await shown(words).joined(separator: " ") == "The first words of a line and its end another")
     }
 
-    @Test("stays on the screen where it comes there by way of a pipe")
+    @Test("An answer that reaches the terminal through a pipe stays on the screen")
     func piped() async throws {
         let terminal = try ConsoleTerminal()
         async let output = terminal.output()
@@ -146,7 +148,7 @@ struct LiveOutputTests {
         #expect(try Console.screen(try await output) == ["The first words of a line and its end", "another"])
     }
 
-    @Test("is the raw text on a terminal without colours")
+    @Test("Output on a terminal without colours is the raw text")
     func colourless() async throws {
         let rows = try await shown("answer rows --color=never")
         #expect(rows.first?.hasPrefix("before *it*") == true)

@@ -5,10 +5,10 @@ import Registry
 /// `martlet access show`
 enum AccessAction {
     static let show = Action(
-        "access.show", "Show which actions may be done, and by which rule", .reads,
-        .argument("action", "Only this action, or those whose ids begin with it", as: String?.self),
+        "access.show", "Show which actions are allowed, and by which rule", .reads,
+        .argument("action", "Only this action, or actions whose id begins with it", as: String?.self),
         .option(
-            "as", "Who does them: person, model, bundle:NAME or token:NAME", default: "person", completion: kinds)
+            "as", "Who performs them: person, model, bundle:NAME or token:NAME", default: "person", completion: kinds)
     ) { context, prefix, asker in
         let holder = try await holder(asker, context)
         let actions = context.registry.actions.all.filter { holder.doesActions && !$0.isHidden }.map { action in
@@ -21,19 +21,20 @@ enum AccessAction {
         let rows = (actions + requests + rules).filter { row in
             prefix.map { row.name == $0 || row.name.hasPrefix($0.hasSuffix(".") ? $0 : "\($0).") } ?? true
         }
-        return context.rows(rows, orSay: "no action's id begins so; 'martlet access show' lists all")
+        return context.rows(rows, orSay: "no action id begins with that; 'martlet access show' lists all")
     }
     .always()
     .details(
-        "You may do everything. A model is offered few actions: those that read Martlet's own state and name no file and no "
-            + "secret. Its tools go by the rules and the mode that hold in this folder, which are listed too, with where each "
-            + "is kept; 'martlet chat disallow' takes one back. A bundle (by its file or its name) does what stands under 'permissions' in it; 'martlet run NAME --plan' "
-            + "shows what its steps do with it. A token of the gateway opens routes and does no action."
+        "You may do everything. A model may perform few actions: those that read Martlet's own state and take no file and "
+            + "no secret. Its tools follow the rules and the mode of this folder. These are listed too, with the place where "
+            + "each is stored; 'martlet chat disallow' removes one. A bundle, given by its file or its name, may do what its "
+            + "'permissions' allow; 'martlet run NAME --plan' shows what its steps do. A gateway token opens routes and "
+            + "performs no actions."
     )
-    .example("martlet access show --as model", "What a model may do, and why not the rest")
+    .example("martlet access show --as model", "What a model may do, and why the rest is denied")
     .example("martlet access show auth --as bundle:nightly.yaml", "What a bundle may do with servers and secrets")
 
-    /// What was decided about the tools of models in this folder, whoever asked.
+    /// The rules about the tools of models in this folder. Only the person sees them.
     private static func ruleRows(_ context: ActionContext) async throws -> [AccessRow] {
         guard context.caller.isPerson else { return [] }
         return try await context.registry.all((any RuleKeeper).self)
@@ -44,9 +45,9 @@ enum AccessAction {
         ["person", "model"] + registry.all((any GrantHolders).self).map { "\($0.kind):" }
     }
 
-    /// On whose behalf is asked.
+    /// The grant of the requested holder.
     private static func holder(_ asker: String, _ context: ActionContext) async throws -> GrantHolder {
-        // A bundle that looks is told of itself.
+        // A bundle may see its own grant.
         if asker == "person" { return GrantHolder(context.caller.grant) }
         if asker == "model" { return GrantHolder(.model) }
         let holders = context.registry.all((any GrantHolders).self)
@@ -57,15 +58,15 @@ enum AccessAction {
                 action: "access.show",
                 problems: [ValueError("needs one of \(kinds.joined(separator: ", "))", at: ["as"])])
         }
-        // What the name leads to is read, and may be any file.
+        // Resolving the name may read any file, so only the person may do it.
         guard context.caller.isPerson else {
-            throw AccessFailure(rule: "only you may look at what others may do", mend: "do it yourself")
+            throw AccessFailure(rule: "only you may see what others may do", mend: "do it yourself")
         }
         return try await holders.holder(named: parts[1])
     }
 }
 
-/// What is decided about one action, or something else that is asked for.
+/// The decision about one action or another request.
 private struct AccessRow: Record {
     let name: String
     let effect: Effect?
@@ -83,13 +84,13 @@ private struct AccessRow: Record {
         }
     }
 
-    /// A rule of a tool. What cannot be read denies.
+    /// A rule about a tool. A rule that cannot be read denies.
     init(_ kept: KeptRule) {
         (effect, sends) = (nil, nil)
         rule = "\(PlainText.escape(kept.place)), \(kept.id)"
         mend = nil
         if let mode = kept.rule["mode"]?.string {
-            (name, verdict) = ("tools, where no rule fits", PlainText.escape(mode))
+            (name, verdict) = ("tools without a matching rule", PlainText.escape(mode))
             return
         }
         let arguments = kept.rule["arguments"].map { " \(PlainText.escape($0.text()))" } ?? ""
@@ -102,11 +103,11 @@ private struct AccessRow: Record {
     }
 
     static let fields: [Field<AccessRow>] = [
-        Field("action", "Which action, or what else is asked for", .name) { $0.name },
-        Field("effect", "What it changes") { $0.effect },
-        Field("sends", "Whether it leaves this machine, or costs something") { $0.sends },
+        Field("action", "The action, or another request", .name) { $0.name },
+        Field("effect", "Whether it reads, writes or destroys") { $0.effect },
+        Field("sends", "Whether it sends something off this machine, or costs something") { $0.sends },
         Field("access", "Whether it is allowed, asked or denied", .state) { $0.verdict },
-        Field("rule", "The rule that says so") { $0.rule },
-        Field("mend", "What would allow it", .detail) { $0.mend },
+        Field("rule", "The rule that decides it") { $0.rule },
+        Field("mend", "How to allow it", .detail) { $0.mend },
     ]
 }

@@ -5,7 +5,7 @@ import ProcessKit
 import Registry
 import Settings
 
-/// Looks after the settings: every value with its origin, and edits that keep the files' comments.
+/// The `config` actions: they show every value with its origin, and edit the files without losing comments.
 enum ConfigActions {
     static var all: [Action] { [show, get, set, unset, path, edit, validate, trust, untrust] }
 
@@ -14,22 +14,22 @@ enum ConfigActions {
     }
 
     private static let show = Action(
-        "config.show", "Show the settings that count", .reads,
-        .argument("key", "Only this setting, or those below it", as: String?.self, completion: keyCompletion),
-        .flag("origin", "Also where each value comes from"),
-        .flag("all", "Also the settings that have their default")
+        "config.show", "Show the settings in effect", .reads,
+        .argument("key", "Only this setting, or the settings below it", as: String?.self, completion: keyCompletion),
+        .flag("origin", "Also show where each value comes from"),
+        .flag("all", "Also show settings that have their default value")
     ) { context, key, origin, all in
         let prefix = try key.map { try SettingKey.check($0, context.host.catalogue, mayBeGroup: true) } ?? []
         let isOne = context.host.catalogue.declaration(of: prefix) != nil
         let rows = SettingRow.all(
             context.host, below: prefix, origin: origin || isOne, defaults: all || isOne, meaning: all || isOne)
-        if rows.isEmpty { context.notice("nothing is set here, so every setting has its default; --all shows these") }
+        if rows.isEmpty { context.notice("nothing is set, so every setting has its default; --all shows the defaults") }
         return rows
     }
     .always()
-    .details("With --all, or for one setting, also what it means.")
+    .details("With --all, or for a single setting, also shows what each setting means.")
     .example("martlet config show --origin", "Which file or variable each value comes from")
-    .example("martlet config show features.gateway", "What one setting means, its value and where that comes from")
+    .example("martlet config show features.gateway", "What one setting means, its value and its origin")
 
     private static let get = Action(
         "config.get", "Print the value of one setting", .reads,
@@ -44,8 +44,8 @@ enum ConfigActions {
     private static let set = Action(
         "config.set", "Set a value in your settings", .writes,
         .argument("key", "The setting, such as features.chat", as: String.self, completion: keyCompletion),
-        .argument("value", "A word, or JSON for lists and objects", as: String.self),
-        .flag("project", "In the project's settings and not in yours")
+        .argument("value", "A plain value, or JSON for lists and objects", as: String.self),
+        .flag("project", "Change the project's settings instead of yours")
     ) { context, key, value, project in
         let host = context.host
         let path = try SettingKey.check(key, host.catalogue)
@@ -62,7 +62,7 @@ enum ConfigActions {
         let file = try SettingsFile(host.locations, isProject: project)
         try await file.edit { document throws(JSONError) in try document.setting(path, to: json) }
         if project, let reason = declaration.risk.reason {
-            context.notice("\(key) is used only after 'martlet config trust', because it \(reason)")
+            context.notice("\(key) takes effect only after 'martlet config trust', because it \(reason)")
         }
         return Written(file: file.path, key: key, value: json)
     }
@@ -71,19 +71,19 @@ enum ConfigActions {
     .example("martlet config set features.gateway false", "Switch a feature off")
 
     private static let unset = Action(
-        "config.unset", "Remove a value from your settings, so that the default counts", .writes,
+        "config.unset", "Remove a value from your settings, to use the default again", .writes,
         .argument("key", "The setting, or a group of settings", as: String.self, completion: keyCompletion),
-        .flag("project", "From the project's settings and not from yours")
+        .flag("project", "Change the project's settings instead of yours")
     ) { context, key, project in
         let file = try SettingsFile(context.host.locations, isProject: project)
-        // A key that is not known any more must still be removable, so it is only looked for in the file.
+        // A key that is no longer known must still be removable, so it is only searched in the file.
         let path = SettingKey.split(key)
         let wasSet = try await file.edit { document throws(JSONError) in document.removing(path) }
         if !wasSet {
             let catalogue = context.host.catalogue
             guard catalogue.declaration(of: path) != nil || catalogue.isGroup(path) else {
                 throw HostError.unknownSetting(
-                    key: key, why: "nothing of that name is set in \(file.path); \(catalogue.unknown(path))")
+                    key: key, why: "nothing with that name is set in \(file.path); \(catalogue.unknown(path))")
             }
             context.notice("\(key) was not set in \(file.path), so nothing was changed")
         }
@@ -100,12 +100,12 @@ enum ConfigActions {
 
     private static let edit = Action(
         "config.edit", "Open the settings in your editor and check them afterwards", .writes,
-        .flag("project", "The project's settings and not yours")
+        .flag("project", "Edit the project's settings instead of yours")
     ) { context, project in
         try await SettingsEditor.edit(context, isProject: project)
     }
     .always()
-    .question("config.edit.invalid", "What to do about settings that are not valid, in the words of the question")
+    .question("config.edit.invalid", "What to do about invalid settings: one of the offered answers, word for word")
 
     private static let validate = Action("config.validate", "Check every settings file and variable", .reads) {
         context in
@@ -114,14 +114,14 @@ enum ConfigActions {
         let rows = PathRow.all(context.host.locations).filter(\.exists)
         for absence in context.host.absences { context.notice(absence) }
         let files = rows.count == 1 ? "1 file" : "\(rows.count) files"
-        context.notice(rows.isEmpty ? "no settings file, no problem" : "\(files), no problem")
+        context.notice(rows.isEmpty ? "no settings file, no problems" : "\(files), no problems")
         return rows
     }
     .always().instant()
-    .details("Ends with 2 and names every problem with file, line and column when something is wrong.")
+    .details("If something is wrong, lists every problem with file, line and column, and exits with 2.")
 
     private static let trust = Action(
-        "config.trust", "Let a project's settings run, send and widen what they name", .writes,
+        "config.trust", "Trust a project's settings to run programs, send data and allow more", .writes,
         .argument("path", "The project's folder or settings file", as: OwnPath?.self, completion: .directories)
     ) { context, path in
         try await TrustActions.trust(context, path)
@@ -129,13 +129,14 @@ enum ConfigActions {
     .byName()
     .always()
     .details(
-        "A project's settings can name commands to run and servers to send to, so they are not used until you have "
-            + "read them. Trust holds for the file at that path with exactly that content; a change needs your yes again."
+        "A project's settings can name commands to run and servers to send to, so such settings are not used until you "
+            + "trust them. Trust applies to the file at that path with exactly that content; after a change you must trust "
+            + "it again."
     )
     .example("martlet config trust .", "Trust the project you are in")
 
     private static let untrust = Action(
-        "config.untrust", "Take back the trust in a project's settings", .writes,
+        "config.untrust", "Stop trusting a project's settings", .writes,
         .argument("path", "The project's folder or settings file", as: OwnPath?.self, completion: .directories)
     ) { context, path in
         try await TrustActions.untrust(context, path)
@@ -150,7 +151,7 @@ enum SettingKey {
         key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// The path of a key that is known.
+    /// Splits a key and checks that it is known.
     static func check(_ key: String, _ catalogue: SettingsCatalogue, mayBeGroup: Bool = false) throws -> [String] {
         let path = split(key)
         if catalogue.declaration(of: path) != nil { return path }
@@ -159,7 +160,7 @@ enum SettingKey {
     }
 }
 
-/// One setting as it stands.
+/// One setting with its present value.
 struct SettingRow: Record {
     let key: String
     let value: JSON
@@ -188,12 +189,12 @@ struct SettingRow: Record {
         Field("key", "The setting", .name) { $0.key },
         Field("value", "Its value") { $0.value },
         Field("origin", "Where it comes from") { $0.origin },
-        Field("note", "What to know about it") { $0.note },
-        Field("meaning", "What it is for") { $0.meaning },
+        Field("note", "A note on the value") { $0.note },
+        Field("meaning", "What the setting means") { $0.meaning },
     ]
 }
 
-/// What a change wrote.
+/// The result of a change.
 struct Written: Record {
     let file: String
     let key: String
@@ -223,7 +224,7 @@ struct PathRow: Record {
     static let fields: [Field<PathRow>] = [
         Field("scope", "system, user or project", .name) { $0.scope },
         Field("path", "The file") { $0.path },
-        Field("exists", "Whether it is there") { $0.exists },
+        Field("exists", "Whether the file exists") { $0.exists },
     ]
 }
 
@@ -235,7 +236,7 @@ enum TrustActions {
         let bundles = try TrustedBundles.all(
             besides: file, with: context.registry.all((any CompanionFiles).self))
         guard !risky.isEmpty || !bundles.isEmpty else {
-            throw HostError.nothingToTrust("\(file) sets nothing that needs trust; it is used as it is")
+            throw HostError.nothingToTrust("\(file) sets nothing that needs trust; it is already used")
         }
         let trust = ProjectTrust(state: context.host.locations.state)
         let before = try trust.trusted(file) ?? [:]
@@ -248,7 +249,7 @@ enum TrustActions {
             isNew = true
             context.notice("\(try trust.trusted(path) == nil ? "new" : "changed"): the bundle \(path)")
         }
-        if !isNew { context.notice("\(file) was trusted already, as it is") }
+        if !isNew { context.notice("\(file) is already trusted with this content") }
         if !risky.isEmpty { try await trust.trust(file, risky) }
         for (path, content) in bundles { try await trust.trust(path, TrustedBundles.entry(content)) }
         return TrustRow(file: file, isTrusted: true, settings: risky, bundles: bundles.map(\.path))
@@ -265,7 +266,7 @@ enum TrustActions {
         return TrustRow(file: file, isTrusted: false, settings: [:], bundles: [])
     }
 
-    /// What a project's settings would run, send or widen; a project may have bundles and no settings.
+    /// The project's settings that need trust. A project may have bundles and no settings.
     private static func risky(_ file: String, _ host: Host) throws -> JSONObject {
         do {
             let layer = try SettingsLayer(
@@ -279,13 +280,13 @@ enum TrustActions {
         }
     }
 
-    /// The settings file that is meant: the present project's, a folder's, or the file itself. It may be gone.
+    /// The settings file for a path: of the current project, of a folder, or the file itself. It may no longer exist.
     private static func file(_ path: OwnPath?, _ context: ActionContext) throws -> String {
         let host = context.host
         guard let path else {
             let here = "\(host.locations.current)/\(SettingsLoader.projectFolder)/\(SettingsLoader.fileName)"
             guard let project = try host.locations.project ?? (TrustedBundles.all(besides: here).isEmpty ? nil : here)
-            else { throw HostError.nothingToTrust("you are not in a project with settings; name its folder") }
+            else { throw HostError.nothingToTrust("you are not in a project with settings; name the project's folder") }
             return project
         }
         let absolute = host.locations.absolute(try context.text(of: path))
@@ -294,14 +295,14 @@ enum TrustActions {
         if try Files.info(real).kind == .directory {
             return "\(real)/\(SettingsLoader.projectFolder)/\(SettingsLoader.fileName)"
         }
-        // One of a project's bundles means the project.
+        // A path to one of a project's bundles stands for the project.
         let folder = "/\(SettingsLoader.projectFolder)/"
         guard let project = real.ranges(of: folder).last else { return real }
         return real[..<project.lowerBound] + folder + SettingsLoader.fileName
     }
 }
 
-/// What is trusted now.
+/// The result: what is trusted now.
 struct TrustRow: Record {
     let file: String
     let isTrusted: Bool
@@ -311,8 +312,8 @@ struct TrustRow: Record {
     static let fields: [Field<TrustRow>] = [
         Field("file", "The settings file", .name) { $0.file },
         Field("trusted", "Whether its settings are used") { $0.isTrusted },
-        Field("settings", "What it may set by that") { JSON.object($0.settings) },
-        Field("bundles", "The bundles that may be run by their names, and those that they run") {
+        Field("settings", "The settings that are trusted") { JSON.object($0.settings) },
+        Field("bundles", "The bundles that are trusted, including those that they run") {
             $0.bundles.isEmpty ? nil : $0.bundles
         },
     ]

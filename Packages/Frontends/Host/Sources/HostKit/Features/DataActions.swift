@@ -3,7 +3,7 @@ import FileKit
 import JSON
 import Registry
 
-/// The data of every feature, looked after in one way.
+/// The `data` actions, which treat the data of every feature in the same way.
 enum DataActions {
     static var all: [Action] { [list, path, check, backup, restore, compact, purge] }
 
@@ -11,7 +11,7 @@ enum DataActions {
         registry.all((any DataStore).self).map(\.id)
     }
 
-    private static let list = Action("data.list", "List what is kept on this machine and where", .reads) { context in
+    private static let list = Action("data.list", "List the data stored on this machine", .reads) { context in
         try context.registry.all((any DataStore).self).map(StoreRow.init)
     }
 
@@ -21,7 +21,7 @@ enum DataActions {
     .instant()
 
     private static let check = Action(
-        "data.check", "Look for damage", .reads,
+        "data.check", "Check the stored data for damage", .reads,
         .argument("stores", "Only these stores", as: [String].self, completion: storeCompletion)
     ) { context, names in
         var rows: [CheckedStore] = []
@@ -33,8 +33,8 @@ enum DataActions {
         return CheckedStores(rows: rows)
     }
     .details(
-        "Each store is opened as a command would open it. Ends with 1 when one is damaged, or would be refused because a "
-            + "newer version has changed it.")
+        "Opens each store as a command would. Exits with 1 if a store is damaged, or if commands would refuse it because "
+            + "a newer version has changed it.")
 
     private static func look(at store: any DataStore) async throws -> CheckedStore {
         let setAside = try store.setAside()
@@ -49,7 +49,7 @@ enum DataActions {
 
     private static let backup = Action(
         "data.backup", "Save a copy of all data in a folder", .writes,
-        .argument("folder", "A folder that is empty or not there yet", as: OwnPath.self, completion: .directories),
+        .argument("folder", "A folder that is empty or does not exist yet", as: OwnPath.self, completion: .directories),
         .argument("stores", "Only these stores", as: [String].self, completion: storeCompletion)
     ) { context, folder, names in
         let stores = try chosen(names, context)
@@ -70,7 +70,7 @@ enum DataActions {
     .example("martlet data backup ~/martlet-2026-11-20", "Everything, into a new folder")
 
     private static let restore = Action(
-        "data.restore", "Replace data by a copy that was saved", .destroys,
+        "data.restore", "Replace data with a backup", .destroys,
         .argument("folder", "The folder that 'data backup' wrote", as: OwnPath.self, completion: .directories),
         .argument("stores", "Only these stores", as: [String].self, completion: storeCompletion)
     ) { context, folder, names in
@@ -79,7 +79,7 @@ enum DataActions {
         let kept = try await keep(found.map(\.0), context)
         let users = try context.registry.all((any DataStore).self).compactMap { try $0.user() }
         for (index, user) in users.enumerated() where !users[..<index].contains(user) {
-            context.notice("\(user) may go on with what it read before; end it and start it again")
+            context.notice("\(user) may still use the data it read before; restart it")
         }
         var rows: [SavedStore] = []
         for (index, (store, file)) in found.enumerated() {
@@ -89,12 +89,12 @@ enum DataActions {
             } catch  where !kept.isEmpty {
                 let done = rows.isEmpty ? "none" : rows.map(\.store).joined(separator: ", ")
                 throw HostError.file(
-                    "\(store.id) could not be restored: \(AnyFailure(error).message); replaced before it: \(done); "
-                        + "what was there is in \(kept)")
+                    "cannot restore \(store.id): \(AnyFailure(error).message); already replaced: \(done); "
+                        + "the previous data is in \(kept)")
             }
             rows.append(SavedStore(store: store.id, file: file))
         }
-        if !kept.isEmpty { context.notice("what was there before is kept in \(kept)") }
+        if !kept.isEmpty { context.notice("the previous data is kept in \(kept)") }
         return rows
     }
     .byName()
@@ -102,13 +102,13 @@ enum DataActions {
         let folder = context.host.locations.absolute(arguments["folder"]?.string ?? "")
         let found = try copies(in: folder, arguments["stores"]?.array?.compactMap(\.string) ?? [], context)
         let stores = found.map(\.0.id).joined(separator: ", ")
-        return "Replace the data of \(stores) by the copies in \(PlainText.escape(folder))"
+        return "Replace the data of \(stores) with the copies in \(PlainText.escape(folder))"
     }
     .details(
-        "Every copy is looked at before anything is replaced: one that is empty, damaged or of a newer version is refused. "
-            + "What is replaced is kept in the data folder, in a folder that 'data restore' takes as well.")
+        "Checks every copy before it replaces anything: a copy that is empty, damaged or from a newer version is refused. "
+            + "The previous data is kept in a folder inside the data folder, which 'data restore' accepts as well.")
 
-    /// The stores that a folder has copies of.
+    /// The stores for which a folder has copies.
     private static func copies(
         in folder: String, _ names: [String], _ context: ActionContext
     ) throws -> [(any DataStore, String)] {
@@ -116,16 +116,16 @@ enum DataActions {
         let found = pairs.filter { Files.exists($0.1) }
         guard !found.isEmpty, names.isEmpty || found.count == pairs.count else {
             let missing = pairs.filter { !Files.exists($0.1) }.map(\.1).joined(separator: ", ")
-            throw HostError.noFile("no copy was found: \(missing.isEmpty ? folder : missing)")
+            throw HostError.noFile("no backup found: \(missing.isEmpty ? folder : missing)")
         }
         return found
     }
 
-    /// Refuses all of it when one copy cannot be used, since half of the stores restored is a state that nobody had.
+    /// Checks all copies before any is used: restoring only some stores would mix data of different times.
     private static func verify(_ copies: [(any DataStore, String)], _ context: ActionContext) async throws {
         var problems: [String] = []
         for (index, (store, file)) in copies.enumerated() {
-            context.progress("looking at \(store.id)", completed: index, of: copies.count)
+            context.progress("checking the copy of \(store.id)", completed: index, of: copies.count)
             do {
                 try await store.verify(file)
             } catch let error as any Failure {
@@ -138,7 +138,7 @@ enum DataActions {
         }
     }
 
-    /// Copies what is about to be replaced, and gives the folder; empty when nothing is there yet.
+    /// Copies the data that is about to be replaced, and returns the folder; empty if there is no data yet.
     private static func keep(_ stores: [any DataStore], _ context: ActionContext) async throws -> String {
         let present = stores.filter { Files.exists($0.location) }
         guard !present.isEmpty else { return "" }
@@ -147,14 +147,14 @@ enum DataActions {
         while Files.exists(folder) { folder += "-2" }
         try Files.makeDirectories(folder)
         for (index, store) in present.enumerated() {
-            context.progress("keeping \(store.id)", completed: index, of: present.count)
+            context.progress("backing up \(store.id)", completed: index, of: present.count)
             try await store.backup(to: "\(folder)/\(store.id).backup")
         }
         return folder
     }
 
     private static let compact = Action(
-        "data.compact", "Give unused space back to the disk", .writes,
+        "data.compact", "Free unused disk space", .writes,
         .argument("stores", "Only these stores", as: [String].self, completion: storeCompletion)
     ) { context, names in
         var rows: [CompactedStore] = []
@@ -167,14 +167,14 @@ enum DataActions {
     }
 
     private static let purge = Action(
-        "data.purge", "Remove for good what was deleted, with every trace of it", .destroys,
+        "data.purge", "Permanently remove deleted data, with every trace of it", .destroys,
         .argument("stores", "Only these stores", as: [String].self, completion: storeCompletion)
     ) { context, names in
         let stores = try chosen(names, context)
         let users = try stores.compactMap { store in try store.user().map { "  \(store.id): \($0)" } }
         guard users.isEmpty else {
             throw HostError.file(
-                (["nothing was purged, because others have the data open; end them first:"] + users)
+                (["nothing was purged, because other programs have the data open; stop them first:"] + users)
                     .joined(separator: "\n"))
         }
         var rows: [PurgedStore] = []
@@ -185,8 +185,8 @@ enum DataActions {
             rows.append(PurgedStore(store: store.id, purged: purged, copies: purged.setAside + replaced))
         }
         context.notice(
-            "what was deleted is in none of these files any more; copies elsewhere, exports and what a disk keeps of "
-                + "blocks that no file shows are not reached")
+            "the deleted data is in none of these files any more; copies elsewhere, exports and unused blocks of the "
+                + "disk may still contain it")
         return rows
     }
     .byName()
@@ -194,17 +194,17 @@ enum DataActions {
         let stores = try chosen(arguments["stores"]?.array?.compactMap(\.string) ?? [], context)
         let copies = try stores.reduce(0) { try $0 + $1.setAside().count + replaced($1, context).count }
         let files = copies == 0 ? "" : copies == 1 ? ", and 1 old copy" : ", and \(copies) old copies"
-        return "Remove for good what was deleted in \(stores.map(\.id).joined(separator: ", "))\(files)"
+        return "Permanently remove the deleted data of \(stores.map(\.id).joined(separator: ", "))\(files)"
     }
     .details(
-        "Deleted conversations cannot be had back then. Free space in the files is overwritten, the index of words is "
-            + "written anew, the log is emptied, and files that were set aside as damaged or kept by 'data restore' are "
-            + "removed. What was not deleted stays; of sessions that are gone the gateway's audit log keeps what was done, "
-            + "without the words. Refused, with their names, while other programs have the data open."
+        "Deleted conversations cannot be restored afterwards. Overwrites free space in the files, rebuilds the search "
+            + "index, empties the log, and removes files that were set aside as damaged or kept by 'data restore'. Data that "
+            + "was not deleted stays. For removed sessions, the gateway's audit log keeps what was done, without the text. "
+            + "Fails while other programs have the data open, and names them."
     )
-    .example("martlet data purge chat.history", "Conversations that were deleted")
+    .example("martlet data purge chat.history", "Deleted conversations")
 
-    /// The copies of a store that `data restore` has kept.
+    /// The copies of a store that `data restore` kept.
     private static func replaced(_ store: any DataStore, _ context: ActionContext) throws -> [String] {
         let data = context.host.locations.data
         guard Files.exists(data) else { return [] }
@@ -234,7 +234,7 @@ enum DataActions {
     }
 }
 
-/// A store as it lies on the disk.
+/// A store on the disk.
 struct StoreRow: Record {
     let id: String
     let summary: String
@@ -249,7 +249,7 @@ struct StoreRow: Record {
         do {
             size = ByteCount(Int(try Files.info(store.location).size))
         } catch {
-            // A store that was never used has no file, and that is what an absent size says.
+            // A store that was never used has no file, and so no size.
             size = nil
         }
         setAside = try store.setAside()
@@ -257,9 +257,9 @@ struct StoreRow: Record {
 
     static let fields: [Field<StoreRow>] = [
         Field("id", "The store", .name) { $0.id },
-        Field("summary", "What is kept there") { $0.summary },
+        Field("summary", "What is stored there") { $0.summary },
         Field("location", "Where it is") { $0.location },
-        Field("size", "How much it takes, absent while it is not there") { $0.size },
+        Field("size", "Its size, absent if it does not exist yet") { $0.size },
         .setAside { $0.setAside },
     ]
 }
@@ -267,7 +267,7 @@ struct StoreRow: Record {
 struct CheckedStore: Record {
     enum State: String, Choice {
         case ok, damaged
-        /// It may be sound, and no command would open it.
+        /// It may be intact, but commands refuse to open it.
         case refused
     }
 
@@ -278,13 +278,13 @@ struct CheckedStore: Record {
 
     static let fields: [Field<CheckedStore>] = [
         Field("store", "The store", .name) { $0.store },
-        Field("state", "ok, damaged, or refused as every command would", .state) { $0.state },
-        Field("damage", "What was found") { $0.findings },
+        Field("state", "ok, damaged, or refused if commands cannot open it", .state) { $0.state },
+        Field("damage", "The problems found") { $0.findings },
         .setAside { $0.setAside },
     ]
 }
 
-/// The rows, and a failing exit code when one of them shows damage.
+/// The rows; the exit code is a failure if a store is damaged.
 struct CheckedStores: OutputValue {
     let rows: [CheckedStore]
 
@@ -294,9 +294,9 @@ struct CheckedStores: OutputValue {
 }
 
 extension Field {
-    /// The damaged files beside a store, where there are any.
+    /// The damaged files next to a store, if there are any.
     fileprivate static func setAside(_ files: @escaping @Sendable (Root) -> [String]) -> Field {
-        Field("set-aside", "Damaged files that an empty store took the place of") { root -> [String]? in
+        Field("set-aside", "Damaged files that were replaced by an empty store") { root -> [String]? in
             let files = files(root)
             return files.isEmpty ? nil : files
         }
@@ -319,22 +319,22 @@ struct CompactedStore: Record {
 
     static let fields: [Field<CompactedStore>] = [
         Field("store", "The store", .name) { $0.store },
-        Field("freed", "How many bytes were given back") { $0.freed },
+        Field("freed", "How many bytes were freed") { $0.freed },
     ]
 }
 
 struct PurgedStore: Record {
     let store: String
     let purged: PurgedData
-    /// Files that hold a copy of it as it was, all of which are gone.
+    /// Files with old copies of the store, all of them removed.
     let copies: [String]
 
     static let fields: [Field<PurgedStore>] = [
         Field("store", "The store", .name) { $0.store },
-        Field("removed", "How much was removed that had been deleted and was still there") { $0.purged.removed },
-        Field("copies", "Files that were set aside or replaced, and are removed") { row in
+        Field("removed", "How many deleted items were removed") { $0.purged.removed },
+        Field("copies", "Files that were set aside or replaced, and are now removed") { row in
             row.copies.isEmpty ? nil : row.copies.map(PlainText.escape)
         },
-        Field("freed", "How many bytes were given back") { $0.purged.freed },
+        Field("freed", "How many bytes were freed") { $0.purged.freed },
     ]
 }

@@ -7,9 +7,9 @@ import Settings
 extension HostFeature {
     static var doctorAction: Action {
         Action(
-            "doctor", "Check that everything this build needs is there and healthy", .reads,
-            .flag("strict", "Count warnings as failures"),
-            .option("limit", "How long one check may take", default: Duration.seconds(5))
+            "doctor", "Check that everything this build needs is available and healthy", .reads,
+            .flag("strict", "Treat warnings as failures"),
+            .option("limit", "Time limit for each check", default: Duration.seconds(5))
         ) { context, strict, limit in
             let checks = context.registry.checks
             let rows = await withTaskGroup(of: (Int, CheckRow).self) { group in
@@ -27,31 +27,33 @@ extension HostFeature {
         }
         .always()
         .details(
-            "Looks at the settings, the folders, the libraries and whatever each feature needs, and says how to mend "
-                + "what is wrong. Ends with 0 when all is well or there are only warnings, with 1 when a check failed; "
-                + "with --strict a warning is a failure."
+            "Checks the settings, the folders, the libraries and whatever each feature needs, and says how to fix what "
+                + "is wrong. Exits with 0 if all is well or there are only warnings, and with 1 if a check fails; with "
+                + "--strict a warning counts as a failure."
         )
-        .example("martlet doctor --strict", "In a script that must not go on with a warning")
+        .example("martlet doctor --strict", "In a script that must stop at a warning")
     }
 }
 
-/// A check that does not answer in time has failed; it is cancelled and not waited for.
+/// Runs a check. A check that does not answer in time has failed: it is cancelled and abandoned.
 private func look(_ check: HealthCheck, _ host: Host, _ limit: Duration) async -> HealthCheck.Finding {
     let (answers, continuation) = AsyncStream<HealthCheck.Finding>.makeStream(bufferingPolicy: .bufferingOldest(1))
-    // Owned here: it is cancelled below, and awaited by nobody because a check that hangs must not hang the doctor.
+    // This function owns the task and cancels it below. It does not await it, because a hanging check must not hang the
+    // doctor.
     let work = Task { continuation.yield(await check.look(host)) }
     let alarm = Task {
         try await host.clock.sleep(for: limit)
         continuation.yield(
             .failure(
-                "no answer within \(limit.words)", mend: "give it more time with --limit, or see what it waits for"))
+                "no answer within \(limit.words)",
+                mend: "allow more time with --limit, or find out what the check waits for"))
     }
     defer {
         work.cancel()
         alarm.cancel()
     }
     for await answer in answers { return answer }
-    return .failure("the check was cancelled", mend: "run martlet doctor again")
+    return .failure("the check was cancelled", mend: "run 'martlet doctor' again")
 }
 
 private struct CheckRow: Record {
@@ -72,12 +74,12 @@ private struct CheckRow: Record {
     static let fields: [Field<CheckRow>] = [
         Field("id", "The check", .name) { $0.id },
         Field("state", "ok, warning or failed", .state) { $0.state },
-        Field("found", "What was found") { $0.found },
-        Field("mend", "What to do about it") { $0.mend },
+        Field("found", "What the check found") { $0.found },
+        Field("mend", "How to fix it") { $0.mend },
     ]
 }
 
-/// The rows, and the exit code that they mean.
+/// The rows and the exit code that follows from them.
 private struct Diagnosis: OutputValue {
     let rows: [CheckRow]
     let isStrict: Bool
@@ -89,7 +91,7 @@ private struct Diagnosis: OutputValue {
     }
 }
 
-/// What `doctor` looks at whatever features there are.
+/// The checks that do not depend on features.
 enum HostChecks {
     static var all: [HealthCheck] {
         [settings, variables, project, composition, libraries, data] + folders
@@ -100,7 +102,7 @@ enum HostChecks {
         guard problems.isEmpty else {
             return .failure(
                 problems.map(\.description).joined(separator: "; "),
-                mend: "martlet config edit, or mend the file by hand")
+                mend: "run 'martlet config edit', or edit the file by hand")
         }
         let files = ([host.locations.userFile] + [host.locations.project].compactMap { $0 }).filter(Files.exists)
         let found = files.isEmpty ? "no settings file; defaults are used" : files.joined(separator: ", ")
@@ -114,8 +116,8 @@ enum HostChecks {
         }
         guard !unknown.isEmpty else { return .ok("all known") }
         return .warning(
-            "no setting is called \(unknown.joined(separator: ", "))",
-            mend: "unset it, or see martlet config show --all")
+            "no setting uses \(unknown.joined(separator: ", "))",
+            mend: "unset it; 'martlet docs markdown' lists the variables")
     }
 
     private static let project = HealthCheck("host.project", "the project's settings") { host in
@@ -124,13 +126,14 @@ enum HostChecks {
         guard !inert.isEmpty else { return .ok("\(file) is in use") }
         let keys = inert.map { $0.key.joined(separator: ".") }.joined(separator: ", ")
         return .warning(
-            "\(file) is not trusted, so this is not used: \(keys)", mend: "read it, then martlet config trust")
+            "\(file) is not trusted, so these settings are not used: \(keys)",
+            mend: "read it, then run 'martlet config trust'")
     }
 
     private static let composition = HealthCheck("host.features", "how the features fit together") { host in
         let problems = host.composition.problems
         guard problems.isEmpty else {
-            return .failure(problems.map(\.description).joined(separator: "; "), mend: "martlet features shows each")
+            return .failure(problems.map(\.description).joined(separator: "; "), mend: "'martlet features' shows each")
         }
         return .ok("\(host.composition.features.count) on, \(host.composition.off.count) off")
     }
@@ -149,9 +152,9 @@ enum HostChecks {
             }
         }
         guard problems.isEmpty else {
-            return .failure(problems.joined(separator: "; "), mend: "install what is missing")
+            return .failure(problems.joined(separator: "; "), mend: "install the missing libraries")
         }
-        return .ok(found.isEmpty ? "none beyond the system's" : found.joined(separator: ", "))
+        return .ok(found.isEmpty ? "only those of the system" : found.joined(separator: ", "))
     }
 
     private static let data = HealthCheck("host.data", "the data") { host in
@@ -160,13 +163,13 @@ enum HostChecks {
             let setAside = try stores.flatMap { try $0.setAside() }
             guard setAside.isEmpty else {
                 return .warning(
-                    "damaged data was set aside, and an empty store took its place: \(setAside.joined(separator: ", "))",
-                    mend: "restore a copy with 'martlet data restore', then move these files away")
+                    "damaged data was set aside and replaced by an empty store: \(setAside.joined(separator: ", "))",
+                    mend: "restore a backup with 'martlet data restore', then move these files away")
             }
         } catch {
-            return .failure(AnyFailure(error).message, mend: "give yourself the right to read there")
+            return .failure(AnyFailure(error).message, mend: "give your user permission to read it")
         }
-        return .ok("\(stores.count) stores; 'martlet data check' looks into them")
+        return .ok("\(stores.count) stores; 'martlet data check' checks their content")
     }
 
     private static let folders: [HealthCheck] = [
@@ -179,33 +182,33 @@ enum HostChecks {
     ) -> HealthCheck {
         HealthCheck("host.folder.\(name)", "the folder for \(name)") { host in
             let path = path(host.locations)
-            guard !path.isEmpty else { return .failure("there is none", mend: "set HOME") }
+            guard !path.isEmpty else { return .failure("no folder", mend: "set HOME") }
             do {
                 guard Files.exists(path) else { return try parentIsWritable(path) }
                 let info = try Files.info(path)
                 guard info.kind == .directory else {
                     return .failure(
-                        "\(path) is no folder", mend: "move it away, or set another place with MARTLET_HOME")
+                        "\(path) is not a folder", mend: "move it away, or set MARTLET_HOME to another folder")
                 }
                 guard Files.isWritable(path) else {
-                    return .failure("\(path) cannot be written", mend: "give yourself the right to write there")
+                    return .failure("\(path) is not writable", mend: "give your user permission to write there")
                 }
                 return .ok(path)
             } catch {
-                return .failure(AnyFailure(error).message, mend: "mend its permissions, or set MARTLET_HOME")
+                return .failure(AnyFailure(error).message, mend: "correct its permissions, or set MARTLET_HOME")
             }
         }
     }
 
-    /// A folder that is not there yet is made at first use, which the nearest one above must allow.
+    /// A folder that does not exist yet is created at first use, so its nearest existing parent must be writable.
     private static func parentIsWritable(_ path: String) throws -> HealthCheck.Finding {
         var parent = path
         repeat {
             parent = parent.lastIndex(of: "/").map { String(parent[..<$0]) } ?? ""
         } while !parent.isEmpty && !Files.exists(parent)
         guard Files.isWritable(parent.isEmpty ? "/" : parent) else {
-            return .warning("\(path) cannot be made", mend: "make \(parent) writable, or set MARTLET_HOME")
+            return .warning("\(path) cannot be created", mend: "make \(parent) writable, or set MARTLET_HOME")
         }
-        return .ok("\(path) (made when it is needed)")
+        return .ok("\(path) (created when needed)")
     }
 }

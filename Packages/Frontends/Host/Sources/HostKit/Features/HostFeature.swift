@@ -3,7 +3,7 @@ import FileKit
 public import Registry
 public import Settings
 
-/// What every Martlet can do whatever is built into it: tell what it is, look after its settings and its data.
+/// The feature that every build has: version, settings, data and access.
 public struct HostFeature: Feature {
     public static let manifest = Manifest(
         id: "host", summary: "Versions, features, health, settings and data", version: "0.1.0",
@@ -14,10 +14,10 @@ public struct HostFeature: Feature {
         needs: [.all((any DataStore).self), .all((any CompanionFiles).self), .all((any RuleKeeper).self)],
         namespaces: ["version", "features", "doctor", "config", "data", "access"],
         groups: [
-            "access": "Look at who may do what",
-            "config": "Look at and change the settings", "data": "Look after what is kept on this machine",
+            "access": "Show who may do what",
+            "config": "Show and change settings", "data": "Check, back up, restore and purge stored data",
         ],
-        variables: [SettingsLoader.homeVariable: "The folder for everything that is kept, instead of those of XDG"])
+        variables: [SettingsLoader.homeVariable: "The folder for all files, instead of the XDG folders"])
 
     public init(_ settings: FeatureSettings) {}
 
@@ -28,7 +28,7 @@ public struct HostFeature: Feature {
             (any SettingsWriter).self, UserSettingsWriter(locations: registry.surroundings.locations))
         registry.provide(
             (any TrustedFiles).self, TrustedBundles(state: registry.surroundings.locations.state))
-        // Beside the projects that are trusted: both are the person's word about a folder.
+        // In the state folder, like the list of trusted projects: both record what the person decided about a folder.
         let state = registry.surroundings.locations.state
         let folders = FolderRecordFile(state.isEmpty ? "" : "\(state)/folders.json")
         registry.provide((any FolderRules).self, folders)
@@ -53,7 +53,7 @@ extension HostFeature {
     }
 }
 
-/// What this build is made of.
+/// The contents of this build.
 private struct Version: Record {
     let name: String
     let version: String
@@ -72,9 +72,10 @@ private struct Version: Record {
     static let fields: [Field<Version>] = [
         Field("name", "The program", .name) { $0.name },
         Field("version", "Its version") { $0.version },
-        Field("features", "The features that are on") { $0.features },
-        Field("libraries", "The libraries below them, as they are loaded or, before they are, as they were built with")
-        { $0.libraries },
+        Field("features", "The features that are switched on") { $0.features },
+        Field("libraries", "The libraries they use, with the loaded version, or the build version before loading") {
+            $0.libraries
+        },
     ]
 }
 
@@ -82,18 +83,19 @@ extension HostFeature {
     static var featuresAction: Action {
         Action("features", "List the features, their state and how to switch them on", .reads) { context in
             let rows = FeatureStatus.all(context.host)
-            // What concerns no feature of the list, such as a misspelt one in --only, has no row to be told in.
+            // A problem without a feature in the list, such as a misspelt name in --only, has no row and becomes a
+            // notice.
             for problem in context.host.composition.problems where !rows.contains(where: { $0.id == problem.feature }) {
                 context.notice(problem.description)
             }
             return rows
         }
         .always().instant().forModels()
-        .example("martlet features --json", "As an array of id, state, reason and more")
+        .example("martlet features --json", "As an array with id, state, reason and more")
     }
 }
 
-/// One feature as it is now.
+/// The present state of one feature.
 private struct FeatureStatus: Record {
     let id: String
     let state: String
@@ -125,10 +127,10 @@ private struct FeatureStatus: Record {
     static let fields: [Field<FeatureStatus>] = [
         Field("id", "The feature", .name) { $0.id },
         Field("state", "off, starting, ok, degraded, failed, stopping or stopped", .state) { $0.state },
-        Field("summary", "What it is for") { $0.summary },
-        Field("reason", "Why it is in that state, empty where there is nothing to say") { $0.reason ?? "" },
+        Field("summary", "What the feature is for") { $0.summary },
+        Field("reason", "Why it is in that state, or empty") { $0.reason ?? "" },
         Field("version", "Its version", .detail) { $0.version },
-        Field("provides", "The capabilities it offers", .detail) { $0.provides },
+        Field("provides", "The capabilities it provides", .detail) { $0.provides },
         Field("needs", "The capabilities it uses", .detail) { $0.needs },
     ]
 }

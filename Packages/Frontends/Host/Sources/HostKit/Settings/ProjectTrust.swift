@@ -3,19 +3,19 @@ import FileKit
 import JSON
 import Registry
 
-/// Which projects' settings may run, send or widen something: by path, and by the exact content of what matters.
+/// Which projects' risky settings are trusted: by path and by the exact content of these settings.
 ///
-/// The content itself is kept and not its hash, so that a change can be shown to the person who must decide again.
+/// Stores the content and not its hash, so that the person can see what changed when they must decide again.
 struct ProjectTrust {
     private static let largestFile = 16 << 20
     private let path: String
 
-    /// - Parameter state: the folder for state; empty where there is none, and then nothing is trusted.
+    /// - Parameter state: the state folder. If it is empty, nothing is trusted.
     init(state: String) {
         path = state.isEmpty ? "" : state + "/trusted.json"
     }
 
-    /// Where it is kept, if anywhere.
+    /// The file that stores the trust, if there is one.
     var files: [String] { path.isEmpty ? [] : [path] }
 
     /// Whether the person trusted exactly this content of this file.
@@ -23,12 +23,12 @@ struct ProjectTrust {
         do {
             return try load()[file] == .object(risky)
         } catch {
-            // A damaged list trusts nobody; `doctor` and `config trust` say what is wrong with it.
+            // A damaged list trusts nothing; `doctor` and `config trust` report what is wrong with it.
             return false
         }
     }
 
-    /// What was trusted of a file, if anything was.
+    /// The content of a file that was trusted, if there is any.
     func trusted(_ file: String) throws -> JSONObject? {
         try load()[file]?.object
     }
@@ -62,7 +62,7 @@ struct ProjectTrust {
     }
 
     private func change(_ edit: (inout JSONObject) -> Void) async throws {
-        guard !path.isEmpty else { throw HostError.noFile("there is no folder to remember trust in; set HOME") }
+        guard !path.isEmpty else { throw HostError.noFile("there is no folder to store trust in; set HOME") }
         try Files.makeDirectories(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
         let lock = try await FileLock.acquire(path + ".lock", within: .seconds(5))
         var list = try load()
@@ -73,7 +73,7 @@ struct ProjectTrust {
     }
 }
 
-/// The bundles of projects that the person has agreed to. They stand in the list of trusted settings, by their path.
+/// The bundles of projects that the person trusts. They are stored in the list of trusted settings, by path.
 final class TrustedBundles: TrustedFiles {
     private let trust: ProjectTrust
 
@@ -85,12 +85,13 @@ final class TrustedBundles: TrustedFiles {
         trust.trusts(path, Self.entry(content))
     }
 
-    /// The content itself, so that a change can be shown.
+    /// Stores the content itself, so that a change can be shown.
     static func entry(_ content: [UInt8]) -> JSONObject {
         ["bundle": .string(String(decoding: content, as: UTF8.self))]
     }
 
-    /// The bundles of the project to which a settings file belongs, and what they bring along, with what they contain.
+    /// The bundles of the project that owns a settings file, together with the files that they use, each with its
+    /// content.
     static func all(
         besides settings: String, with companions: [any CompanionFiles]
     ) throws -> [(path: String, content: [UInt8])] {
@@ -103,7 +104,7 @@ final class TrustedBundles: TrustedFiles {
         return own + others.filter { known.insert($0.path).inserted }
     }
 
-    /// The bundles of the project to which a settings file belongs, with what they contain.
+    /// The bundles of the project that owns a settings file, each with its content.
     static func all(besides settings: String) throws -> [(path: String, content: [UInt8])] {
         let folder = settings[..<(settings.lastIndex(of: "/") ?? settings.startIndex)] + "/bundles"
         guard Files.exists(String(folder)) else { return [] }

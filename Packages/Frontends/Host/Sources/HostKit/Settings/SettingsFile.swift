@@ -5,7 +5,7 @@ import ProcessKit
 import Registry
 import Settings
 
-/// A settings file that is about to be changed: read, edited as text so that comments stay, and replaced as a whole.
+/// Changes a settings file: reads it, edits it as text so that comments stay, and replaces it as a whole.
 struct SettingsFile {
     let path: String
     private let lockPath: String
@@ -15,17 +15,17 @@ struct SettingsFile {
             throw HostError.noFile("there is no folder for settings; set HOME or MARTLET_HOME")
         }
         path = isProject ? locations.projectFile : locations.userFile
-        // A project's folder belongs to others too, so that no lock is left there while there is another place.
+        // Other people may share the project's folder, so the lock is kept elsewhere if possible.
         lockPath = (locations.config.isEmpty ? path : locations.userFile) + ".lock"
     }
 
-    /// Keeps every other command from changing settings for as long as the lock is held.
+    /// Takes the lock that keeps other commands from changing settings.
     func lock() async throws -> FileLock {
         try Files.makeDirectories(Self.folder(of: lockPath))
         return try await FileLock.acquire(lockPath, within: .seconds(30))
     }
 
-    /// Changes the text of the file; false where that changes nothing, and the file is left alone.
+    /// Changes the text of the file. Returns false, and leaves the file alone, if nothing changes.
     @discardableResult
     func edit(_ change: (JSONDocument) throws(JSONError) -> String) async throws -> Bool {
         let lock = try await lock()
@@ -35,7 +35,7 @@ struct SettingsFile {
             after = Array(try change(try JSONDocument(parsing: before, name: path)).utf8)
         } catch {
             throw HostError.file(
-                "\(error.located(in: path)); mend it first (martlet config edit), nothing was changed")
+                "\(error.located(in: path)); nothing was changed; fix it first with 'martlet config edit'")
         }
         if after != before {
             try Files.makeDirectories(Self.folder(of: path))
@@ -50,7 +50,7 @@ struct SettingsFile {
         String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
     }
 
-    /// The file's text; one that is not there yet is empty.
+    /// The file's text; empty if the file does not exist.
     func read() throws -> [UInt8] {
         do {
             return try Files.read(path, limit: SettingsLoader.largestFile)
@@ -60,7 +60,7 @@ struct SettingsFile {
     }
 }
 
-/// `config edit`: the person's editor on a copy, which replaces the file only when it is sound or the person insists.
+/// `config edit`: runs the person's editor on a copy, which replaces the file only if it is valid.
 enum SettingsEditor {
     private static let starter = """
         // Settings of martlet. JSON with comments; 'martlet config show --all' lists what can be set.
@@ -84,7 +84,7 @@ enum SettingsEditor {
             do {
                 try await open(draft, context)
             } catch {
-                // Only what the person has written is worth keeping.
+                // Only changes by the person are worth keeping.
                 guard try Files.read(draft, limit: SettingsLoader.largestFile) != start else {
                     try Files.remove(draft)
                     throw error
@@ -97,7 +97,7 @@ enum SettingsEditor {
                 let lock = try await file.lock()
                 guard try file.read() == before else {
                     throw HostError.editor(
-                        "\(file.path) was changed by another command meanwhile and was left as it is; your draft is \(draft)"
+                        "\(file.path) was changed by another command meanwhile and was not replaced; your draft is \(draft)"
                     )
                 }
                 try Files.writeAtomically(text, to: file.path)
@@ -117,7 +117,7 @@ enum SettingsEditor {
     private static func open(_ path: String, _ context: ActionContext) async throws {
         let environment = context.host.environment
         let editor = environment["VISUAL"] ?? environment["EDITOR"] ?? "vi"
-        // An editor setting may carry arguments ("code --wait"), by custom split at blanks.
+        // By convention the variable may contain arguments ("code --wait"), split at spaces.
         let words = editor.split(separator: " ").map(String.init)
         guard let program = words.first else { throw HostError.editor("EDITOR is empty; set it to your editor") }
         let status: ChildStatus
@@ -126,7 +126,7 @@ enum SettingsEditor {
                 Command(program, Array(words.dropFirst()) + [path], environment: CommandEnvironment(environment)))
         } catch let error as any Failure {
             throw HostError.editor(
-                "the editor '\(editor)' cannot be started: \(error.message); set EDITOR to another one")
+                "cannot start the editor '\(editor)': \(error.message); set EDITOR to another one")
         }
         guard status == .exited(0) else {
             throw HostError.editor("the editor '\(editor)' failed, so nothing was changed")
@@ -143,7 +143,7 @@ enum SettingsEditor {
     }
 }
 
-/// Changes the person's settings for features, as `config set` does for the person.
+/// Lets features change the person's settings, as `config set` does.
 final class UserSettingsWriter: SettingsWriter {
     private let locations: Locations
 

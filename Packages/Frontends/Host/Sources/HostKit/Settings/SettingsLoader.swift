@@ -7,17 +7,17 @@ import Settings
 
 /// Finds the settings files and reads them.
 struct SettingsLoader {
-    /// A settings file is written by hand; one that is larger is something else.
+    /// People write settings files by hand; a larger file is not a settings file.
     static let largestFile = 4 << 20
     static let fileName = "config.json"
     static let projectFolder = ".martlet"
-    /// Moves everything that is ours into one folder.
+    /// The variable that moves all our files into one folder.
     static let homeVariable = "MARTLET_HOME"
-    /// What variables begin with that give a bundle its inputs.
+    /// The prefix of the variables that set inputs of a bundle.
     private static let inputPrefix = "MARTLET_INPUT_"
 
     let locations: Locations
-    /// The settings files there could be in the folder where the command runs and above it, the nearest first.
+    /// The possible project settings files in the current folder and above it, the nearest first.
     private let projectFiles: [String]
     private let environment: [String: String]
     private let catalogue: SettingsCatalogue
@@ -40,7 +40,7 @@ struct SettingsLoader {
         }
     }
 
-    /// How all files are now that settings come from, those among them that are not there.
+    /// The present state of all settings files, including those that do not exist.
     func marks() -> SettingsMarks {
         let own = locations.config.isEmpty ? [] : [locations.userFile]
         let trust = ProjectTrust(state: locations.state)
@@ -96,7 +96,7 @@ struct SettingsLoader {
         return unsafe String(cString: path)
     }
 
-    /// Each `.martlet/config.json` from here upwards; the home folder is no project of its own.
+    /// Each `.martlet/config.json` from this folder upwards. The home folder does not count as a project.
     private static func projectFiles(above folder: String, home: String?) -> [String] {
         var files: [String] = []
         var folder = folder
@@ -112,18 +112,18 @@ extension Locations {
     /// The machine's settings, the strongest first.
     var systemFiles: [String] { systemConfig.map { $0 + "/" + SettingsLoader.fileName } }
 
-    /// The person's own settings.
+    /// The person's settings.
     var userFile: String { config + "/" + SettingsLoader.fileName }
 
-    /// The project's settings, which need not exist.
+    /// The project's settings, which may not exist.
     var projectFile: String { project ?? "\(current)/\(SettingsLoader.projectFolder)/\(SettingsLoader.fileName)" }
 }
 
 extension Host {
-    /// All that is ignored so, a sentence for each feature.
+    /// All ignored settings, one sentence for each feature.
     var absences: [String] { Set(settings.ignored.map(\.feature)).sorted().map(absence) }
 
-    /// Says that what is set for a feature that is not in this build is ignored.
+    /// A sentence saying that the settings of a feature that is not in this build are ignored.
     public func absence(of feature: String) -> String {
         let origins = settings.ignored.filter { $0.feature == feature }.map(\.origin.words)
         let places = origins.enumerated().filter { !origins[..<$0.offset].contains($0.element) }.map(\.element)

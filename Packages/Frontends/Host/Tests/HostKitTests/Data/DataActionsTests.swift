@@ -5,7 +5,7 @@ import HostKit
 import JSON
 import Testing
 
-@Suite("The data on this machine")
+@Suite("Data actions")
 struct DataActionsTests {
     private func withStores(_ body: (inout Bench) async throws -> Void) async throws {
         try await withBench(StoreFeature.self) { bench in
@@ -16,7 +16,7 @@ struct DataActionsTests {
         }
     }
 
-    @Test("is listed, also where there is none yet") func list() async throws {
+    @Test("All stores are listed, including those without data") func list() async throws {
         try await withStores { bench in
             try Files.remove("\(bench.home)/kept/second")
             let rows = try await bench.perform("data.list").json
@@ -27,7 +27,7 @@ struct DataActionsTests {
         }
     }
 
-    @Test("is checked, and damage ends with 1") func check() async throws {
+    @Test("Damage found by the check exits with 1") func check() async throws {
         try await withStores { bench in
             let sound = try await bench.perform("data.check")
             #expect(sound.exit == .done)
@@ -40,7 +40,7 @@ struct DataActionsTests {
         }
     }
 
-    @Test("is saved into a new folder and comes back from there, when the person agrees") func backupAndRestore()
+    @Test("A backup is written to a new folder and restored from it, if the person agrees") func backupAndRestore()
         async throws
     {
         try await withStores { bench in
@@ -50,7 +50,7 @@ struct DataActionsTests {
 
             let unasked = await failure { try await bench.perform("data.restore", ["folder": .string(folder)]) }
             #expect(unasked?.exit == .unanswered)
-            #expect(unasked?.message.contains("by the copies in \(folder). Go on?") == true)
+            #expect(unasked?.message.contains("with the copies in \(folder). Continue?") == true)
             let absent = await failure { try await bench.perform("data.restore", ["folder": "/nonexistent"]) }
             #expect(absent?.code == "host.no-file")
             bench.answers = ["confirm.data.restore": false]
@@ -65,7 +65,7 @@ struct DataActionsTests {
         }
     }
 
-    @Test("is never saved over an older copy") func notEmpty() async throws {
+    @Test("A backup never overwrites an older one") func notEmpty() async throws {
         try await withStores { bench in
             try bench.write("precious", to: "\(bench.home)/saved/store.first.backup")
             let problem = await failure {
@@ -76,7 +76,7 @@ struct DataActionsTests {
         }
     }
 
-    @Test("is not restored from where no copy is") func noCopy() async throws {
+    @Test("A restore without a backup is refused") func noCopy() async throws {
         try await withStores { bench in
             try bench.write("x", to: "\(bench.home)/saved/store.first.backup")
             for arguments: JSONObject in [
@@ -90,7 +90,7 @@ struct DataActionsTests {
         }
     }
 
-    @Test("is replaced by nothing when one of the copies cannot be used") func badCopy() async throws {
+    @Test("A restore replaces nothing if one of the copies cannot be used") func badCopy() async throws {
         try await withStores { bench in
             let folder = "\(bench.home)/saved"
             try await bench.perform("data.backup", ["folder": .string(folder)])
@@ -106,7 +106,7 @@ struct DataActionsTests {
         }
     }
 
-    @Test("that is replaced is kept, and comes back from there") func kept() async throws {
+    @Test("A restore keeps the previous data, which can be restored too") func kept() async throws {
         try await withStores { bench in
             let folder = "\(bench.home)/saved"
             try await bench.perform("data.backup", ["folder": .string(folder)])
@@ -115,24 +115,24 @@ struct DataActionsTests {
             #expect(try bench.read("\(bench.home)/kept/first") == "one two")
             let data = "\(bench.home)/.local/share/martlet"
             let kept = try #require(try Files.list(data).map(\.name).first { $0.hasPrefix("replaced-") })
-            #expect(bench.output.notices == ["what was there before is kept in \(data)/\(kept)"])
+            #expect(bench.output.notices == ["the previous data is kept in \(data)/\(kept)"])
             try await bench.perform("data.restore", ["folder": .string("\(data)/\(kept)")], isAgreed: true)
             #expect(try bench.read("\(bench.home)/kept/first") == "newest")
         }
     }
 
-    @Test("that somebody works with is restored with a word about that") func inUse() async throws {
+    @Test("A restore while the data is in use reports the user") func inUse() async throws {
         try await withStores { bench in
             let folder = "\(bench.home)/saved"
             try await bench.perform("data.backup", ["folder": .string(folder)])
             try bench.write("", to: "\(bench.home)/kept/second.user")
             try await bench.perform(
                 "data.restore", ["folder": .string(folder), "stores": ["store.first"]], isAgreed: true)
-            #expect(bench.output.notices.first?.hasPrefix("the user of store.second may go on") == true)
+            #expect(bench.output.notices.first?.hasPrefix("the user of store.second may still use") == true)
         }
     }
 
-    @Test("that no command would open is named, and the other stores are looked at all the same") func refused()
+    @Test("A store that commands refuse to open is named, and the others are still checked") func refused()
         async throws
     {
         try await withStores { bench in
@@ -144,7 +144,7 @@ struct DataActionsTests {
         }
     }
 
-    @Test("that was set aside is named by list, check and doctor") func setAside() async throws {
+    @Test("Data that was set aside is named by list, check and doctor") func setAside() async throws {
         try await withStores { bench in
             let sound = try await bench.perform("doctor").json.array?.first { $0["id"] == "host.data" }
             #expect(sound?["state"] == "ok")
@@ -159,14 +159,14 @@ struct DataActionsTests {
         }
     }
 
-    @Test("gives back what it does not need") func compact() async throws {
+    @Test("Compacting frees unused space") func compact() async throws {
         try await withStores { bench in
             let rows = try await bench.perform("data.compact").json
             #expect(rows == [["store": "store.first", "freed": 1], ["store": "store.second", "freed": 0]])
         }
     }
 
-    @Test("is rid of what was deleted, with old copies, when the person agrees") func purge() async throws {
+    @Test("A purge removes deleted data and old copies, if the person agrees") func purge() async throws {
         try await withStores { bench in
             let (first, data) = ("\(bench.home)/kept/first", "\(bench.home)/.local/share/martlet")
             try bench.write("one (two) three", to: first)
@@ -174,7 +174,7 @@ struct DataActionsTests {
             let copy = "\(data)/replaced-20261101T000000Z/store.first.backup"
             try bench.write("old", to: copy)
             let asked = await failure { try await bench.perform("data.purge", ["stores": ["store.first"]]) }
-            #expect(asked?.message.contains("deleted in store.first, and 2 old copies. Go on?") == true)
+            #expect(asked?.message.contains("deleted data of store.first, and 2 old copies. Continue?") == true)
             #expect(try bench.read(first) == "one (two) three" && Files.exists(copy))
             let rows = try await bench.perform("data.purge", ["stores": ["store.first"]], isAgreed: true).json
             #expect(
@@ -185,11 +185,11 @@ struct DataActionsTests {
                     ]
                 ])
             #expect(try bench.read(first) == "one  three" && !Files.exists("\(data)/replaced-20261101T000000Z"))
-            #expect(bench.output.notices.last?.contains("are not reached") == true)
+            #expect(bench.output.notices.last?.contains("may still contain it") == true)
         }
     }
 
-    @Test("is not purged at all while somebody works with one of the stores") func purgeInUse() async throws {
+    @Test("A purge is refused while one of the stores is in use") func purgeInUse() async throws {
         try await withStores { bench in
             try bench.write("one (two)", to: "\(bench.home)/kept/first")
             try bench.write("", to: "\(bench.home)/kept/second.user")
@@ -200,7 +200,7 @@ struct DataActionsTests {
         }
     }
 
-    @Test("of a store that is not there is refused with the nearest") func unknown() async throws {
+    @Test("An unknown store is refused with the nearest name") func unknown() async throws {
         try await withStores { bench in
             let problem = await failure { try await bench.perform("data.check", ["stores": ["store.frist"]]) }
             #expect(problem?.message.contains("did you mean 'store.first'?") == true)

@@ -47,9 +47,9 @@ private func withOpen(
     #expect(await open.session.close() == [])
 }
 
-@Suite("A session whose settings files change", .timeLimit(.minutes(5)))
+@Suite("Changing settings files", .timeLimit(.minutes(5)))
 struct ChangedSettingsTests {
-    @Test("takes up what is written, what is added and what is removed")
+    @Test("A session picks up written, added and removed settings files")
     func written() async throws {
         try await withBench(WordFeature.self) { bench in
             try await withOpen(bench) { open in
@@ -67,7 +67,9 @@ struct ChangedSettingsTests {
         }
     }
 
-    @Test("keeps its settings while an editor rewrites the file, and takes up an empty file at the second look")
+    @Test(
+        "A session keeps its settings while an editor rewrites the file, and picks up an empty file at the second check"
+    )
     func emptied() async throws {
         try await withBench(WordFeature.self) { bench in
             try bench.write("{word: {word: 'one'}}", to: bench.userFile)
@@ -87,7 +89,7 @@ struct ChangedSettingsTests {
         }
     }
 
-    @Test("takes up what its own actions have set, at once")
+    @Test("A session picks up what its own actions have set, at once")
     func own() async throws {
         try await withBench(WordFeature.self) { bench in
             let session = bench.workbench.open()
@@ -106,7 +108,7 @@ struct ChangedSettingsTests {
     }
 
     @Test(
-        "stays with the settings from before where the new ones are wrong, and tells it once",
+        "A session keeps the previous settings if the new ones are invalid, and reports it once",
         arguments: [
             "{word: {word: ", "{word: {wrod: 'one'}}", "{word: {word: 3}}", "{features: {wrod: false}}",
         ])
@@ -117,7 +119,7 @@ struct ChangedSettingsTests {
                 try bench.write(text, to: bench.userFile)
                 for _ in 0..<3 { #expect(try await open.perform("word.say") == ["one", "none"]) }
                 #expect(open.output.notices.count == 1)
-                #expect(open.output.notices.first?.contains("hold on") == true)
+                #expect(open.output.notices.first?.contains("stay in use") == true)
                 #expect(open.output.notices.first?.contains(bench.userFile) == true)
                 try bench.write("{word: {word: 'two'}}", to: bench.userFile)
                 #expect(try await open.perform("word.say") == ["two", "none"])
@@ -126,7 +128,7 @@ struct ChangedSettingsTests {
         }
     }
 
-    @Test("that began with wrong ones takes up whatever there is")
+    @Test("A session that began with invalid settings picks up any change")
     func mended() async throws {
         try await withBench(WordFeature.self) { bench in
             try bench.write("{word: {wrod: 'one'}}", to: bench.userFile)
@@ -139,7 +141,7 @@ struct ChangedSettingsTests {
     }
 
     @Test(
-        "stays with a project's settings that somebody has changed, until the person trusts them or takes the trust back"
+        "A session keeps the previous settings of a changed project until the person trusts it again or stops trusting it"
     )
     func untrusted() async {
         await #expect(processExitsWith: .success) {
@@ -159,7 +161,7 @@ struct ChangedSettingsTests {
                     try bench.write("{word: {word: 'theirs', plain: 'theirs'}}", to: file)
                     for _ in 0..<3 { #expect(try await open.perform("word.say") == ["mine", "mine"]) }
                     #expect(open.output.notices.count == told + 1)
-                    #expect(open.output.notices.last?.contains("not trusted any more") == true)
+                    #expect(open.output.notices.last?.contains("no longer trusted") == true)
                     _ = try await open.perform("config.trust", project)
                     #expect(try await open.perform("word.say") == ["theirs", "theirs"])
                     try bench.write("{word: {word: 'others', plain: 'others'}}", to: file)

@@ -41,14 +41,14 @@ private struct AlsoFeature: Feature {
     func register(in registry: inout RegistryBuilder) { registry.uses(Library("libsame") { "1.0" }) }
 }
 
-@Suite("The doctor", .timeLimit(.minutes(5)))
+@Suite("Doctor", .timeLimit(.minutes(5)))
 struct DoctorTests {
     @Test(
-        "tells what it finds, how to mend it, and the exit code",
+        "The doctor reports what it finds, how to fix it, and the exit code",
         arguments: [
             ("ok", false, "ok", nil, .done), ("warning", false, "warning", "renew it", .done),
             ("warning", true, "warning", "renew it", .failed), ("failure", false, "failed", "bring it back", .failed),
-            ("silence", false, "failed", "give it more time with --limit, or see what it waits for", .failed),
+            ("silence", false, "failed", "allow more time with --limit, or find out what the check waits for", .failed),
         ] as [(String, Bool, JSON, JSON?, ExitCode)])
     func finds(found: String, isStrict: Bool, state: JSON, mend: JSON?, exit: ExitCode) async throws {
         try await withBench(ChecksFeature.self) { bench in
@@ -62,8 +62,7 @@ struct DoctorTests {
         }
     }
 
-    @Test("looks at settings, variables, folders, features and libraries whatever there is") func always() async throws
-    {
+    @Test("The doctor always checks settings, variables, folders, features and libraries") func always() async throws {
         try await withBench { bench in
             bench.variables = ["MARTLET_NONSENSE": "1"]
             let rows = try await bench.perform("doctor").json.array ?? []
@@ -77,7 +76,7 @@ struct DoctorTests {
         }
     }
 
-    @Test("names a library once, however many features use it") func libraries() async throws {
+    @Test("The doctor names a library once, however many features use it") func libraries() async throws {
         try await withBench(ChecksFeature.self) { bench in
             bench.features += [BuiltInFeature(AlsoFeature.self)]
             let rows = try await bench.perform("doctor").json.array ?? []
@@ -85,7 +84,7 @@ struct DoctorTests {
         }
     }
 
-    @Test("finds a folder that is none") func folder() async throws {
+    @Test("The doctor reports a folder that is not a folder") func folder() async throws {
         try await withBench { bench in
             try bench.write("", to: bench.home + "/.local/share/martlet")
             let rows = try await bench.perform("doctor").json.array ?? []

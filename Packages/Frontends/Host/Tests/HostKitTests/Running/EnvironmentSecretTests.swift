@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Secrets in the environment")
 struct EnvironmentSecretTests {
-    @Test("are taken out by the names of their variables, whoever uses them")
+    @Test("Values of variables with secret-like names are redacted everywhere")
     func learnt() async throws {
         try await withBench { bench in
             bench.variables = [
@@ -20,7 +20,7 @@ struct EnvironmentSecretTests {
         }
     }
 
-    @Test("are not what is short, what only names a file, and what other variables hold")
+    @Test("Short values, names of files, and values of other variables are not redacted")
     func harmless() async throws {
         try await withBench { bench in
             let file = "\(bench.home)/key.json"

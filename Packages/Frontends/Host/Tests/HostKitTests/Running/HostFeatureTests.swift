@@ -3,9 +3,9 @@ import HostKit
 import JSON
 import Testing
 
-@Suite("The host as a feature", .timeLimit(.minutes(5)))
+@Suite("HostFeature", .timeLimit(.minutes(5)))
 struct HostFeatureTests {
-    @Test("keeps the rules of every feature") func conforms() async {
+    @Test("The feature keeps the rules of every feature") func conforms() async {
         await #expect(processExitsWith: .success) {
             try await withBench { bench in
                 let violations = try await FeatureConformance.violations(

@@ -4,15 +4,15 @@ import HostKit
 import Testing
 
 /// The loop may be used once a process, so each test has a process of its own.
-@Suite("The main loop", .timeLimit(.minutes(5)))
+@Suite("MainLoop", .timeLimit(.minutes(5)))
 struct MainLoopTests {
-    @Test("gives the code of its work") func result() async {
+    @Test("The main loop returns the exit code of its work") func result() async {
         await #expect(processExitsWith: .exitCode(5)) {
             exit(MainLoop.run { _ in .toolFailed }.rawValue)
         }
     }
 
-    @Test("cancels its work at a signal, and the code is the signal's") func interrupted() async {
+    @Test("A signal cancels the work, and determines the exit code") func interrupted() async {
         await #expect(processExitsWith: .exitCode(130)) {
             let code = MainLoop.run { _ in
                 kill(getpid(), SIGINT)
@@ -31,14 +31,14 @@ struct MainLoopTests {
         }
     }
 
-    @Test("lets its work clean up at every signal that ends a program") func otherEndings() async {
+    @Test("The work can clean up at every signal that ends a program") func otherEndings() async {
         await #expect(processExitsWith: .exitCode(143)) { await Ended.by(SIGQUIT) }
         await #expect(processExitsWith: .exitCode(143)) { await Ended.by(SIGUSR1) }
         await #expect(processExitsWith: .exitCode(143)) { await Ended.by(SIGUSR2) }
         await #expect(processExitsWith: .exitCode(143)) { await Ended.by(SIGALRM) }
     }
 
-    @Test("leaves work that does not end, when its patience is over") func patience() async {
+    @Test("Work that does not end is abandoned after the patience") func patience() async {
         await #expect(processExitsWith: .exitCode(143)) {
             let code = MainLoop.run(patience: .milliseconds(100)) { _ in
                 kill(getpid(), SIGTERM)
@@ -49,7 +49,7 @@ struct MainLoopTests {
         }
     }
 
-    @Test("runs work that moves away and comes back") func returns() async {
+    @Test("Work may move to another executor and come back") func returns() async {
         await #expect(processExitsWith: .exitCode(1)) {
             let code = MainLoop.run { loop in
                 var sum = 0

@@ -65,7 +65,7 @@ private struct LivingFeature: RunningFeature {
     }
 }
 
-@Suite("Doing an action", .timeLimit(.minutes(5)))
+@Suite("Performing an action", .timeLimit(.minutes(5)))
 struct PerformTests {
     private func withLiving(_ number: Int, _ body: (inout Bench, Diary) async throws -> Void) async throws {
         try await withBench(LivingFeature.self) { bench in
@@ -74,14 +74,14 @@ struct PerformTests {
         }
     }
 
-    @Test("starts its feature before and stops it after") func lives() async throws {
+    @Test("The feature of an action starts before it and stops after it") func lives() async throws {
         try await withLiving(1) { bench, diary in
             try await bench.perform("living.work")
             #expect(diary.lines == ["start", "action", "stop"])
         }
     }
 
-    @Test("at once starts nothing") func instant() async throws {
+    @Test("An instant action starts nothing") func instant() async throws {
         try await withLiving(2) { bench, diary in
             try await bench.perform("living.look")
             try await bench.perform("version")
@@ -89,7 +89,7 @@ struct PerformTests {
         }
     }
 
-    @Test("that takes too long is cancelled, and its feature stopped") func timeout() async throws {
+    @Test("An action that takes too long is cancelled, and its feature stopped") func timeout() async throws {
         try await withLiving(3) { bench, diary in
             let problem = await failure { try await bench.perform("living.wait", limit: .milliseconds(50)) }
             #expect(problem?.code == "host.timed-out")
@@ -99,7 +99,7 @@ struct PerformTests {
         }
     }
 
-    @Test("of a feature that did not start is refused with the reason") func failedFeature() async throws {
+    @Test("An action of a feature that did not start is refused with the reason") func failedFeature() async throws {
         try await withLiving(4) { bench, diary in
             bench.options.settings.append("living.fails=true")
             let problem = await failure { try await bench.perform("living.work") }
@@ -109,7 +109,7 @@ struct PerformTests {
         }
     }
 
-    @Test("of a feature that is off, or not asked for, is not possible") func off() async throws {
+    @Test("An action of a feature that is off, or left out by --only, is refused") func off() async throws {
         try await withLiving(5) { bench, diary in
             bench.options.settings.append("features.living=false")
             #expect(await failure { try await bench.perform("living.work") }?.code == "registry.no-action")

@@ -84,7 +84,7 @@ private struct SeekingFeature: Feature {
     }
 }
 
-@Suite("Actions of a session", .timeLimit(.minutes(5)))
+@Suite("WorkbenchSession", .timeLimit(.minutes(5)))
 struct SessionTests {
     /// The result of an action that the person does.
     private func result(
@@ -99,7 +99,7 @@ struct SessionTests {
         try await result(of: "slow.look", in: session, limit: .seconds(60))
     }
 
-    @Test("share what they need: it is started once, all wait for it, and it is stopped in the end")
+    @Test("Actions share a feature: it starts once, all of them wait for it, and it stops at the end")
     func shared() async throws {
         try await withBench(SlowFeature.self) { bench in
             let session = bench.workbench.open()
@@ -114,7 +114,7 @@ struct SessionTests {
         }
     }
 
-    @Test("find a capability with its feature running, and none where nobody provides it")
+    @Test("A capability is found with its feature running, or not at all if there is no provider")
     func provider() async throws {
         try await withBench(SlowFeature.self, SeekingFeature.self) { bench in
             let session = bench.workbench.open()
@@ -124,7 +124,7 @@ struct SessionTests {
         }
     }
 
-    @Test("are refused at the door where their caller may not do them, and are done where that is who may")
+    @Test("An action is refused if its caller lacks the right, and performed if the caller has it")
     func callers() async throws {
         try await withBench(SlowFeature.self) { bench in
             let session = bench.workbench.open()
@@ -160,7 +160,7 @@ struct SessionTests {
         }
     }
 
-    @Test("lend their person to nothing that runs in the background")
+    @Test("Background work cannot ask the person of an action")
     func background() async throws {
         try await withBench(SlowFeature.self) { bench in
             let session = bench.workbench.open()
@@ -172,7 +172,7 @@ struct SessionTests {
         }
     }
 
-    @Test("are refused once it is closed, and it is closed once")
+    @Test("A closed session refuses actions, and closes only once")
     func closed() async throws {
         try await withBench(SlowFeature.self) { bench in
             let session = bench.workbench.open()
@@ -186,7 +186,7 @@ struct SessionTests {
         }
     }
 
-    @Test("are given up when their caller was cancelled, long before their time is over")
+    @Test("An action whose caller was cancelled is abandoned long before its limit")
     func cancelled() async throws {
         try await withBench(SlowFeature.self) { bench in
             let session = bench.workbench.open()
@@ -200,7 +200,7 @@ struct SessionTests {
         }
     }
 
-    @Test("give up what takes too long, even where it does not listen")
+    @Test("An action that exceeds its limit is abandoned, even if it does not react")
     func limit() async throws {
         try await withBench(SeekingFeature.self) { bench in
             let session = bench.workbench.open()
@@ -213,7 +213,7 @@ struct SessionTests {
 
 @Suite("Trust in a project's bundles", .timeLimit(.minutes(5)))
 struct TrustedBundlesTests {
-    @Test("holds for exactly what was read, and goes with the trust in the project")
+    @Test("Trust applies to exactly the content that was read, and ends with the trust in the project")
     func content() async throws {
         try await withBench { bench in
             let bundle = "\(bench.home)/work/.martlet/bundles/a.yaml"
@@ -225,9 +225,9 @@ struct TrustedBundlesTests {
             let trusted = try await bench.perform("config.trust", ["path": .string("\(bench.home)/work")]).json
             #expect(trusted["bundles"] == [.string(bundle)])
             #expect(try isTrusted("name: a") && !isTrusted("name: b"))
-            #expect(!bench.output.notices.joined().contains("was trusted already"))
+            #expect(!bench.output.notices.joined().contains("is already trusted"))
             try await bench.perform("config.trust", ["path": .string("\(bench.home)/work")])
-            #expect(bench.output.notices.last?.contains("was trusted already") == true)
+            #expect(bench.output.notices.last?.contains("is already trusted") == true)
             try await bench.perform("config.untrust", ["path": .string("\(bench.home)/work")])
             #expect(try !isTrusted("name: a"))
         }

@@ -6,7 +6,7 @@ import HostKit
 import JSON
 import Testing
 
-@Suite("A change of the settings")
+@Suite("Changing settings")
 struct ConfigFileTests {
     private static let text = """
         // Mine.
@@ -19,7 +19,7 @@ struct ConfigFileTests {
 
         """
 
-    @Test("keeps comments, order and everything else") func keeps() async throws {
+    @Test("A change keeps comments, order and everything else") func keeps() async throws {
         try await withBench(SampleFeature.self) { bench in
             try bench.write(Self.text, to: bench.userFile)
             try await bench.perform("config.set", ["key": "sample.depth", "value": "4"])
@@ -36,7 +36,7 @@ struct ConfigFileTests {
         }
     }
 
-    @Test("makes the file and its folders") func makes() async throws {
+    @Test("A change creates the file and its folders") func makes() async throws {
         try await withBench(SampleFeature.self) { bench in
             let row = try await bench.perform("config.set", ["key": "sample.depth", "value": "5"]).json
             #expect(row["file"]?.string == bench.userFile)
@@ -45,7 +45,7 @@ struct ConfigFileTests {
     }
 
     @Test(
-        "is refused where the file is broken, and changes nothing",
+        "A change of a broken file is refused and changes nothing",
         arguments: ["{", "nonsense", "{\"a\":1,\"a\":2}", "[]"])
     func refused(text: String) async throws {
         try await withBench(SampleFeature.self) { bench in
@@ -59,7 +59,7 @@ struct ConfigFileTests {
     }
 
     @Test(
-        "is refused for what is no setting or no value of it",
+        "A change to an unknown setting or an invalid value is refused",
         arguments: [
             ("sample.dpeth", "1", "settings.unknown", "depth"),
             ("sample.depth", "deep", "settings.invalid", "whole number"),
@@ -78,7 +78,7 @@ struct ConfigFileTests {
         }
     }
 
-    @Test("made at the same time by many is there in the end") func concurrent() async throws {
+    @Test("Concurrent changes are all kept") func concurrent() async throws {
         try await withBench(SampleFeature.self) { bench in
             let bench = bench
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -100,7 +100,7 @@ struct ConfigFileTests {
     }
 
     @Test(
-        "waits while another command changes settings",
+        "A change waits while another command changes settings",
         arguments: [
             ("config.set", ["key": "sample.depth", "value": "4"]),
             ("config.set", ["key": "sample.depth", "value": "4", "project": true]),
@@ -122,7 +122,7 @@ struct ConfigFileTests {
         }
     }
 
-    @Test("that takes away what is not there says so, and is refused for what is no setting")
+    @Test("Removing an unset value says so, and removing an unknown setting is refused")
     func unsetAbsent() async throws {
         try await withBench(SampleFeature.self) { bench in
             let row = try await bench.perform("config.unset", ["key": "sample.depth"]).json
@@ -130,12 +130,12 @@ struct ConfigFileTests {
             #expect(bench.output.notices == ["sample.depth was not set in \(bench.userFile), so nothing was changed"])
             let problem = await failure { try await bench.perform("config.unset", ["key": "sample.dpeth"]) }
             #expect(problem?.code == "settings.unknown" && problem?.exit == .usage)
-            #expect(problem?.message.contains("nothing of that name is set in") == true)
+            #expect(problem?.message.contains("nothing with that name is set in") == true)
             #expect(problem?.message.contains("did you mean 'sample.depth'?") == true)
         }
     }
 
-    @Test("removes a key that no build knows any more") func unsetUnknown() async throws {
+    @Test("A key that no build knows any more can be removed") func unsetUnknown() async throws {
         try await withBench(SampleFeature.self) { bench in
             try bench.write("{gone: {key: 1}, sample: {depth: 2}}", to: bench.userFile)
             #expect(bench.workbench.failure != nil)

@@ -22,7 +22,7 @@ private final class ScriptedPerson: Interaction {
     }
 }
 
-@Suite("The editor of the settings", .timeLimit(.minutes(5)))
+@Suite("Settings editor", .timeLimit(.minutes(5)))
 struct EditorTests {
     /// An editor that does a line of shell to the file that it is given.
     private func editor(_ bench: Bench, _ script: String) throws -> String {
@@ -33,7 +33,7 @@ struct EditorTests {
         return path
     }
 
-    @Test("changes the file when what it leaves is sound") func valid() async throws {
+    @Test("A valid edit changes the file") func valid() async throws {
         try await withBench(SampleFeature.self) { bench in
             bench.variables = ["EDITOR": try editor(bench, "echo '{sample: {depth: 7}} // mine' >\"$file\"")]
             try await bench.perform("config.edit", interaction: ScriptedPerson([]))
@@ -44,7 +44,7 @@ struct EditorTests {
         }
     }
 
-    @Test("changes nothing when another command changed the file meanwhile, and the draft stays")
+    @Test("A file that another command changed meanwhile is not replaced, and the draft stays")
     func overtaken() async throws {
         try await withBench(SampleFeature.self) { bench in
             try bench.write("{}", to: bench.userFile)
@@ -61,7 +61,7 @@ struct EditorTests {
         }
     }
 
-    @Test("is opened again on what is not sound, when the person wants to go on") func again() async throws {
+    @Test("After an invalid edit, the editor opens again if the person wants to continue") func again() async throws {
         try await withBench(SampleFeature.self) { bench in
             bench.variables = [
                 "EDITOR": try editor(
@@ -77,7 +77,8 @@ struct EditorTests {
         }
     }
 
-    @Test("leaves the file and keeps the draft, when the person does not") func keepsDraft() async throws {
+    @Test("After an invalid edit, the file stays and the draft is kept if the person does not want to continue")
+    func keepsDraft() async throws {
         try await withBench(SampleFeature.self) { bench in
             try bench.write("{sample: {depth: 2}}", to: bench.userFile)
             bench.variables = ["EDITOR": try editor(bench, "echo 'oops' >\"$file\"")]
@@ -89,7 +90,7 @@ struct EditorTests {
         }
     }
 
-    @Test("that fails or is not there changes nothing", arguments: ["false", "/nonexistent/editor", " "])
+    @Test("An editor that fails or is missing changes nothing", arguments: ["false", "/nonexistent/editor", " "])
     func fails(editor: String) async throws {
         try await withBench(SampleFeature.self) { bench in
             bench.variables = ["EDITOR": editor]
@@ -102,7 +103,7 @@ struct EditorTests {
         }
     }
 
-    @Test("that fails after something was written keeps the draft") func failsLate() async throws {
+    @Test("An editor that fails after writing keeps the draft") func failsLate() async throws {
         try await withBench(SampleFeature.self) { bench in
             bench.variables = ["EDITOR": try editor(bench, "echo '{sample: {depth: 7}}' >\"$file\"; exit 3")]
             let problem = await failure { try await bench.perform("config.edit", interaction: ScriptedPerson([])) }
@@ -111,7 +112,7 @@ struct EditorTests {
         }
     }
 
-    @Test("is not opened where nobody could use it") func headless() async throws {
+    @Test("The editor is not opened if nobody could use it") func headless() async throws {
         try await withBench { bench in
             let problem = await failure { try await bench.perform("config.edit") }
             #expect(problem?.exit == .unanswered)

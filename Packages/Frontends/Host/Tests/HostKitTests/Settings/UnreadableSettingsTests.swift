@@ -5,10 +5,10 @@ import JSON
 import Settings
 import Testing
 
-@Suite("A settings file", .timeLimit(.minutes(5)))
+@Suite("Settings file", .timeLimit(.minutes(5)))
 struct UnreadableSettingsTests {
     @Test(
-        "that cannot be read is a problem that names it, and stops nothing that mends it",
+        "An unreadable settings file is a named problem, and does not stop commands that fix it",
         arguments: [
             ([UInt8]("{\"a\": \"\u{0}".utf8), ":1:"), ([0x7B, 0x22, 0xFF, 0x22, 0x3A, 0x31, 0x7D], ":1:"),
             (Array(repeating: UInt8(ascii: " "), count: (4 << 20) + 1), "config.json"),
@@ -29,7 +29,7 @@ struct UnreadableSettingsTests {
         }
     }
 
-    @Test("that is a folder or a pipe is refused without waiting for it", arguments: ["mkdir", "mkfifo"])
+    @Test("A folder or a pipe in place of a settings file is refused without waiting", arguments: ["mkdir", "mkfifo"])
     func noFile(make: String) async throws {
         try await withBench { bench in
             try bench.write("", to: bench.userFile)
@@ -41,7 +41,7 @@ struct UnreadableSettingsTests {
         }
     }
 
-    @Test("may have a line of a megabyte") func longLine() async throws {
+    @Test("A settings file may have a line of a megabyte") func longLine() async throws {
         try await withBench { bench in
             let comment = String(repeating: "x", count: 1 << 20)
             try bench.write("{/*\(comment)*/ \"profile\": \"work\", profiles: {work: {}}}", to: bench.userFile)
@@ -50,7 +50,7 @@ struct UnreadableSettingsTests {
     }
 
     @Test(
-        "may begin with a byte order mark, or be empty of settings",
+        "A settings file may begin with a byte order mark, or contain no settings",
         arguments: ["\u{FEFF}{}", "{}", "// nothing\n{}\n"])
     func harmless(text: String) async throws {
         try await withBench { bench in
@@ -59,7 +59,7 @@ struct UnreadableSettingsTests {
         }
     }
 
-    @Test("moves with MARTLET_HOME") func moved() async throws {
+    @Test("The settings file moves with MARTLET_HOME") func moved() async throws {
         try await withBench(SampleFeature.self) { bench in
             bench.variables = ["MARTLET_HOME": bench.home + "/ours"]
             try await bench.perform("config.set", ["key": "sample.depth", "value": "4"])
@@ -67,7 +67,7 @@ struct UnreadableSettingsTests {
         }
     }
 
-    @Test("is not needed where there is no home") func noHome() async throws {
+    @Test("Without a home folder, no settings file is needed") func noHome() async throws {
         try await withBench { bench in
             bench.variables = ["HOME": ""]
             _ = try await bench.perform("version")

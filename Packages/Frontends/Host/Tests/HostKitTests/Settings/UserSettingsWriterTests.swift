@@ -31,7 +31,7 @@ private struct WritingFeature: Feature {
     }
 }
 
-@Suite("Settings that a feature writes", .timeLimit(.minutes(5)))
+@Suite("UserSettingsWriter", .timeLimit(.minutes(5)))
 struct UserSettingsWriterTests {
     private func write(_ bench: Bench, _ values: [(String, JSON?)]) async throws {
         let pairs = JSON.array(values.map { .array([.string($0.0), $0.1 ?? .null]) })
@@ -39,7 +39,7 @@ struct UserSettingsWriterTests {
         #expect(path.string == bench.userFile)
     }
 
-    @Test("make the file, and keep the comments and the order of one that is there")
+    @Test("Writing creates the file, and keeps the comments and the order of an existing one")
     func comments() async throws {
         try await withBench(WritingFeature.self, SampleFeature.self) { bench in
             try await write(bench, [("sample.depth", 4)])
@@ -60,7 +60,7 @@ struct UserSettingsWriterTests {
         }
     }
 
-    @Test("are several in one step: set, replaced and removed")
+    @Test("Several changes are made in one step: set, replace and remove")
     func several() async throws {
         try await withBench(WritingFeature.self, SampleFeature.self) { bench in
             try bench.write(
@@ -80,7 +80,7 @@ struct UserSettingsWriterTests {
         }
     }
 
-    @Test("that are removed and were never there change nothing")
+    @Test("Removing values that do not exist changes nothing")
     func nothing() async throws {
         try await withBench(WritingFeature.self, SampleFeature.self) { bench in
             let text = "{sample: {depth: 1}} // mine\n"
@@ -90,7 +90,7 @@ struct UserSettingsWriterTests {
         }
     }
 
-    @Test("written at the same time by many are all there in the end")
+    @Test("Concurrent writes are all kept")
     func concurrent() async throws {
         try await withBench(WritingFeature.self, SampleFeature.self) { bench in
             try bench.write("// Mine.\n{}\n", to: bench.userFile)
@@ -116,7 +116,7 @@ struct UserSettingsWriterTests {
     }
 
     @Test(
-        "are refused where the file is damaged, which stays as it is",
+        "Writing to a damaged file is refused and leaves it unchanged",
         arguments: ["{", "{a: 1 b}", "[]", "{'a': 1, 'a': 2}"])
     func damaged(text: String) async throws {
         try await withBench(WritingFeature.self, SampleFeature.self) { bench in
@@ -136,7 +136,7 @@ struct UserSettingsWriterTests {
         }
     }
 
-    @Test("in which one change cannot be made are none")
+    @Test("If one change cannot be made, none is")
     func allOrNothing() async throws {
         try await withBench(WritingFeature.self, SampleFeature.self) { bench in
             let text = "{sample: {depth: 1}, writing: 'no object'}"

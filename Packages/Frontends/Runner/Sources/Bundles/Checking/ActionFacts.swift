@@ -2,18 +2,18 @@ public import Capabilities
 import Expressions
 import JSON
 
-/// What has to be known of an action to check a step that does it. The registry of the program knows it.
+/// What a check needs to know about an action. The registry of the program provides it.
 public struct ActionFacts: Sendable {
     public let id: String
-    /// How far it goes without a flag that makes it destroy something.
+    /// Its effect without a flag that makes it destroy something.
     private let usual: Effect
-    /// Whether it leaves this machine, or costs something.
+    /// Whether it sends data to other machines or costs money.
     public let sends: Bool
     private let destroyingFlag: String?
     public let offer: ActionOffer
     public let parameters: [Parameter]
     public let result: Schema
-    /// Why it cannot be done here, such as that its feature is off.
+    /// Why it is not available, such as a feature that is off.
     public let problem: String?
 
     public struct Parameter: Sendable {
@@ -46,7 +46,7 @@ public struct ActionFacts: Sendable {
         self.problem = problem
     }
 
-    /// How far it goes in a step, as far as that is known before a run.
+    /// Its effect in a step, as far as it is known before a run.
     func effect(of step: Step) -> Effect {
         guard let destroyingFlag, case .object(let members) = step.arguments,
             members.first(where: { $0.name == destroyingFlag })?.value.constant == true
@@ -55,18 +55,18 @@ public struct ActionFacts: Sendable {
     }
 }
 
-/// What bundles are checked against.
+/// The program that bundles are checked against.
 public protocol BundleSurroundings: Sendable {
-    /// What is around a run, as far as a bundle may reach it.
+    /// What a bundle may reach in a run.
     var reach: BundleReach { get }
-    /// An action by its id or its alias.
+    /// An action by id or alias.
     func action(_ name: String) -> ActionFacts?
-    /// Why there is no such action, where that is known: the feature that would have it is off.
+    /// Why an action is missing, if known: its feature is off.
     func absence(ofAction name: String) -> String?
-    /// Every id and alias, for suggestions.
+    /// All ids and aliases, for suggestions.
     var actionNames: [String] { get }
-    /// Why a feature cannot be used; nil when it can.
+    /// Why a feature is not available; nil if it is.
     func problem(ofFeature id: String) -> String?
-    /// The text of another bundle's file, by its path from the folder of the one that names it.
+    /// The text of another bundle, by its path relative to the folder of the bundle that names it.
     func bundle(_ path: String, besides file: String) throws(BundleFailure) -> BundleSource
 }

@@ -2,17 +2,17 @@ public import Capabilities
 import Expressions
 import JSON
 
-/// Finds out, before anything runs, what would go wrong: actions that are not there, values of the wrong type, results
-/// that have no such member, and what was not permitted. Everything is told at once.
+/// Finds problems before anything runs: unknown actions, values of the wrong type, results without the named member,
+/// and missing permissions. All problems are reported at once.
 public struct BundleCheck {
     private let surroundings: any BundleSurroundings
     private var problems: [BundleProblem] = []
-    /// The bundles that steps run, by their files.
+    /// The bundles that steps run, by file.
     private var inner: [String: (bundle: Bundle, grant: Grant)] = [:]
-    /// The bundles around this one, so that none runs itself.
+    /// The bundles around this one, so that no bundle runs itself.
     private var files: [String] = []
 
-    /// What was checked already: a bundle that several steps run with the same rights is checked once.
+    /// Finished checks. A bundle that several steps run with the same rights is checked once.
     private var checked: Set<Checked> = []
 
     private struct Checked: Hashable {
@@ -20,28 +20,28 @@ public struct BundleCheck {
         let grant: Grant
     }
 
-    /// How deep bundles run bundles.
+    /// How deep bundles can run other bundles.
     public static let deepest = 64
-    /// How many bundles are checked with how many rights, so that a check comes to an end.
+    /// The maximum number of pairs of bundle and rights, so that a check ends.
     static let most = 1_000
 
     private init(_ surroundings: any BundleSurroundings) {
         self.surroundings = surroundings
     }
 
-    /// What came of a check.
+    /// The result of a check.
     public struct Result: Sendable {
-        /// Everything that is wrong with a bundle and with those that it runs, in the order of the lines.
+        /// All problems of the bundle and of the bundles that it runs, by line.
         public let problems: [BundleProblem]
-        /// What the bundle may do.
+        /// The rights of the bundle.
         public let grant: Grant
-        /// Each bundle that a step runs, at any depth, and what it may do, for what else has to be known of it before.
+        /// Each bundle that a step runs, at any depth, and its rights.
         public let inner: [(bundle: Bundle, grant: Grant)]
     }
 
     /// - Parameters:
-    ///   - problems: those that reading the bundle has found.
-    ///   - grant: that of the caller who runs the bundle.
+    ///   - problems: the problems that reading the bundle found.
+    ///   - grant: the rights of the caller who runs the bundle.
     public static func check(
         _ bundle: Bundle, _ problems: [BundleProblem] = [], within grant: Grant = .person,
         in surroundings: any BundleSurroundings
@@ -55,7 +55,7 @@ public struct BundleCheck {
             grant: grant.narrowed(by: bundle.grant(in: surroundings.reach)), inner: inner)
     }
 
-    /// The problems alone.
+    /// Only the problems.
     public static func problems(of bundle: Bundle, in surroundings: any BundleSurroundings) -> [BundleProblem] {
         check(bundle, in: surroundings).problems
     }
@@ -72,7 +72,7 @@ public struct BundleCheck {
         var results: [String: Schema] = [:]
         for step in bundle.allSteps {
             switch step.work {
-            // What is no action at all was told when the bundle was read.
+            // Reading the bundle has already reported a missing action.
             case .action(""): continue
             case .action(let name):
                 guard let action = surroundings.action(name) else {
@@ -81,7 +81,7 @@ public struct BundleCheck {
                         ?? ActionHint.text(for: name, among: surroundings.actionNames)
                     problems.append(
                         bundle.source.problem(
-                            "there is no action '\(PlainText.escape(name))'\(reason)", at: step.path + ["action"]))
+                            "unknown action '\(PlainText.escape(name))'\(reason)", at: step.path + ["action"]))
                     continue
                 }
                 results[step.id] = step.spread == nil ? action.result : .array(action.result)
@@ -93,14 +93,14 @@ public struct BundleCheck {
         problems += ResultCheck.problems(of: bundle, results)
     }
 
-    /// The folders that it names, and the secrets that it takes into its environment.
+    /// Checks the folders in its permissions and the secrets in its environment.
     private mutating func checkReach(_ bundle: Bundle, _ grant: Grant) {
         for (index, path) in (bundle.permissions.paths ?? []).enumerated() {
             do throws(BundleReachError) { _ = try surroundings.reach.root(path) } catch {
                 let place = ["permissions", "paths", String(index)]
                 let shown = PlainText.escape(path)
                 problems.append(
-                    bundle.source.problem("the folder \(shown) cannot be opened: \(error.reason)", at: place))
+                    bundle.source.problem("cannot open the folder \(shown): \(error.reason)", at: place))
             }
         }
         for (name, value) in bundle.environment {
@@ -127,7 +127,7 @@ public struct BundleCheck {
         for (name, template) in members {
             guard let parameter = action.parameters.first(where: { $0.name == name }) else {
                 add(
-                    "'\(name)' is no parameter of \(action.id)\(Suggestion.text(for: name, among: names))",
+                    "'\(name)' is not a parameter of \(action.id)\(Suggestion.text(for: name, among: names))",
                     at: ["with", name], key: true)
                 continue
             }
@@ -151,7 +151,7 @@ public struct BundleCheck {
         }
     }
 
-    /// What may not be reached of all that a value names.
+    /// Why values of a parameter may not be used; empty if they may.
     private func refusals(of value: JSON, _ parameter: ActionFacts.Parameter, _ grant: Grant) -> [String] {
         parameter.schema.requests(in: value, from: surroundings.reach.current).compactMap { request in
             if case .deny(let rule, let mend) = grant.decide(request) { "\(rule); \(mend)" } else { nil }
@@ -164,25 +164,25 @@ public struct BundleCheck {
             let source = try surroundings.bundle(path, besides: bundle.source.file)
             if files.contains(source.file) {
                 let way = (files + [source.file]).joined(separator: " runs ")
-                return problems.append(bundle.source.problem("a bundle would run itself: \(way)", at: place))
+                return problems.append(bundle.source.problem("the bundle would run itself: \(way)", at: place))
             }
             if files.count >= Self.deepest {
                 return problems.append(
-                    bundle.source.problem("bundles run bundles more than \(Self.deepest) levels deep", at: place))
+                    bundle.source.problem("bundles are nested deeper than \(Self.deepest) levels", at: place))
             }
             let (inner, wrong) = Bundle.reading(source)
-            if !wrong.isEmpty { problems.append(bundle.source.problem("'\(path)' cannot be run", at: place)) }
+            if !wrong.isEmpty { problems.append(bundle.source.problem("cannot run '\(path)'", at: place)) }
             problems += wrong
             self.inner[source.file] = (inner, grant.narrowed(by: inner.grant(in: surroundings.reach)))
             checkInputs(of: inner, step, bundle)
             guard checked.insert(Checked(file: source.file, grant: grant)).inserted else { return }
             if checked.count > Self.most {
                 return problems.append(
-                    bundle.source.problem("bundles run bundles in more than \(Self.most) ways", at: place))
+                    bundle.source.problem("bundles run each other in more than \(Self.most) ways", at: place))
             }
             check(inner, within: grant)
         } catch {
-            problems.append(bundle.source.problem("'\(path)' cannot be run", at: place))
+            problems.append(bundle.source.problem("cannot run '\(path)'", at: place))
             problems += error.problems
         }
     }
@@ -195,7 +195,7 @@ public struct BundleCheck {
             guard let input = inner.inputs.first(where: { $0.name == name }) else {
                 let near = Suggestion.text(for: name, among: names)
                 problems.append(
-                    bundle.source.problem("'\(name)' is no input of \(inner.name)\(near)", at: path, key: true))
+                    bundle.source.problem("'\(name)' is not an input of \(inner.name)\(near)", at: path, key: true))
                 continue
             }
             guard let value = template.constant else { continue }
@@ -214,7 +214,7 @@ extension EnvironmentValue {
     /// The variable that it is read from.
     var variable: String? { if case .variable(let name, _) = self { name } else { nil } }
 
-    /// The secret that it is: one of the vault, or a variable that is called like one.
+    /// The secret behind it: a secret of the vault, or a variable whose name looks like a secret.
     public var secret: SecretName? {
         switch self {
         case .secret(let name): return SecretName(name)
@@ -222,7 +222,7 @@ extension EnvironmentValue {
             let endings = [
                 "KEY", "TOKEN", "PASSWORD", "PASSPHRASE", "SECRET", "CREDENTIALS", "PASSWD", "_PASS", "_PWD", "_PAT",
             ]
-            // One of several, as in TOKEN_2.
+            // A numbered name, as in TOKEN_2.
             let word = name.uppercased().reversed().drop { $0 == "_" || $0.isNumber }.reversed()
             return endings.contains(where: String(word).hasSuffix) ? SecretName(name) : nil
         case .value: return nil
@@ -230,10 +230,10 @@ extension EnvironmentValue {
     }
 }
 
-/// Compares what a bundle takes from the results of its steps with what their actions give.
+/// Checks whether the members that a bundle reads from results exist in the results of the actions.
 struct ResultCheck {
     private let bundle: Bundle
-    /// The shapes of the results, by the ids of the steps.
+    /// The schemas of the results, by step id.
     private let results: [String: Schema]
     private var problems: [BundleProblem] = []
 
@@ -265,7 +265,7 @@ struct ResultCheck {
         }
     }
 
-    /// `steps.ID.result.member`, as far as the shape of the result is known.
+    /// Checks `steps.ID.result.member` as far as the schema of the result is known.
     private mutating func check(_ reference: Expression.Reference, at path: [String]) {
         guard reference.path.count > 3, reference.path[0] == "steps", reference.path[2] == "result",
             var shape = results[reference.path[1]]
@@ -287,7 +287,7 @@ struct ResultCheck {
             default:
                 problems.append(
                     bundle.source.problem(
-                        "\(way) is a single value and has no '\(name)'", at: path, offset: reference.offset))
+                        "\(way) is not an object and has no '\(name)'", at: path, offset: reference.offset))
                 return
             }
             way += ".\(name)"
@@ -295,9 +295,9 @@ struct ResultCheck {
     }
 }
 
-/// What is said of an action that is not there: the one that was most likely meant, or what there is instead.
+/// The hint for an unknown action: the most likely one, or the existing ones.
 enum ActionHint {
-    /// Words that people try who want to run a program, or to ask a server something.
+    /// Words that people try for running a program; below, for sending a request.
     private static let programs: Set<String> = [
         "bash", "cmd", "command", "docker", "exec", "git", "make", "node", "process", "python", "script", "sh", "shell",
         "subprocess", "system", "zsh",
@@ -314,26 +314,26 @@ enum ActionHint {
             return "\(near); 'http.request' sends a request to a server"
         }
         if !near.isEmpty { return near }
-        // Those that the same feature has.
+        // The actions of the same feature.
         let family = name.prefix { $0 != "." } + "."
         let relatives = names.filter { $0.hasPrefix(family) }.sorted()
         if !relatives.isEmpty {
             let more = relatives.count > 8 ? ", …" : ""
-            return "; there is \(relatives.prefix(8).joined(separator: ", "))\(more)"
+            return "; available: \(relatives.prefix(8).joined(separator: ", "))\(more)"
         }
-        return "; 'martlet help' lists the commands, each of which is an action"
+        return "; 'martlet help' lists the commands, and each command is an action"
     }
 }
 
 extension JSONTemplate {
-    /// The value, where no expression is in it.
+    /// The value, if it has no expression.
     var constant: JSON? {
         if !expressions.isEmpty { return nil }
-        // Without expressions no scope is asked, so that nothing can be missing.
+        // Without expressions the scope is not used, so nothing can be missing.
         do { return try value(in: Scope()) } catch { return nil }
     }
 
-    /// The beginning of an address up to where its path begins, where no expression can change which server it names.
+    /// The start of a URL up to its path, if no expression can change the server.
     var constantServer: JSON? {
         guard case .text(let template) = self, case .text(let plain) = template.pieces.first,
             let scheme = plain.firstRange(of: "://"),

@@ -2,11 +2,11 @@ public import Capabilities
 import Expressions
 public import JSON
 
-/// What a bundle would do, for a person to look at before.
+/// What a bundle would do, for review before it runs.
 public struct Plan: Sendable {
     public var steps: [PlannedStep] = []
 
-    /// - Parameter inputs: the value of every input, as far as they are known.
+    /// - Parameter inputs: the known values of the inputs.
     public init(of bundle: Bundle, inputs: JSONObject = [:], in surroundings: any BundleSurroundings) {
         let known: Set<String> = ["inputs", "bundle"]
         let scope = Scope([
@@ -20,7 +20,7 @@ public struct Plan: Sendable {
             if case .action(let name) = step.work, let action = surroundings.action(name) {
                 (planned.effect, planned.sends) = (action.effect(of: step), action.sends)
             }
-            // Lists that are known only later have no number yet.
+            // The length of a list may be known only during the run.
             switch step.spread {
             case .matrix(let matrix)?
             where (matrix.axes.map(\.values) + matrix.include + matrix.exclude).allSatisfy { $0.needs(only: known) }:
@@ -40,34 +40,34 @@ public struct Plan: Sendable {
     }
 }
 
-/// A step as a plan shows it.
+/// A step in a plan.
 public struct PlannedStep: Record {
     public var id: String
     public var work: String
     public var effect: Effect?
-    /// Whether it leaves this machine, or costs something.
+    /// Whether it sends data to other machines or costs money.
     public var sends = false
     public var needs: [String] = []
     public var condition: String?
-    /// How often it runs; nil where only the run itself tells.
+    /// The number of runs; nil if only the run itself can tell.
     public var runs: Int?
-    /// Whether it belongs to the end.
+    /// Whether it is a `finally` step.
     public var isLast = false
 
     public static let fields: [Field<PlannedStep>] = [
         Field("id", "The step", .name) { $0.id },
         Field("does", "The action or the bundle") { $0.work },
-        Field("effect", "What it changes") { $0.effect },
-        Field("sends", "Whether it leaves this machine, or costs something") { $0.sends },
-        Field("needs", "What has to be over before") { $0.needs },
-        Field("if", "When it runs") { $0.condition },
-        Field("runs", "How often it runs, where that is known") { $0.runs },
-        Field("finally", "Whether it runs in the end in any case", .detail) { $0.isLast },
+        Field("effect", "Effect of the action") { $0.effect },
+        Field("sends", "Whether it sends data to other machines or costs money") { $0.sends },
+        Field("needs", "Steps that must end first") { $0.needs },
+        Field("if", "Condition") { $0.condition },
+        Field("runs", "Number of runs, if known") { $0.runs },
+        Field("finally", "Whether it always runs at the end", .detail) { $0.isLast },
     ]
 }
 
 extension JSONTemplate {
-    /// Whether nothing else is needed for its value than what these names stand for.
+    /// Whether its value depends only on these names.
     fileprivate func needs(only names: Set<String>) -> Bool {
         expressions.allSatisfy { $0.expression.references.allSatisfy { names.contains($0.path[0]) } }
     }
@@ -79,22 +79,23 @@ extension String {
     }
 }
 
-/// What a bundle can reach, for a person to look at before. What it runs in turn reaches no more: each layer decides.
+/// What a bundle can reach, for review before it runs. Bundles that it runs reach no more, because their rights are
+/// limited by its rights.
 public struct Reachable: Record {
     public let effects: Effect
-    /// Actions that may do whatever they do.
+    /// Actions that are allowed whatever their effect.
     public let actions: [String]
     public let servers: [String]
-    /// The folders beneath which files may be opened.
+    /// Folders whose files may be opened.
     public let folders: [String]
     public let secrets: [String]
-    /// Variables of the environment that it reads itself.
+    /// Environment variables that the bundle reads.
     public let variables: [String]
-    /// Programs that may be run in a sandbox.
+    /// Programs that may run in a sandbox.
     public let programs: [String]
-    /// Tools that models may use without being asked.
+    /// Tools that models may use without asking.
     public let tools: [String]
-    /// How many actions and tool calls it may do, and for how long.
+    /// The maximum number of actions and tool calls; below, the time for them.
     public let calls: Int?
     public let time: Duration?
 
@@ -111,15 +112,15 @@ public struct Reachable: Record {
     }
 
     public static let fields: [Field<Reachable>] = [
-        Field("effects", "The farthest that any action may go") { $0.effects },
-        Field("actions", "Actions that may do whatever they do") { $0.actions },
-        Field("servers", "Servers that may be spoken to") { $0.servers },
-        Field("folders", "Folders beneath which files may be opened") { $0.folders },
-        Field("secrets", "Secrets whose values may be had") { $0.secrets },
-        Field("variables", "Variables that are read into its environment") { $0.variables },
-        Field("programs", "Programs that may be run in a sandbox") { $0.programs },
-        Field("tools", "Tools that models may use without being asked") { $0.tools },
-        Field("calls", "How many actions and tool calls it may do; null for any number") { $0.calls },
-        Field("time", "For how long it may begin them; null for any time") { $0.time },
+        Field("effects", "The strongest effect that an action may have") { $0.effects },
+        Field("actions", "Actions that are allowed whatever their effect") { $0.actions },
+        Field("servers", "Servers that may be contacted") { $0.servers },
+        Field("folders", "Folders whose files may be opened") { $0.folders },
+        Field("secrets", "Secrets that may be read") { $0.secrets },
+        Field("variables", "Environment variables that the bundle reads") { $0.variables },
+        Field("programs", "Programs that may run in a sandbox") { $0.programs },
+        Field("tools", "Tools that models may use without asking") { $0.tools },
+        Field("calls", "Maximum number of actions and tool calls; null for no limit") { $0.calls },
+        Field("time", "How long new actions may start; null for no limit") { $0.time },
     ]
 }

@@ -2,26 +2,26 @@ public import Capabilities
 public import Expressions
 public import JSON
 
-/// Steps over actions that run without a person: in automation, at night, in another program.
+/// Steps that run actions unattended: in automation, at night, in another program.
 public struct Bundle: Sendable {
     public let source: BundleSource
     public var name: String
     public var summary: String?
-    /// Features that have to be there.
+    /// Features that must be available.
     public var needs: [String] = []
     public var inputs: [BundleInput] = []
-    /// Names of values that steps can refer to, in their order.
+    /// Values that steps can refer to by name, in order.
     public var environment: [(name: String, value: EnvironmentValue)] = []
     public var permissions = BundlePermissions()
     public var steps: [Step] = []
-    /// Steps that run in the end, however the others went.
+    /// Steps that run at the end, whether or not the others succeeded.
     public var finally: [Step] = []
-    /// What the run gives, by name.
+    /// The outputs of the run, by name.
     public var outputs: [(name: String, value: JSONTemplate)] = []
     public var schedule: BundleSchedule?
-    /// How long all of it may take.
+    /// The timeout of the whole run.
     public var timeout: Duration?
-    /// How many steps run at once; as many as there are processors when nil.
+    /// The number of steps that run at once; the number of processors if nil.
     public var parallel: Int?
 
     public init(source: BundleSource, name: String) {
@@ -29,40 +29,40 @@ public struct Bundle: Sendable {
         self.name = name
     }
 
-    /// Every step, those of the end last.
+    /// Every step, the `finally` steps last.
     public var allSteps: [Step] { steps + finally }
 }
 
-/// What a value of the environment comes from.
+/// The source of an environment value.
 public enum EnvironmentValue: Sendable {
     case value(JSONTemplate)
     /// A variable of the program's environment.
     case variable(String, otherwise: String?)
-    /// A secret of the vault, which is masked in everything that is written.
+    /// A secret of the vault, which is masked in all output.
     case secret(String)
 }
 
-/// When a bundle runs by itself.
+/// The schedule of a bundle.
 public enum BundleSchedule: Sendable, Hashable {
     case every(Duration)
     case cron(CronSchedule)
 }
 
-/// Something that a bundle is given when it runs.
+/// An input of a bundle.
 public struct BundleInput: Sendable, Hashable {
     public var name: String
     public var kind: Kind
     public var summary: String?
-    /// What it is when nobody says; without it the input has to be given.
+    /// The default; an input without one is required.
     public var standard: JSON?
-    /// Masked in everything that is written.
+    /// Whether the value is masked in all output.
     public var isSecret = false
 
     public enum Kind: Sendable, Hashable {
         case string, integer, number, boolean, path, list, map
         case choice([String])
 
-        /// The words of the file's `type`.
+        /// The values of `type` in the file.
         static let names = ["string", "integer", "number", "boolean", "path", "list", "map", "choice"]
     }
 
@@ -71,7 +71,7 @@ public struct BundleInput: Sendable, Hashable {
         self.kind = kind
     }
 
-    /// The shape of its value.
+    /// The schema of its value.
     public var schema: Schema {
         switch kind {
         case .string: .string
@@ -88,13 +88,13 @@ public struct BundleInput: Sendable, Hashable {
     public var isRequired: Bool { standard == nil }
 }
 
-/// The values that a bundle is given.
+/// The values of a bundle's inputs.
 public enum BundleInputs {
-    /// The value of every input, or everything that is wrong with what was given.
+    /// The value of every input, or all problems with the given values.
     ///
     /// - Parameters:
-    ///   - words: what stood on a command line or in a variable, by the input's name.
-    ///   - values: what another bundle or a file gives.
+    ///   - words: texts from the command line or from variables, by input name.
+    ///   - values: values from another bundle or a file.
     public static func values(
         for bundle: Bundle, words: [String: String] = [:], values given: JSONObject = [:]
     ) -> (values: JSONObject, problems: [BundleProblem]) {
@@ -105,8 +105,8 @@ public enum BundleInputs {
             problems.append(bundle.source.problem(message, at: ["inputs", name], key: true))
         }
         for name in Set(words.keys).union(given.map(\.0)).sorted() where !names.contains(name) {
-            let known = names.isEmpty ? "; the bundle takes none" : Suggestion.text(for: name, among: names)
-            problems.append(bundle.source.problem("there is no input '\(name)'\(known)", at: ["inputs"]))
+            let known = names.isEmpty ? "; the bundle has no inputs" : Suggestion.text(for: name, among: names)
+            problems.append(bundle.source.problem("unknown input '\(name)'\(known)", at: ["inputs"]))
         }
         for input in bundle.inputs {
             do throws(ValueError) {
@@ -127,7 +127,7 @@ public enum BundleInputs {
                 }
             } catch {
                 let value = input.isSecret ? "" : " \(error.message)"
-                add("the input '\(input.name)'\(value.isEmpty ? " does not have its type" : value)", input.name)
+                add("the input '\(input.name)'\(value.isEmpty ? " has the wrong type" : value)", input.name)
             }
         }
         return (values, problems)

@@ -1,50 +1,50 @@
 public import Capabilities
 
-/// What a bundle may do. What is not said here fails; nobody is asked.
+/// What a bundle may do. Anything else fails without asking.
 public struct BundlePermissions: Sendable, Hashable {
-    /// The word of `hosts` for the servers that are set up.
+    /// The word in `hosts` for the servers that the user has set up.
     public static let setUp = "set-up"
 
-    /// The farthest that any action may go.
+    /// The strongest effect that an action may have.
     public var effects = Effect.reads
-    /// Actions that may do whatever they do: an id, or the beginning of one and `.*`.
+    /// Actions that are allowed whatever their effect: an id, or the beginning of ids and `.*`.
     public var actions: [String] = []
-    /// The servers that may be spoken to; those that are set up when nil.
+    /// The servers that may be contacted; if nil, the servers that the user has set up.
     public var hosts: [String]?
-    /// The folders beneath which files may be opened; the one where the run was started, or the project's, when nil.
+    /// The folders whose files may be opened; if nil, the folder where the run started, or the project's folder.
     public var paths: [String]?
-    /// The secrets whose values may be had, with `*`.
+    /// The secrets that may be read, with `*`.
     public var secrets: [String] = []
     /// The programs that steps may run in a sandbox, with `*`.
     public var programs: [String] = []
-    /// The tools that models may use without being asked, as `source/tool` with `*`.
+    /// The tools that models may use without asking, as `source/tool` with `*`.
     public var tools: [String] = []
-    /// How many actions and tool calls a run may do, and for how long it may begin new ones; no limit when nil.
+    /// The maximum number of actions and tool calls, and the time in which they may start; no limit if nil.
     public var calls: Int?
     public var time: Duration?
 
     public init() {}
 }
 
-/// What is around a run, by which a bundle's permissions are understood.
+/// The surroundings of a run, which give a bundle's permissions their meaning.
 public struct BundleReach: Sendable {
-    /// Opens a folder that a bundle names; throws the reason why there is none.
+    /// Opens a folder that a bundle names. Throws the reason if that fails.
     public typealias Open = @Sendable (_ path: String) throws(BundleReachError) -> FolderRoot
 
-    /// The folder beneath which files may be opened where a bundle does not say more.
+    /// The folder whose files may be opened if a bundle does not name folders.
     public let folder: FolderRoot?
-    /// Where the command runs, from which the paths of steps count.
+    /// The folder where the command runs. Paths in steps are relative to it.
     public let current: String
-    /// What stays closed to every bundle, by canonical paths.
+    /// Folders that are closed to every bundle, as canonical paths.
     public let closed: [String]
-    /// The servers that are set up, as a grant names them.
+    /// The servers that the user has set up, in the form that a grant uses.
     public let servers: [String]
     private let open: Open
 
     /// - Parameter open: opens a folder by its absolute path.
     public init(
         folder: FolderRoot? = nil, current: String = "/", closed: [String] = [], servers: [String] = [],
-        open: @escaping Open = { _ throws(BundleReachError) in throw BundleReachError(reason: "there is none") }
+        open: @escaping Open = { _ throws(BundleReachError) in throw BundleReachError(reason: "it does not exist") }
     ) {
         self.folder = folder
         self.current = current
@@ -53,21 +53,21 @@ public struct BundleReach: Sendable {
         self.open = open
     }
 
-    /// The folder that `permissions.paths` names: `.` is the one that is meant without it, and others count from there and
-    /// are in it, so that a line which reads like a part of the project is one.
+    /// The folder of an entry in `permissions.paths`. `.` is the default folder. Other relative paths start there and
+    /// must stay inside, so that an entry which looks like a part of the project is one.
     public func root(_ path: String) throws(BundleReachError) -> FolderRoot {
         if AbsolutePath.isAbsolute(path) { return try open(path) }
         guard let folder else { throw BundleReachError(reason: "the folder where the run began is gone") }
         if path == "." { return folder }
         let root = try open(AbsolutePath.joined(path, in: folder.canonical))
         guard AbsolutePath(root.canonical).lies(beneath: AbsolutePath(folder.canonical)) else {
-            throw BundleReachError(reason: "it leads to \(root.canonical); write that, if it is meant")
+            throw BundleReachError(reason: "it leads to \(root.canonical); write that path if you want to allow it")
         }
         return root
     }
 }
 
-/// Why a folder of `permissions.paths` is none.
+/// Why a folder in `permissions.paths` cannot be used.
 public struct BundleReachError: Error {
     public let reason: String
 
@@ -77,7 +77,7 @@ public struct BundleReachError: Error {
 }
 
 extension Bundle {
-    /// What its steps may do. A folder that cannot be opened permits nothing; the check has told of it.
+    /// The rights of its steps. A folder that cannot be opened gives no rights; the check has reported it.
     public func grant(in reach: BundleReach) -> Grant {
         let hosts = permissions.hosts.map { hosts in
             Grant.Hosts.named(hosts.flatMap { $0 == BundlePermissions.setUp ? reach.servers : [$0] })
@@ -94,7 +94,7 @@ extension Bundle {
                 tools: permissions.tools, limits: GrantLimits(calls: permissions.calls, time: permissions.time)))
     }
 
-    /// The folders beneath which its steps may open files, without those that cannot be opened.
+    /// The folders whose files its steps may open, without those that cannot be opened.
     func folders(in reach: BundleReach) -> [FolderRoot] {
         guard let paths = permissions.paths else { return reach.folder.map { [$0] } ?? [] }
         return paths.compactMap { path in

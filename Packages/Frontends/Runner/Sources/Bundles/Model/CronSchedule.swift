@@ -1,14 +1,13 @@
 import Capabilities
 
-/// When a bundle runs by itself, as a crontab says it: five fields, in which months and days may have names, or one of
-/// the words for them, such as `@daily`.
+/// A schedule in crontab syntax: five fields, in which months and days may have names, or a word such as `@daily`.
 public struct CronSchedule: Sendable, Hashable {
-    /// The five fields in numbers, which every cron reads alike.
+    /// The five fields in numbers, which every cron reads the same way.
     public let line: String
-    /// The same for systemd, each for one `OnCalendar=`. Any of them starts the bundle.
+    /// The same for systemd, one `OnCalendar=` each. Any of them starts the bundle.
     public let calendars: [String]
 
-    /// What is wrong with the text, in words for a person.
+    /// What is wrong with the text.
     public struct Problem: Error, Hashable {
         public let message: String
     }
@@ -25,14 +24,14 @@ public struct CronSchedule: Sendable, Hashable {
             guard let fields = Self.words[word.lowercased()] else {
                 let near = Suggestion.text(for: word, among: Self.words.keys.sorted())
                 let known = Self.words.keys.sorted().joined(separator: ", ")
-                throw Problem(message: "'\(shown)' is no time; there is \(known)\(near)")
+                throw Problem(message: "'\(shown)' is not a schedule; known words: \(known)\(near)")
             }
             parts = fields.split(separator: " ").map(String.init)
         }
         guard parts.count == 5 else {
             throw Problem(
-                message: "'\(shown)' has \(parts.count) fields; a crontab line has five fields, such as '0 3 * * *', "
-                    + "or a word such as @daily")
+                message: "'\(shown)' has \(parts.count) fields; a crontab line has five, such as '0 3 * * *', "
+                    + "or is a word such as @daily")
         }
         let minute = try CronField(parts[0], "minute", 0...59)
         let hour = try CronField(parts[1], "hour", 0...23)
@@ -48,7 +47,7 @@ public struct CronSchedule: Sendable, Hashable {
         let isEither = !day.beginsWithStar && !weekday.beginsWithStar
         let lengths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
         let hasDay = month.values.contains { month in day.values.contains { $0 <= lengths[month - 1] } }
-        guard hasDay || isEither else { throw Problem(message: "'\(shown)' names a day that no month of it has") }
+        guard hasDay || isEither else { throw Problem(message: "'\(shown)' names a day that its months do not have") }
         let dates = hasDay ? ["\(isEither ? "" : week)*-\(month.calendar)-\(day.calendar) \(time)"] : []
         calendars = dates + (isEither ? ["\(week)*-\(month.calendar)-* \(time)"] : [])
     }
@@ -67,15 +66,15 @@ public struct CronSchedule: Sendable, Hashable {
     }
 }
 
-/// One field of a crontab: a list of numbers, ranges and steps.
+/// A field of a crontab line: a list of numbers, ranges and steps.
 private struct CronField {
     let beginsWithStar: Bool
     let text: String
-    /// As a part of what `OnCalendar=` takes.
+    /// The field in `OnCalendar=` syntax.
     let calendar: String
-    /// Every number that it means.
+    /// All numbers that it matches.
     let values: Set<Int>
-    /// Whether it restricts nothing.
+    /// Whether it matches everything.
     var isEvery: Bool { text == "*" }
 
     init(
@@ -95,14 +94,14 @@ private struct CronField {
             for end in isStar ? [] : ends {
                 guard let number = Self.number(end) ?? names[end.lowercased()] else {
                     let known = names.isEmpty ? "" : " or names such as \(names.keys.sorted()[0])"
-                    throw wrong("has to be of numbers\(known), lists, ranges, steps and *")
+                    throw wrong("must consist of numbers\(known), lists, ranges, steps and *")
                 }
                 guard bounds.contains(number) else {
-                    throw wrong("has to be from \(bounds.lowerBound) to \(bounds.upperBound)")
+                    throw wrong("must be from \(bounds.lowerBound) to \(bounds.upperBound)")
                 }
                 numbers.append(number)
             }
-            // A week that ends with its Sunday, as in MON-SUN.
+            // A week that ends on Sunday, as in MON-SUN.
             if numbers.count == 2, bounds.upperBound == 7, numbers[1] == 0, numbers[0] > 0 { numbers[1] = 7 }
             let (first, last) = (numbers.first ?? bounds.lowerBound, numbers.last ?? bounds.upperBound)
             guard first <= last else { throw wrong("has a range that ends before it begins") }
@@ -111,7 +110,7 @@ private struct CronField {
                 guard let number = Self.number(pieces[1]), (1...bounds.upperBound).contains(number) else {
                     throw wrong("needs a step from 1 to \(bounds.upperBound)")
                 }
-                guard isStar || ends.count == 2 else { throw wrong("has a step, which needs a range or * before it") }
+                guard isStar || ends.count == 2 else { throw wrong("has a step without a range or * before it") }
                 step = number
             }
             let suffix = step == 1 ? "" : "/\(step)"
@@ -119,13 +118,13 @@ private struct CronField {
             texts.append(range + suffix)
             let meant = Array(stride(from: first, through: last, by: step))
             values.formUnion(meant)
-            // systemd takes no step that leads nowhere.
+            // systemd rejects a step that matches only one number.
             let start = isStar && step > 1 ? "\(first)" : range.replacing("-", with: "..")
             calendars.append(meant.count == 1 ? "\(first)" : start + suffix)
         }
         beginsWithStar = field.hasPrefix("*")
         text = texts.joined(separator: ",")
-        // A list with a star in it is the star.
+        // A list that contains a star matches everything.
         calendar = calendars.contains("*") ? "*" : calendars.joined(separator: ",")
         self.values = values
     }

@@ -1,34 +1,34 @@
 public import Expressions
 public import JSON
 
-/// One thing that a bundle does.
+/// A step of a bundle.
 public struct Step: Sendable {
-    /// How other steps refer to it.
+    /// The name by which other steps refer to it.
     public var id: String
     public var work: Work
-    /// What the action or the bundle is given: an object.
+    /// The arguments of the action or the bundle: an object.
     public var arguments: JSONTemplate = .object([])
-    /// Whether it runs; when nil, if all that it needs went well.
+    /// Whether it runs; if nil, it runs if all steps that it needs succeeded.
     public var condition: Expression?
-    /// The steps that have to be over before.
+    /// The steps that must end first.
     public var needs: [String] = []
-    /// Runs of the step that differ in a value.
+    /// Several runs of the step with different values.
     public var spread: Spread?
     /// How many of these run at once.
     public var parallel: Int?
     public var retry: Retry?
-    /// How long one attempt may take.
+    /// The timeout of one attempt.
     public var timeout: Duration?
-    /// Whether the run goes on, and counts as well done, when this fails.
+    /// Whether the run goes on, and counts as successful, if this step fails.
     public var continuesOnError = false
     public var cache: Cache?
-    /// Where it stands in the file.
+    /// The path to it in the file.
     public let path: [String]
 
     public enum Work: Sendable, Hashable {
-        /// An action by its id or its alias.
+        /// An action by id or alias.
         case action(String)
-        /// Another bundle, by its path from the folder of this one.
+        /// Another bundle, by its path relative to the folder of this one.
         case bundle(String)
 
         public var name: String {
@@ -38,21 +38,21 @@ public struct Step: Sendable {
         }
     }
 
-    /// What a step is run for, once each.
+    /// The values that a step runs for, once each.
     public enum Spread: Sendable {
         case matrix(Matrix)
         /// The items of a list.
         case foreach(JSONTemplate)
     }
 
-    /// When a step is tried again.
+    /// When a failed step is retried.
     public struct Retry: Sendable, Hashable {
-        /// How often it is tried again after the first time: with 2 there are up to three attempts.
+        /// The number of retries: 2 means up to three attempts.
         public var times: Int
         public var delay: Duration
-        /// By what the delay grows each time.
+        /// The factor by which the delay grows each time.
         public var factor: Double
-        /// The exit codes after which it is tried again.
+        /// The exit codes after which it is retried.
         public var on: [Int]
 
         public init(times: Int, delay: Duration = .seconds(1), factor: Double = 2, on: [Int] = [4]) {
@@ -63,9 +63,9 @@ public struct Step: Sendable {
         }
     }
 
-    /// For how long a result is used again.
+    /// How long a result is reused.
     public struct Cache: Sendable {
-        /// What has to be the same besides the action and what it is given.
+        /// What must be the same besides the action and its arguments.
         public var key: JSONTemplate
         public var lifetime: Duration
 
@@ -82,16 +82,16 @@ public struct Step: Sendable {
     }
 }
 
-/// Values by name, each combination of which is one run of a step.
+/// Lists of values by name. A step runs once for each combination.
 public struct Matrix: Sendable {
-    /// The names in their order, each with its list.
+    /// The names in order, each with its list.
     public var axes: [(name: String, values: JSONTemplate)]
-    /// Combinations besides.
+    /// Additional combinations.
     public var include: [JSONTemplate]
-    /// Combinations that are left out; one that names fewer values leaves out all that have them.
+    /// Combinations that are left out. One with fewer values leaves out all combinations that have these values.
     public var exclude: [JSONTemplate]
 
-    /// How many combinations there may be.
+    /// The maximum number of combinations.
     public static let largest = 10_000
 
     public init(
@@ -102,19 +102,19 @@ public struct Matrix: Sendable {
         self.exclude = exclude
     }
 
-    /// The names that `matrix.` can be followed by.
+    /// The names that can follow `matrix.`.
     public var names: Set<String> {
         var names = Set(axes.map(\.name))
         for case .object(let members) in include { names.formUnion(members.map(\.name)) }
         return names
     }
 
-    /// Every combination, the last name changing fastest.
+    /// Every combination; the last name changes fastest.
     public func combinations(in scope: Scope) throws(MatrixError) -> [JSONObject] {
         var combinations: [JSONObject] = [[:]]
         for (name, template) in axes {
             guard let values = try value(template, ["matrix", name], scope).array else {
-                throw MatrixError(path: ["matrix", name], "has to be a list")
+                throw MatrixError(path: ["matrix", name], "must be a list")
             }
             let (count, overflow) = combinations.count.multipliedReportingOverflow(by: values.count)
             if overflow || count > Self.largest {
@@ -142,7 +142,7 @@ public struct Matrix: Sendable {
 
     private func object(_ template: JSONTemplate, _ path: [String], _ scope: Scope) throws(MatrixError) -> JSONObject {
         guard let object = try value(template, path, scope).object else {
-            throw MatrixError(path: path, "has to be an object")
+            throw MatrixError(path: path, "must be an object")
         }
         return object
     }
@@ -154,7 +154,7 @@ public struct Matrix: Sendable {
     }
 }
 
-/// Why a matrix has no combinations, and where in the step.
+/// Why a matrix has no combinations, and the path in the step.
 public struct MatrixError: Error, Sendable, Hashable {
     public let path: [String]
     public let message: String

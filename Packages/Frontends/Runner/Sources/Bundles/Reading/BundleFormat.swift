@@ -1,96 +1,96 @@
 public import Capabilities
 public import JSON
 
-/// The shape of a bundle's file, declared once: it checks files, and it is the JSON Schema that editors complete with.
+/// The schema of a bundle file. It validates files and is exported as the JSON Schema for editors.
 public enum BundleFormat {
-    /// The shape of the whole file.
+    /// The schema of the whole file.
     public static let schema = Schema.record([
-        .init("name", "What the bundle is called: lower-case letters, digits and hyphens", .string),
-        .init("summary", "What it does, in a line", .optional(.string)),
-        .init("needs", "Features that have to be there, such as chat", .optional(.array(.string))),
-        .init("inputs", "What it is given when it runs, by name", .optional(.map(input))),
+        .init("name", "Name of the bundle: lower-case letters, digits and hyphens", .string),
+        .init("summary", "One-line summary", .optional(.string)),
+        .init("needs", "Features that must be available, such as chat", .optional(.array(.string))),
+        .init("inputs", "Inputs of the bundle, by name", .optional(.map(input))),
         .init(
-            "env", "Values that steps refer to as env.NAME: a text, {variable: NAME} or {secret: NAME}",
+            "env", "Values for steps, available as env.NAME: text, {variable: NAME} or {secret: NAME}",
             .optional(.map(.any))),
         .init(
-            "permissions", "What it may do and reach; without it only actions that read, here", .optional(permissions)),
-        .init("steps", "What it does", .array(step)),
-        .init("finally", "What it does in the end, however the rest went", .optional(.array(step))),
-        .init("outputs", "What the run gives, by name, with expressions", .optional(.map(.any))),
-        .init("schedule", "When it runs by itself", .optional(schedule)),
-        .init("timeout", "How long all of it may take", .optional(.duration)),
+            "permissions", "What the bundle may do; default: read in the current folder", .optional(permissions)),
+        .init("steps", "Steps", .array(step)),
+        .init("finally", "Steps that always run at the end", .optional(.array(step))),
+        .init("outputs", "Outputs of the run, by name, with expressions", .optional(.map(.any))),
+        .init("schedule", "When the bundle runs automatically", .optional(schedule)),
+        .init("timeout", "Timeout of the whole run", .optional(.duration)),
         .init(
-            "parallel", "How many steps run at once; as many as there are processors when absent",
+            "parallel", "Number of steps that run at once; default: the number of processors",
             .optional(.integer(1...1_000))),
     ])
 
     static let input = Schema.record([
-        .init("type", "What it is; string when absent", .optional(.choice(BundleInput.Kind.names))),
-        .init("summary", "What it is for", .optional(.string)),
-        .init("default", "What it is when nobody says; without it, it has to be given", .optional(.any)),
-        .init("choices", "What a choice is between", .optional(.array(.string))),
-        .init("secret", "Whether it is masked in everything that is written", .optional(.boolean)),
+        .init("type", "Type; default: string", .optional(.choice(BundleInput.Kind.names))),
+        .init("summary", "Description", .optional(.string)),
+        .init("default", "Default; an input without one is required", .optional(.any)),
+        .init("choices", "Allowed values of a choice", .optional(.array(.string))),
+        .init("secret", "Whether the value is masked in all output", .optional(.boolean)),
     ])
 
     static let permissions = Schema.record([
-        .init("effects", "The farthest that any action may go", .optional(Effect.schema)),
+        .init("effects", "The strongest effect that an action may have", .optional(Effect.schema)),
         .init(
-            "actions", "Actions that may do whatever they do: an id, or the beginning of ids as in chat.*",
+            "actions", "Actions that are allowed whatever their effect: an id, or the beginning of ids as in chat.*",
             .optional(.array(.string))),
         .init(
             "hosts",
-            "Servers that may be spoken to, as in *.example.com; set-up, which stands for those that you have set up, when "
-                + "absent", .optional(.array(.string))),
+            "Servers that may be contacted, as in *.example.com; default: set-up, which stands for the servers that "
+                + "you have set up", .optional(.array(.string))),
         .init(
             "paths",
-            "Folders beneath which files may be opened; '.', where the run was started or the project's folder, when absent",
+            "Folders whose files may be opened; '.' is the default: the current folder, or the folder of the project",
             .optional(.array(.string))),
-        .init("secrets", "Secrets whose values may be had, by name with *", .optional(.array(.string))),
+        .init("secrets", "Secrets that may be read, by name with *", .optional(.array(.string))),
         .init("programs", "Programs that steps may run in a sandbox, by name with *", .optional(.array(.string))),
         .init(
-            "tools", "Tools that models may use without being asked, as source/tool with *", .optional(.array(.string))),
-        .init("calls", "How many actions and tool calls a run may do", .optional(.integer(1...Int.max))),
-        .init("time", "For how long a run may begin actions and tool calls", .optional(.duration)),
+            "tools", "Tools that models may use without asking, as source/tool with *", .optional(.array(.string))),
+        .init("calls", "Maximum number of actions and tool calls of a run", .optional(.integer(1...Int.max))),
+        .init("time", "How long a run may start new actions and tool calls", .optional(.duration)),
     ])
 
     static let schedule = Schema.record([
-        .init("every", "The time from one start to the next", .optional(.duration)),
-        .init("cron", "The five fields of a crontab, or a word such as @daily", .optional(.string)),
+        .init("every", "Time from one start to the next", .optional(.duration)),
+        .init("cron", "Five crontab fields, or a word such as @daily", .optional(.string)),
     ])
 
     static let step = Schema.record([
-        .init("id", "How other steps refer to it; step-N when absent", .optional(.string)),
-        .init("action", "The action, by its id or its alias", .optional(.string)),
-        .init("bundle", "Another bundle, by its path from this one", .optional(.string)),
-        .init("with", "What it is given, with expressions", .optional(.map(.any))),
-        .init("if", "An expression that says whether it runs", .optional(.any)),
-        .init("needs", "The steps that have to be over before; the one above when absent", .optional(.array(.string))),
-        .init("matrix", "Lists by name; the step runs for each combination", .optional(.map(.any))),
-        .init("foreach", "A list; the step runs for each item, which is each.value", .optional(.any)),
-        .init("parallel", "How many of these run at once", .optional(.integer(1...1_000))),
-        .init("retry", "When it is tried again", .optional(retry)),
-        .init("timeout", "How long one attempt may take", .optional(.duration)),
-        .init("continue-on-error", "Whether the run goes on when it fails", .optional(.boolean)),
-        .init("cache", "Whether an earlier result is used again", .optional(cache)),
+        .init("id", "Name by which other steps refer to it; default: step-N", .optional(.string)),
+        .init("action", "Id or alias of the action", .optional(.string)),
+        .init("bundle", "Path of another bundle, relative to this one", .optional(.string)),
+        .init("with", "Arguments, with expressions", .optional(.map(.any))),
+        .init("if", "Expression that decides whether the step runs", .optional(.any)),
+        .init("needs", "Steps that must end first; default: the step above", .optional(.array(.string))),
+        .init("matrix", "Lists by name; the step runs once for each combination", .optional(.map(.any))),
+        .init("foreach", "List; the step runs once for each item, which is each.value", .optional(.any)),
+        .init("parallel", "How many of these runs happen at once", .optional(.integer(1...1_000))),
+        .init("retry", "When a failed step is retried", .optional(retry)),
+        .init("timeout", "Timeout of one attempt", .optional(.duration)),
+        .init("continue-on-error", "Whether the run goes on if the step fails", .optional(.boolean)),
+        .init("cache", "When an earlier result is reused", .optional(cache)),
     ])
 
     static let retry = Schema.record([
         .init(
-            "times", "How often it is tried again after the first time; 2 means up to three attempts", .integer(1...100)
+            "times", "Number of retries; 2 means up to three attempts", .integer(1...100)
         ),
-        .init("delay", "How long to wait before; 1s when absent", .optional(.duration)),
-        .init("factor", "By what the wait grows each time; 2 when absent", .optional(.number(1...10))),
+        .init("delay", "Delay before the first retry; default: 1s", .optional(.duration)),
+        .init("factor", "Factor by which the delay grows each time; default: 2", .optional(.number(1...10))),
         .init(
-            "on", "The exit codes after which it is tried again; 4, not reached, when absent",
+            "on", "Exit codes after which the step is retried; default: 4 (unreachable)",
             .optional(.array(.integer(1...255)))),
     ])
 
     static let cache = Schema.record([
-        .init("key", "What has to be the same besides the action and what it is given", .optional(.any)),
-        .init("for", "For how long a result is used again", .duration),
+        .init("key", "What must be the same besides the action and its arguments", .optional(.any)),
+        .init("for", "How long a result is reused", .duration),
     ])
 
-    /// JSON Schema 2020-12 of a bundle's file.
+    /// The JSON Schema (2020-12) of a bundle file.
     public static var jsonSchema: JSON {
         var document: JSONObject = [
             "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A Martlet bundle",

@@ -1,7 +1,7 @@
 import Capabilities
 import Expressions
 
-/// Looks whether all that a bundle refers to is there, and whether its steps can be put in an order.
+/// Checks that everything a bundle refers to exists, and that its steps can be ordered.
 struct BundleNames {
     private let bundle: Bundle
     private let steps: [String: Step]
@@ -29,7 +29,7 @@ struct BundleNames {
         for step in bundle.allSteps {
             if let first = seen[step.id] {
                 reader.add(
-                    "the id '\(step.id)' is that of the step in line \(bundle.source.problem("", at: first.path).line) already",
+                    "the id '\(step.id)' is already used in line \(bundle.source.problem("", at: first.path).line)",
                     at: step.path + ["id"])
             } else {
                 seen[step.id] = step
@@ -37,7 +37,7 @@ struct BundleNames {
         }
     }
 
-    /// What steps need has to be there, in the same list, and without a circle.
+    /// Checks that the needed steps exist in the same list and do not form a cycle.
     private func checkNeeds(_ reader: inout BundleReader) {
         for list in [bundle.steps, bundle.finally] {
             let ids = Set(list.map(\.id))
@@ -47,24 +47,24 @@ struct BundleNames {
                     let hint =
                         steps[need] == nil
                         ? "\(Suggestion.text(for: need, among: ids.sorted()))"
-                        : "; the steps of the end come after all others"
-                    reader.add("there is no step '\(need)' here\(hint)", at: path)
+                        : "; 'finally' steps run after all others"
+                    reader.add("no step '\(need)' here\(hint)", at: path)
                 }
             }
             for circle in circles(list) {
                 guard let step = steps[circle[0]] else { continue }
                 let way = (circle + [circle[0]]).joined(separator: " needs ")
-                reader.add("steps wait for each other: \(way)", at: step.path + ["needs"])
+                reader.add("steps wait for each other in a cycle: \(way)", at: step.path + ["needs"])
             }
         }
     }
 
-    /// The first circle that each part of the graph has.
+    /// The first cycle in each part of the graph.
     private func circles(_ list: [Step]) -> [[String]] {
         var circles: [[String]] = []
         var done: Set<String> = []
         for start in list where !done.contains(start.id) {
-            // The way is kept by hand: ten thousand steps in a row would be too deep for recursion.
+            // An explicit stack: ten thousand steps in a row would be too deep for recursion.
             var way: [(id: String, next: Int)] = [(start.id, 0)]
             var onWay: [String: Int] = [start.id: 0]
             while let (id, next) = way.last {
@@ -125,7 +125,7 @@ struct BundleNames {
     ) {
         for (way, expression, _) in template.expressions {
             for function in expression.functions.intersection(["always", "succeeded", "failed"]).sorted() {
-                reader.add("\(function)() can be asked only in the 'if' of a step", at: path + way)
+                reader.add("\(function)() is allowed only in the 'if' of a step", at: path + way)
             }
             for reference in expression.references {
                 check(reference, at: path + way, offset: reference.offset, names: names, of: step, &reader)
@@ -146,15 +146,15 @@ struct BundleNames {
             case "each": return wrong("this step has no foreach")
             default:
                 let near = Suggestion.text(for: root, among: sorted)
-                let known = near.isEmpty ? "; there is \(sorted.joined(separator: ", "))" : near
-                return wrong("there is nothing called '\(root)' here\(known)")
+                let known = near.isEmpty ? "; known names: \(sorted.joined(separator: ", "))" : near
+                return wrong("unknown name '\(root)'\(known)")
             }
         }
         guard reference.path.count > 1 else { return }
         let name = reference.path[1]
         func isOne(of known: [String], _ what: String) {
             if !known.contains(name) {
-                wrong("there is no \(what) '\(name)'\(Suggestion.text(for: name, among: known.sorted()))")
+                wrong("unknown \(what) '\(name)'\(Suggestion.text(for: name, among: known.sorted()))")
             }
         }
         switch root {
@@ -176,24 +176,24 @@ struct BundleNames {
         _ name: String, _ reference: Expression.Reference, from step: Step?, _ wrong: (String) -> Void
     ) {
         guard let other = steps[name] else {
-            return wrong("there is no step '\(name)'\(Suggestion.text(for: name, among: steps.keys.sorted()))")
+            return wrong("unknown step '\(name)'\(Suggestion.text(for: name, among: steps.keys.sorted()))")
         }
         if let step, !isBefore(other, step) {
-            return wrong("'\(step.id)' does not need '\(name)', which may not be over then; add it to 'needs'")
+            return wrong("'\(step.id)' does not wait for '\(name)'; add it to 'needs'")
         }
         guard reference.path.count > 2 else { return }
         let value = reference.path[2]
         if !Self.stepValues.contains(value) {
             let near = Suggestion.text(for: value, among: Self.stepValues)
-            let known = near.isEmpty ? "; there is \(Self.stepValues.joined(separator: ", "))" : near
+            let known = near.isEmpty ? "; known values: \(Self.stepValues.joined(separator: ", "))" : near
             return wrong("a step has no '\(value)'\(known)")
         }
     }
 
-    /// Whether a step is over whenever the other begins.
+    /// Whether a step always ends before the other begins.
     private func isBefore(_ first: Step, _ second: Step) -> Bool {
         if first.path[0] == "steps", second.path[0] == "finally" { return true }
-        // The nearest first: most steps refer to what stands right above them.
+        // The nearest first, because most steps refer to the one right above them.
         var open = second.needs
         var seen = Set(open)
         var next = 0

@@ -2,7 +2,7 @@ import Capabilities
 import Expressions
 import JSON
 
-/// Makes a bundle of what a file says, and collects all that is wrong with it.
+/// Turns a file into a bundle, and collects all problems.
 struct BundleReader {
     let source: BundleSource
     private(set) var problems: [BundleProblem] = []
@@ -15,7 +15,7 @@ struct BundleReader {
         problems.append(source.problem(message, at: path, key: key, offset: offset))
     }
 
-    /// The bundle as far as it can be read. It can be run only where there are no problems, and checked in any case.
+    /// The bundle as far as it can be read. It can be checked in any case, but run only if there are no problems.
     mutating func bundle() -> Bundle {
         let root = source.value
         for problem in BundleFormat.schema.problems(in: root) {
@@ -24,7 +24,7 @@ struct BundleReader {
         }
         var bundle = Bundle(source: source, name: root["name"]?.string ?? "")
         if let name = root["name"]?.string, !Self.isName(name) {
-            add("the name has to be of lower-case letters, digits and hyphens, such as nightly-review", at: ["name"])
+            add("the name must consist of lower-case letters, digits and hyphens, such as nightly-review", at: ["name"])
         }
         bundle.summary = root["summary"]?.string
         bundle.needs = Self.texts(root["needs"]) ?? []
@@ -33,7 +33,7 @@ struct BundleReader {
         bundle.permissions = permissions(root["permissions"])
         bundle.steps = steps(root["steps"], under: "steps")
         bundle.finally = steps(root["finally"], under: "finally")
-        if bundle.steps.isEmpty, root["steps"]?.array != nil { add("there is no step in it", at: ["steps"]) }
+        if bundle.steps.isEmpty, root["steps"]?.array != nil { add("there are no steps", at: ["steps"]) }
         for (name, value) in root["outputs"]?.object ?? [:] {
             bundle.outputs.append((name, template(value, at: ["outputs", name])))
         }
@@ -50,7 +50,7 @@ struct BundleReader {
         (json?.object ?? [:]).map { name, value in
             let path = ["inputs", name]
             if !Self.isName(name, joints: "-_") {
-                add("the input's name has to be of letters, digits, - and _", at: path, key: true)
+                add("the name of an input must consist of letters, digits, - and _", at: path, key: true)
             }
             var input = BundleInput(name, kind(value, at: path))
             input.summary = value["summary"]?.string
@@ -68,7 +68,7 @@ struct BundleReader {
     private mutating func kind(_ json: JSON, at path: [String]) -> BundleInput.Kind {
         let choices = Self.texts(json["choices"])
         if choices != nil, json["type"]?.string != "choice" {
-            add("choices belong to an input of the type choice", at: path + ["choices"], key: true)
+            add("choices are allowed only for an input of type choice", at: path + ["choices"], key: true)
         }
         switch json["type"]?.string {
         case "integer": return .integer
@@ -88,15 +88,15 @@ struct BundleReader {
         (json?.object ?? [:]).map { name, value in
             let path = ["env", name]
             if !Self.isName(name.lowercased(), joints: "_") {
-                add("the name has to be of letters, digits and _", at: path, key: true)
+                add("the name must consist of letters, digits and _", at: path, key: true)
             }
             guard let members = value.object else { return (name, .value(template(value, at: path))) }
             for (key, _) in members where !["secret", "variable", "default"].contains(key) {
-                add("\(key) is not known here; there is secret, variable and default", at: path + [key], key: true)
+                add("\(key) is not known here; known keys: secret, variable, default", at: path + [key], key: true)
             }
             if let secret = members["secret"]?.string, members.count == 1 { return (name, .secret(secret)) }
             guard let variable = members["variable"]?.string, members["secret"] == nil else {
-                add("env.\(name) needs a text, {secret: NAME} or {variable: NAME}", at: path)
+                add("env.\(name) must be text, {secret: NAME} or {variable: NAME}", at: path)
                 return (name, .value(.value(.null)))
             }
             return (name, .variable(variable, otherwise: members["default"]?.string))
@@ -121,7 +121,7 @@ struct BundleReader {
         guard let json, !json.isNull else { return nil }
         switch (duration(json["every"]), json["cron"]?.string) {
         case (let every?, nil):
-            if every <= .zero { add("the time between two starts has to be more than 0", at: ["schedule", "every"]) }
+            if every <= .zero { add("the time between two starts must be more than 0", at: ["schedule", "every"]) }
             return .every(every)
         case (nil, let cron?):
             do throws(CronSchedule.Problem) { return .cron(try CronSchedule(parsing: cron)) } catch {
@@ -129,14 +129,15 @@ struct BundleReader {
                 return nil
             }
         default:
-            add("a schedule has either every or cron", at: ["schedule"])
+            add("a schedule needs either every or cron", at: ["schedule"])
             return nil
         }
     }
 
     // MARK: Values
 
-    /// What cannot be read is told, and stands for a value that nobody knows yet, so that the rest can be checked.
+    /// An invalid text is reported and replaced by a value that is unknown until the run, so that the rest can be
+    /// checked.
     mutating func template(_ json: JSON, at path: [String]) -> JSONTemplate {
         switch json {
         case .array(let items):
@@ -156,7 +157,7 @@ struct BundleReader {
     }
 
     private static var unknown: JSONTemplate {
-        // An expression, because only a value without one is known before the run.
+        // An expression, because a text without one would be known before the run.
         do { return .text(try Template(parsing: "${{ null }}")) } catch { return .value(.null) }
     }
 
@@ -167,7 +168,7 @@ struct BundleReader {
 
     static func texts(_ json: JSON?) -> [String]? { json?.array.map { $0.compactMap(\.string) } }
 
-    /// `the step 'ask': with.city` for a person.
+    /// The path as an error message shows it: `the step 'ask': with.city`.
     func name(of path: [String]) -> String {
         guard path.count > 1, path[0] == "steps" || path[0] == "finally", let index = Int(path[1]) else {
             return Self.name(of: path)
@@ -176,13 +177,13 @@ struct BundleReader {
         return path.count == 2 ? step : "\(step): \(Self.name(of: Array(path.dropFirst(2))))"
     }
 
-    /// How others refer to a step, also where it does not say so itself.
+    /// The id by which others refer to a step, with a default if it has none.
     static func stepID(_ step: JSON?, at path: [String]) -> String {
         let prefix = path[0] == "finally" ? "finally" : "step"
         return step?["id"]?.string ?? "\(prefix)-\((Int(path[1]) ?? 0) + 1)"
     }
 
-    /// `with.city` for a person.
+    /// The path as an error message shows it: `with.city`.
     static func name(of path: [String]) -> String {
         guard let first = path.first else { return "the bundle" }
         return path.dropFirst().reduce(first) { Int($1) == nil ? "\($0).\($1)" : "\($0)[\($1)]" }
@@ -199,14 +200,14 @@ struct BundleReader {
 }
 
 extension Bundle {
-    /// Reads a bundle. Throws everything that is wrong with it as far as the file alone tells.
+    /// Reads a bundle. Throws all problems that the file alone shows.
     public init(_ source: BundleSource) throws(BundleFailure) {
         let (bundle, problems) = Bundle.reading(source)
         guard problems.isEmpty else { throw BundleFailure(problems) }
         self = bundle
     }
 
-    /// A bundle as far as it can be read, for all that is wrong with it to be told at once, and what is wrong so far.
+    /// Reads a bundle as far as possible, and returns all problems, so that the check can report its own as well.
     public static func reading(_ source: BundleSource) -> (bundle: Bundle, problems: [BundleProblem]) {
         var reader = BundleReader(source)
         let bundle = reader.bundle()
@@ -226,7 +227,7 @@ extension BundleReader {
     private mutating func step(_ json: JSON, at path: [String], after before: String?) -> Step {
         let id = Self.stepID(json, at: path)
         if json["id"] != nil, !Self.isName(id) {
-            add("an id has to be of lower-case letters, digits and hyphens, such as find-todos", at: path + ["id"])
+            add("an id must consist of lower-case letters, digits and hyphens, such as find-todos", at: path + ["id"])
         }
         var step = Step(id: id, work: work(json, at: path), path: path)
         if let with = json["with"] { step.arguments = template(with, at: path + ["with"]) }
@@ -235,11 +236,11 @@ extension BundleReader {
         step.spread = spread(json, at: path)
         step.parallel = json["parallel"]?.int
         if step.parallel != nil, step.spread == nil {
-            add("parallel is for a step with matrix or foreach", at: path + ["parallel"], key: true)
+            add("parallel is allowed only with matrix or foreach", at: path + ["parallel"], key: true)
         }
         step.retry = retry(json["retry"])
         step.timeout = duration(json["timeout"])
-        if step.timeout == .zero { add("the timeout has to be more than 0", at: path + ["timeout"]) }
+        if step.timeout == .zero { add("the timeout must be more than 0", at: path + ["timeout"]) }
         step.continuesOnError = json["continue-on-error"]?.bool ?? false
         if let cache = json["cache"], let lifetime = duration(cache["for"]) {
             let key = cache["key"].map { template($0, at: path + ["cache", "key"]) } ?? .value(.null)
@@ -253,7 +254,7 @@ extension BundleReader {
         case (let action?, nil): return .action(action)
         case (nil, let bundle?):
             if bundle.isEmpty || bundle.contains("${{") {
-                add("the path of a bundle is written out, so that it can be checked before", at: path + ["bundle"])
+                add("the path of a bundle cannot be empty or contain expressions", at: path + ["bundle"])
             }
             return .bundle(bundle)
         case (.some, .some): add("a step has an action or a bundle, not both", at: path + ["bundle"], key: true)
@@ -263,7 +264,7 @@ extension BundleReader {
         return .action("")
     }
 
-    /// With or without the marks of an expression around it, as people know it from elsewhere.
+    /// The expression in `if`, which may have `${{ }}` around it.
     private mutating func condition(_ json: JSON?, at path: [String]) -> Expression? {
         guard let json, !json.isNull else { return nil }
         let text = json.string ?? json.text()
@@ -271,7 +272,7 @@ extension BundleReader {
             guard text.contains("${{") else { return try Expression(parsing: text) }
             let template = try Template(parsing: text)
             if template.pieces.count == 1, let only = template.expressions.first { return only.expression }
-            add("if has to be one expression, without text around it", at: path)
+            add("if must be a single expression, without text around it", at: path)
         } catch {
             add(error.message, at: path, offset: error.offset)
         }
@@ -281,13 +282,13 @@ extension BundleReader {
     private mutating func spread(_ json: JSON, at path: [String]) -> Step.Spread? {
         if let matrix = json["matrix"]?.object {
             if json["foreach"] != nil {
-                add("a step has a matrix or foreach, not both", at: path + ["foreach"], key: true)
+                add("a step has matrix or foreach, not both", at: path + ["foreach"], key: true)
             }
             return .matrix(self.matrix(matrix, at: path + ["matrix"]))
         }
         guard let list = json["foreach"], !list.isNull else { return nil }
         if list.array == nil, list.string?.contains("${{") != true {
-            add("foreach needs a list, or an expression that gives one", at: path + ["foreach"])
+            add("foreach must be a list, or an expression that gives one", at: path + ["foreach"])
         }
         return .foreach(template(list, at: path + ["foreach"]))
     }
@@ -298,7 +299,7 @@ extension BundleReader {
             let path = path + [name]
             if name == "include" || name == "exclude" {
                 guard let items = value.array, items.allSatisfy({ $0.object != nil }) else {
-                    add("\(name) needs a list of objects", at: path)
+                    add("\(name) must be a list of objects", at: path)
                     continue
                 }
                 let templates = items.enumerated().map { template($1, at: path + [String($0)]) }
@@ -306,13 +307,13 @@ extension BundleReader {
                 continue
             }
             if value.array == nil, value.string?.contains("${{") != true {
-                add("matrix.\(name) needs a list, or an expression that gives one", at: path)
+                add("matrix.\(name) must be a list, or an expression that gives one", at: path)
             } else if value.array?.isEmpty == true {
-                add("matrix.\(name) has no value, so that the step would never run", at: path)
+                add("matrix.\(name) is empty, so the step would never run", at: path)
             }
             matrix.axes.append((name, template(value, at: path)))
         }
-        if matrix.axes.isEmpty, matrix.include.isEmpty { add("the matrix has no values", at: path) }
+        if matrix.axes.isEmpty, matrix.include.isEmpty { add("the matrix is empty", at: path) }
         return matrix
     }
 

@@ -3,12 +3,12 @@ import Cryptography
 public import JSON
 import YAMLKit
 
-/// The text of a bundle: what it says, and where each part of it stands.
+/// The text of a bundle, its value and the positions in it.
 public struct BundleSource: Sendable {
     /// The name of the file, as messages show it.
     public let file: String
     public let value: JSON
-    /// SHA-256 of the text, by which a run that goes on knows that the bundle is the same.
+    /// SHA-256 of the text. A resumed run uses it to check that the bundle is unchanged.
     public let digest: String
     private let places: Places
     private let text: [UInt8]
@@ -18,24 +18,24 @@ public struct BundleSource: Sendable {
         case yaml(YAMLDocument)
     }
 
-    /// The folder that the file is in, as its name says it.
+    /// The folder of the file, from its name.
     public var folder: String {
         guard let slash = file.lastIndex(of: "/") else { return "." }
         return slash == file.startIndex ? "/" : String(file[..<slash])
     }
 
-    /// The largest text that is read.
+    /// The maximum size of the text.
     public static let longest = 4 << 20
 
-    /// Reads JSON5 by the endings `.json` and `.json5`, and YAML by all others.
+    /// Reads JSON5 if the name ends in `.json` or `.json5`, and YAML otherwise.
     public init(_ text: [UInt8], file: String) throws(BundleFailure) {
         func failure(_ line: Int, _ column: Int, _ message: String) -> BundleFailure {
             BundleFailure([BundleProblem(file: file, line: line, column: column, message)])
         }
         guard text.count <= Self.longest else {
-            throw failure(1, 1, "the file is larger than \(Self.longest) bytes, which no bundle is")
+            throw failure(1, 1, "the file is larger than \(Self.longest) bytes, the limit for a bundle")
         }
-        guard !text.prefix(8_192).contains(0) else { throw failure(1, 1, "this is not a text; is it the right file?") }
+        guard !text.prefix(8_192).contains(0) else { throw failure(1, 1, "this is not text; is it the right file?") }
         if file.hasSuffix(".json") || file.hasSuffix(".json5") {
             do {
                 var reading = JSONReading.json5
@@ -58,13 +58,13 @@ public struct BundleSource: Sendable {
         digest = Hexadecimal.encode(Digest.sha256(text))
     }
 
-    /// A problem with the value at a path, or with the key that the path ends in.
+    /// A problem with the value at a path, or with the last key of the path.
     ///
-    /// - Parameter offset: how far into a text at that path, in Unicode scalars.
+    /// - Parameter offset: the position in a text at that path, in Unicode scalars.
     public func problem(_ message: String, at path: [String], key: Bool = false, offset: Int = 0) -> BundleProblem {
         var path = path
         var place = key ? keyPosition(of: path) : position(of: path)
-        // What is missing has no place, but what it is missing from has one.
+        // A missing value has no position, so the position of its parent is used.
         while place == nil, !path.isEmpty {
             path.removeLast()
             place = position(of: path)
@@ -88,7 +88,8 @@ public struct BundleSource: Sendable {
         }
     }
 
-    /// How far to the right something in a text stands: a quote comes before it, and a block begins on another line.
+    /// How far to the right of the value's start a position in its text is. A quote comes before the text, and a block
+    /// begins on another line.
     private func shift(of offset: Int, line: Int, column: Int) -> Int {
         let lines = text.split(separator: UInt8(ascii: "\n"), maxSplits: line, omittingEmptySubsequences: false)
         guard lines.indices.contains(line - 1) else { return 0 }
@@ -102,10 +103,10 @@ public struct BundleSource: Sendable {
     }
 }
 
-/// One thing that is wrong with a bundle, and where.
+/// A problem of a bundle, and its position.
 public struct BundleProblem: Sendable, Hashable {
     public let file: String
-    /// Both counted from 1; 0 where the file as a whole is meant.
+    /// Counted from 1; 0 if the problem concerns the whole file.
     public let line: Int
     public let column: Int
     public let message: String
@@ -117,15 +118,15 @@ public struct BundleProblem: Sendable, Hashable {
         self.message = message
     }
 
-    /// As `file:line:column: message`, which editors understand.
+    /// `file:line:column: message`, which editors understand.
     public var text: String { line == 0 ? "\(file): \(message)" : "\(file):\(line):\(column): \(message)" }
 }
 
-/// A bundle cannot be run as it is: everything that is wrong with it, in the order of its lines.
+/// A bundle that cannot be run, with all its problems by line.
 public struct BundleFailure: Failure {
     public let problems: [BundleProblem]
 
-    /// How many are shown.
+    /// The number of problems that are shown.
     private static let shown = 50
 
     public init(_ problems: [BundleProblem]) {

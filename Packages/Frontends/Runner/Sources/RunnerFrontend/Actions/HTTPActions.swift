@@ -5,7 +5,7 @@ import HTTPCore
 import JSON
 import Registry
 
-/// Requests of the person's own, for the steps of bundles.
+/// Sends HTTP requests for the steps of bundles.
 struct HTTPActions {
     private let services: RunnerServices
 
@@ -15,11 +15,10 @@ struct HTTPActions {
 
     var all: [Action] { [request] }
 
-    /// Counts as what writes, a GET too: an address carries whatever a step puts into it, and what has been sent is with
-    /// somebody else.
+    /// Counts as writing, even with GET: the URL can carry any data of a step, and sent data cannot be taken back.
     private var request: Action {
         Action(
-            "http.request", "Send a request to a server", .writes, taking: RequestArguments.self
+            "http.request", "Send an HTTP request", .writes, taking: RequestArguments.self
         ) { context, given in
             var made = RequestBuilder(context, method: given.method?.http)
             try made.address(given.url, given.query)
@@ -40,33 +39,34 @@ struct HTTPActions {
             let answer = try await exchange.answer(
                 to: request, sending: source, writing: try given.target.map(context.path))
             if let note = answer.note { context.notice(note) }
-            // A bundle is told by the error of its step.
+            // In a bundle, the error of the step has the reason.
             if let reason = answer.reason, context.caller.isPerson { context.notice(reason) }
             return answer
         }
         .sending()
         .details(
-            "The result has the status, the headers with names in lower case, and the body: json where the answer is JSON, "
-                + "else text, of more than 64 KiB the beginning and the end. What is larger than 4 MiB or no text goes into a "
-                + "file with --to, which is replaced when all of it is there. A status of 400 or more fails the step, as do "
-                + "statuses that --expect does not list.\n\n"
-                + "Nothing is signed by itself, and your certificate is not shown: credentials are those of the request, from "
-                + "--token-env or a bundle's env, and on a redirect they go to no other server. With --retries it is sent again after 408, 429, 500, 502, 503 "
-                + "and 504, and when there was no answer, if its method may be repeated or it has an idempotency key. It goes "
-                + "through the proxies of the environment.\n\n"
-                + "A bundle names the server in permissions.hosts, also those that others redirect to. This machine, its "
-                + "link and the metadata service of a cloud are reached only where they are named as such."
+            "The result has the status, the headers with lower-case names, and the body: as json if the response is "
+                + "JSON, otherwise as text. Of a text over 64 KiB it has the beginning and the end. A body over 4 MiB, "
+                + "or one that is not text, needs --to FILE; that file is replaced once the whole body has arrived. A "
+                + "status of 400 or more fails the step, as does a status that --expect does not list.\n\n"
+                + "Credentials come only from the request's options: --token-env, or a bundle's env. A redirect to "
+                + "another server does not get them. Requests are not signed and your client certificate is not sent. "
+                + "--retries repeats the request after 408, 429, 500, 502, 503 and 504 and after a missing response, "
+                + "if the method may be repeated or the request has an idempotency key. The proxies of the environment "
+                + "are used.\n\n"
+                + "A bundle must list the server in permissions.hosts, and any server that it redirects to. Addresses "
+                + "of this machine, link-local addresses and the metadata service of a cloud must be listed explicitly."
         )
-        .example("martlet http request https://example.com/health", "Whether it answers")
+        .example("martlet http request https://example.com/health", "Check that a server responds")
         .example(
             "martlet http request https://api.example.com/v1/items --data '{\"name\":\"a\"}' --token-env API_TOKEN",
-            "A POST with a body in JSON"
+            "Send JSON with POST"
         )
-        .example("martlet http request https://example.com/large.iso --to large.iso", "Into a file")
+        .example("martlet http request https://example.com/large.iso --to large.iso", "Save the response body")
     }
 }
 
-/// What `http.request` takes.
+/// The arguments of `http.request`.
 struct RequestArguments: ActionArguments {
     private(set) var url = HostValue("")
     private(set) var method: RequestMethod?
@@ -82,36 +82,36 @@ struct RequestArguments: ActionArguments {
     private(set) var staysHere = false
 
     static let bindings = [
-        bind(\.url, .argument("url", "The address, which begins with https:// or http://")),
-        bind(\.method, .option("method", "What is asked for: POST where there is a body, else GET", short: "X")),
-        bind(\.headers, .option("header", "Headers by name", short: "H")),
-        bind(\.query, .option("query", "What is added to the address after its question mark, by name")),
-        bind(\.data, .option("data", "A body in JSON")),
-        bind(\.form, .option("form", "A body as browsers send forms, by name")),
-        bind(\.body, .option("body", "A body that is text")),
-        bind(\.file, .option("file", "The file that is the body")),
-        bind(\.token, .secret("token", "A token that is sent as Authorization: Bearer")),
-        bind(\.user, .option("user", "Who is sent as Authorization: Basic")),
-        bind(\.password, .secret("password", "The password of that user")),
-        bind(\.target, .option("to", "The file that becomes the body of the answer")),
-        bind(\.expected, .option("expect", "The statuses that are well; all below 400 when absent")),
+        bind(\.url, .argument("url", "The URL, starting with https:// or http://")),
+        bind(\.method, .option("method", "HTTP method; default: POST with a body, otherwise GET", short: "X")),
+        bind(\.headers, .option("header", "Headers, by name", short: "H")),
+        bind(\.query, .option("query", "Query parameters, by name")),
+        bind(\.data, .option("data", "JSON body")),
+        bind(\.form, .option("form", "Form body (URL-encoded), by name")),
+        bind(\.body, .option("body", "Text body")),
+        bind(\.file, .option("file", "File to send as the body")),
+        bind(\.token, .secret("token", "Token to send as Authorization: Bearer")),
+        bind(\.user, .option("user", "User name to send as Authorization: Basic")),
+        bind(\.password, .secret("password", "Password of that user")),
+        bind(\.target, .option("to", "File to save the response body to")),
+        bind(\.expected, .option("expect", "Statuses that count as success; default: all below 400")),
         bind(
             \.retries,
             .option(
-                "retries", "How often it is sent again when the server is not there or not well", in: 0...10, default: 0
+                "retries", "Number of retries when the server is unreachable or fails", in: 0...10, default: 0
             )),
         bind(
             \.idempotencyKey,
             .option(
-                "idempotency-key", "Tells the server that it has seen a request, so that a POST is sent again as well")),
-        bind(\.wait, .option("wait", "How long the server may be silent", default: Duration.seconds(120))),
-        bind(\.staysHere, .flag("no-follow", "Take a redirect for the answer, and do not follow it")),
+                "idempotency-key", "Key by which the server recognises a repeated request; allows retries of POST")),
+        bind(\.wait, .option("wait", "Maximum time to wait for data from the server", default: Duration.seconds(120))),
+        bind(\.staysHere, .flag("no-follow", "Return a redirect instead of following it")),
     ]
 
     init() {}
 }
 
-/// What can be asked for.
+/// An HTTP method.
 enum RequestMethod: String, Choice {
     case get = "GET"
     case head = "HEAD"
@@ -124,8 +124,8 @@ enum RequestMethod: String, Choice {
     var http: HTTPMethod { HTTPMethod(rawValue: rawValue) }
 }
 
-/// Makes a request of what an action is given, and refuses what must not be sent. What is called like a credential is told
-/// to the redactor, so that it is not shown when it comes back.
+/// Builds a request from the arguments of an action, and rejects what must not be sent. Values with credential-like
+/// names are registered with the redactor, so that they are masked if the server sends them back.
 struct RequestBuilder {
     private let redactor: Redactor
     private var method: HTTPMethod?
@@ -141,13 +141,13 @@ struct RequestBuilder {
 
     var request: HTTPRequest {
         get throws {
-            guard let url else { throw Self.refusal("the address is missing") }
-            guard method != .head || !hasBody else { throw Self.refusal("a request with HEAD has no body") }
+            guard let url else { throw Self.refusal("the URL is missing") }
+            guard method != .head || !hasBody else { throw Self.refusal("a HEAD request cannot have a body") }
             return HTTPRequest(method ?? (hasBody ? .post : .get), url, headers: headers, body: body)
         }
     }
 
-    // MARK: Address
+    // MARK: URL
 
     mutating func address(_ given: HostValue, _ query: [String: JSON]) throws {
         let text = String(given.text.prefix { $0 != "#" })
@@ -155,8 +155,8 @@ struct RequestBuilder {
             text[scheme.upperBound...].prefix(while: { !"/?\\".contains($0) }).contains("@")
         {
             throw Self.refusal(
-                "the address holds a user or a password, which everybody sees who sees the address; give token, or user and "
-                    + "password, or a header instead")
+                "the URL contains a user name or password, which everyone who sees the URL can read; use token, user "
+                    + "and password, or a header instead")
         }
         let fields = try fields(query, of: "query")
         let added = fields.isEmpty ? "" : (text.contains("?") ? "&" : "?") + Self.encoded(fields)
@@ -169,7 +169,7 @@ struct RequestBuilder {
         for (name, value) in given.sorted(by: { $0.key < $1.key }) {
             let shown = PlainText.escape(String(name.prefix(40)))
             if Self.connection.contains(where: { HTTPHeaders.isSame($0, name) }) {
-                throw Self.refusal("the header \(shown) follows from the address and the body, and is not given")
+                throw Self.refusal("the header \(shown) is set automatically; remove it")
             }
             let texts = try Self.texts(value, "the header \(shown)")
             if texts.isEmpty { throw Self.refusal("the header \(shown) has no value") }
@@ -184,14 +184,14 @@ struct RequestBuilder {
     mutating func authorize(token: Secret?, user: String?, password: Secret?) throws {
         guard token != nil || user != nil || password != nil else { return }
         guard token == nil || user == nil, (user == nil) == (password == nil) else {
-            throw Self.refusal("give token alone, or user and password")
+            throw Self.refusal("give either token, or user and password")
         }
         guard headers["Authorization"] == nil else {
-            throw Self.refusal("give the header Authorization, or what it is made of, and not both")
+            throw Self.refusal("give either the header Authorization, or token or user and password")
         }
         token?.withText { headers.append("Authorization", "Bearer \($0)") }
         if let user, let password {
-            guard !user.contains(":") else { throw Self.refusal("the user cannot hold a colon") }
+            guard !user.contains(":") else { throw Self.refusal("the user name cannot contain a colon") }
             redactor.learn(password)
             password.withText {
                 headers.append("Authorization", "Basic \(Base64.encode(Array("\(user):\($0)".utf8)))")
@@ -204,11 +204,11 @@ struct RequestBuilder {
     private func check() throws {
         guard let field = headers.firstInvalid else { return }
         throw Self.refusal(
-            "the header \(PlainText.escape(String(field.name.prefix(40)))) holds a character that may not stand there, such "
-                + "as a line break, which would begin another header")
+            "the header \(PlainText.escape(String(field.name.prefix(40)))) contains an invalid character, such as a "
+                + "line break")
     }
 
-    /// What says how the connection is used. By Host a server could be reached other than the one that was permitted.
+    /// Headers that control the connection. Host is one of them: it could select a server that is not permitted.
     private static let connection = [
         "Host", "Connection", "Content-Length", "Expect", "Keep-Alive", "Proxy-Authorization", "Proxy-Connection", "TE",
         "Trailer", "Transfer-Encoding", "Upgrade",
@@ -220,7 +220,7 @@ struct RequestBuilder {
     mutating func body(data: JSON?, form: [String: JSON], text: String?, hasFile: Bool) throws {
         let fields = try fields(form, of: "form")
         let count = [data != nil, !form.isEmpty, text != nil, hasFile].count(where: \.self)
-        guard count < 2 else { throw Self.refusal("give one of data, form, body and file") }
+        guard count < 2 else { throw Self.refusal("give only one of data, form, body and file") }
         hasBody = count > 0
         if let data {
             body = .text(try Self.json(data).text())
@@ -234,11 +234,11 @@ struct RequestBuilder {
         }
     }
 
-    /// A text that begins like an object or a list is meant as one, as a shell and `json()` have it.
+    /// Parses a text that begins like an object or a list, because a shell and `json()` give JSON as text.
     private static func json(_ data: JSON) throws -> JSON {
         guard let text = data.string, let first = text.first, "{[".contains(first) else { return data }
         do throws(JSONError) { return try JSON(parsing: text) } catch {
-            throw refusal("data is no JSON (\(error.message)); give body with a header Content-Type for other text")
+            throw refusal("data is not JSON (\(error.message)); for other text, use body and a Content-Type header")
         }
     }
 
@@ -248,7 +248,7 @@ struct RequestBuilder {
 
     // MARK: Fields
 
-    /// Names with their values: a list gives a name several times, and what is null is left out.
+    /// Names with their values. A list gives one field per item, and null gives none.
     private func fields(_ given: [String: JSON], of parameter: String) throws -> [HTTPHeaders.Field] {
         var fields: [HTTPHeaders.Field] = []
         for (name, value) in given.sorted(by: { $0.key < $1.key }) {
@@ -264,7 +264,7 @@ struct RequestBuilder {
         switch value {
         case .null: return []
         case .array(let items): return try items.flatMap { try texts($0, place) }
-        case .object: throw refusal("\(place) needs a text, a number or true or false, not an object")
+        case .object: throw refusal("\(place) must be text, a number, true or false, not an object")
         case .string(let text): return [text]
         default: return [value.text()]
         }
@@ -286,15 +286,17 @@ struct RequestBuilder {
         return encoded
     }
 
-    /// Words of names whose values are credentials, however short.
+    /// Words in names whose values are always credentials.
     private static let telling: Set<Substring> = [
         "accesstoken", "apikey", "authorization", "clientsecret", "cookie", "passphrase", "passwd", "password",
         "refreshtoken", "secret", "token",
     ]
-    /// Words of names whose values are often something else, such as that of an issue.
+    /// Words in names whose values are credentials only if they are long. A short value is often something else, such
+    /// as an
+    /// issue key.
     private static let vague: Set<Substring> = ["auth", "credential", "key", "session", "sig", "signature"]
 
-    /// What is called like a credential is one, with its scheme and without.
+    /// Registers a value with a credential-like name with the redactor, with and without its scheme.
     private func learn(_ value: String, of name: String) {
         let words = name.lowercased().split { "-_.".contains($0) }
         let isLong = value.utf8.count >= 16 && words != ["idempotency", "key"]

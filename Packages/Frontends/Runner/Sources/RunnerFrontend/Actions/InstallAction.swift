@@ -4,7 +4,7 @@ import FileKit
 import JSON
 import Registry
 
-/// `martlet run install` and `martlet run uninstall`: lets systemd or cron run a bundle, or no longer.
+/// `martlet run install` and `martlet run uninstall`: schedule a bundle with systemd or cron, and remove that schedule.
 enum InstallAction {
     static var all: [Action] { [install, uninstall] }
 
@@ -12,7 +12,7 @@ enum InstallAction {
         "run.install", "Schedule a bundle with systemd or cron", .writes, taking: InstallArguments.self
     ) { context, arguments in
         let (systemd, cron) = (arguments.systemd, arguments.cron)
-        guard systemd != cron else { throw RunnerError.options("say either --systemd or --cron") }
+        guard systemd != cron else { throw RunnerError.options("give either --systemd or --cron") }
         let host = context.host
         let run = try scheduled(arguments, context)
         let folder = UnitFolder(host)
@@ -29,7 +29,7 @@ enum InstallAction {
                 installation.next =
                     "systemctl --user daemon-reload && systemctl --user enable --now \(run.unitName).timer"
             } else {
-                // The shell that cron starts makes the file of the log, but not its folder.
+                // The shell of cron creates the log file, but not its folder.
                 try Files.makeDirectories(run.logFolder)
                 let line = try run.line()
                 try await Crontab(host).change { lines in
@@ -41,20 +41,20 @@ enum InstallAction {
         }
         try await context.emit(
             ActionEvent(arguments.isWritten ? "written" : "planned", ["files": files.json], text: installation.text))
-        if !arguments.isWritten { context.notice("nothing was written; add --write to put it in place") }
+        if !arguments.isWritten { context.notice("nothing was written; add --write to install it") }
         for hint in hints(isSystemd: systemd, host) { context.notice(hint) }
         return installation
     }
     .byName()
     .streaming()
     .details(
-        "Shows what it would write. With --write it is written: units for your user, or a line of your crontab. The bundle "
-            + "runs in its own folder, and never twice at once. Cron's runs are quiet, and what went wrong is in a log. "
-            + "Variables, such as MARTLET_PASSPHRASE for a vault, come from the file that the unit names, or from lines "
-            + "in the crontab."
+        "Prints what would be installed. With --write it is installed: units for your user, or a line in your crontab. "
+            + "The bundle runs in its own folder, and two runs never overlap. Runs from cron are quiet and log errors "
+            + "to a file. Variables, such as MARTLET_PASSPHRASE for a vault, come from the file that the unit names, "
+            + "or from lines in the crontab."
     )
     .example("martlet run install nightly.yaml --systemd", "Show the units")
-    .example("martlet run install nightly.yaml --cron --write", "Put a line into your crontab")
+    .example("martlet run install nightly.yaml --cron --write", "Add a line to your crontab")
 
     private static let uninstall = Action(
         "run.uninstall", "Remove a bundle from systemd and cron", .writes,
@@ -70,13 +70,13 @@ enum InstallAction {
             removed.append("crontab")
         }
         guard !removed.isEmpty else {
-            throw RunnerError.schedule("neither systemd nor cron runs \(PlainText.escape(name))")
+            throw RunnerError.schedule("no systemd or cron schedule found for \(PlainText.escape(name))")
         }
         let next = "systemctl --user daemon-reload && systemctl --user stop \(unit).timer"
         return Removal(files: removed, next: units.isEmpty ? nil : next)
     }
     .byName()
-    .example("martlet run uninstall nightly.yaml", "Run it only when you say so")
+    .example("martlet run uninstall nightly.yaml", "Remove the schedule of a bundle")
 
     private static func scheduled(_ arguments: InstallArguments, _ context: ActionContext) throws -> ScheduledRun {
         let host = context.host
@@ -87,10 +87,10 @@ enum InstallAction {
             throw error.shown(from: host.locations.current)
         }
         guard let schedule = arguments.every.map(BundleSchedule.every) ?? bundle.schedule else {
-            throw RunnerError.schedule("\(bundle.name) has no schedule; write one into it, or say --every")
+            throw RunnerError.schedule("\(bundle.name) has no schedule; add one to the bundle, or use --every")
         }
         let variables = "\(host.locations.config)/\(ScheduledRun.unitName(of: bundle.name)).env"
-        // A path that was typed means one from here, and the run begins in the folder of the bundle.
+        // A typed path is relative to the current folder, but the run begins in the folder of the bundle.
         let absolute = try arguments.inputs.map { input -> String in
             let parts = input.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             if let secret = bundle.inputs.first(where: { $0.isSecret && $0.name == parts[0] }) {
@@ -114,16 +114,16 @@ enum InstallAction {
     private static func hints(isSystemd: Bool, _ host: Host) -> [String] {
         if !isSystemd {
             return Crontab.isInstalled(host)
-                ? [] : ["there is no program 'crontab' here; install cron, or use --systemd"]
+                ? [] : ["'crontab' is not installed; install cron, or use --systemd"]
         }
         guard Programs.has("systemctl", host), Programs.hasSystemd else {
-            return ["systemd does not run this machine, so the timer would never start anything; use --cron"]
+            return ["this machine does not run systemd, so the timer would never start; use --cron"]
         }
         return Programs.lingers(host)
-            ? [] : ["it runs only while you are logged in; 'loginctl enable-linger' lets it run always"]
+            ? [] : ["the bundle runs only while you are logged in; to change that, run 'loginctl enable-linger'"]
     }
 
-    /// A bundle whose file is gone can still be removed, by its name.
+    /// The name of a bundle. The name alone is enough, so that a bundle whose file is gone can be removed too.
     private static func name(of word: String, _ host: Host) throws -> String {
         let path = BundleFinder(host: host, trusted: nil).absolute(word)
         guard Files.exists(path) else { return word }
@@ -133,11 +133,11 @@ enum InstallAction {
         } catch {
             throw error.shown(from: host.locations.current)
         }
-        throw RunnerError.schedule("\(PlainText.escape(word)) has no name; name the bundle itself")
+        throw RunnerError.schedule("\(PlainText.escape(word)) has no name; give the name of the bundle instead")
     }
 }
 
-/// What `run.install` takes.
+/// The arguments of `run.install`.
 struct InstallArguments: ActionArguments {
     private(set) var bundle = OwnPath("")
     private(set) var (systemd, cron, isWritten) = (false, false, false)
@@ -146,17 +146,17 @@ struct InstallArguments: ActionArguments {
 
     static let bindings = [
         bind(\.bundle, .argument("bundle", "The bundle's file")),
-        bind(\.systemd, .flag("systemd", "As a service and a timer of systemd")),
-        bind(\.cron, .flag("cron", "As a line of your crontab")),
-        bind(\.every, .option("every", "The interval, where the bundle has no schedule")),
-        bind(\.inputs, .option("input", "A value for an input: name=value", short: "i")),
-        bind(\.isWritten, .flag("write", "Not only show it, but put it in place")),
+        bind(\.systemd, .flag("systemd", "Install a systemd service and timer")),
+        bind(\.cron, .flag("cron", "Install a line in your crontab")),
+        bind(\.every, .option("every", "Interval, instead of the bundle's schedule")),
+        bind(\.inputs, .option("input", "Input value: name=value", short: "i")),
+        bind(\.isWritten, .flag("write", "Install instead of only printing")),
     ]
 
     init() {}
 }
 
-/// What lets a bundle run by itself.
+/// The files that schedule a bundle.
 struct Installation: Record {
     let files: [File]
     var isWritten = false
@@ -167,17 +167,17 @@ struct Installation: Record {
         let text: String
 
         static let fields: [Field<File>] = [
-            Field("name", "Where it belongs", .name) { $0.name }, Field("text", "What it says") { $0.text },
+            Field("name", "Where it is installed", .name) { $0.name }, Field("text", "Its content") { $0.text },
         ]
     }
 
     static let fields: [Field<Installation>] = [
-        Field("written", "Whether it was put in place") { $0.isWritten },
-        Field("next", "What is left to do") { $0.next },
-        Field("files", "What it consists of", .detail) { $0.files },
+        Field("written", "Whether it was installed") { $0.isWritten },
+        Field("next", "The command to run next") { $0.next },
+        Field("files", "The files", .detail) { $0.files },
     ]
 
-    /// Each file once, for a person.
+    /// All files as text for a person.
     var text: String {
         let shown = files.map { "# \($0.name)\n\($0.text)" }.joined(separator: "\n")
         guard isWritten else { return shown }
@@ -185,13 +185,13 @@ struct Installation: Record {
     }
 }
 
-/// What a bundle no longer runs by.
+/// What `run.uninstall` removed.
 struct Removal: Record {
     let files: [String]
     let next: String?
 
     static let fields: [Field<Removal>] = [
-        Field("removed", "What was removed or changed") { $0.files },
-        Field("next", "What is left to do") { $0.next },
+        Field("removed", "Files that were removed or changed") { $0.files },
+        Field("next", "The command to run next") { $0.next },
     ]
 }

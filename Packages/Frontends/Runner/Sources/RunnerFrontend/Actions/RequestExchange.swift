@@ -7,20 +7,19 @@ import LoopKit
 import Registry
 import SandboxKit
 
-/// Sends the request of an action and takes what comes back: into memory as far as it has a place in a result, else into a
-/// file.
+/// Sends the request of an action. The response body goes into memory, up to a limit, or into a file.
 struct RequestExchange {
     let client: HTTPClient
     let context: ActionContext
-    /// The statuses that are well; empty for all below 400.
+    /// Statuses that count as success; empty means all below 400.
     let expected: Set<Int>
 
-    /// How much of a body is held.
+    /// The largest body that is kept in memory.
     static let limit = 4 << 20
 
     /// - Parameters:
-    ///   - file: what is sent as the body.
-    ///   - target: what becomes the body of the answer.
+    ///   - file: the file to send as the body.
+    ///   - target: the file to save the response body to.
     func answer(
         to request: HTTPRequest, sending file: GrantedPath?, writing target: GrantedPath?
     ) async throws -> HTTPAnswer {
@@ -29,7 +28,7 @@ struct RequestExchange {
         var answer: HTTPAnswer
         if let file {
             let open = try file.open()
-            // By its number, so that it is the file that was granted; it is opened anew each time that it is sent.
+            // By its descriptor, so that it is the file that was granted. Each attempt opens it again.
             request.body = .file(path: "/proc/self/fd/\(open.rawValue)", naming: PlainText.escape(file.absolute))
             answer = try await self.answer(to: request, writing: target)
             try open.close()
@@ -43,14 +42,14 @@ struct RequestExchange {
     private func answer(to request: HTTPRequest, writing target: GrantedPath?) async throws -> HTTPAnswer {
         guard let target else { return try await read(try await client.open(request), request) }
         var request = request
-        // Nobody reads the pieces one by one, and a file is what the server has.
+        // The body goes to the file in large pieces, and the file gets exactly what the server has.
         request.limits.buffer = 512 << 10
         request.acceptsCompressed = false
         let executor = try OwnThreadExecutor()
         defer { executor.end() }
         // A disk can block for seconds.
         return try await withTaskExecutorPreference(executor) { [request] in
-            // Before anything is sent: what cannot be kept is not asked for.
+            // Before sending: a response that cannot be saved must not be requested.
             let file = try target.replacement()
             let exchange = try await client.open(request)
             let isWanted = isWell(exchange.status) && exchange.status.isSuccess
@@ -102,7 +101,7 @@ struct RequestExchange {
                 }
             }
         } catch let error as HTTPError where !isWell(exchange.status) {
-            // The status is what matters; its words may be missing.
+            // The status is what matters; the text of the error may be missing.
             answer.note = error.message
         }
         if isWhole { answer.size = request.method == .head ? nil : bytes.count }
@@ -113,17 +112,17 @@ struct RequestExchange {
         if !isWell(exchange.status) {
             answer.reason = refusal(exchange, bytes, answer.text)
         } else if let problem {
-            // Who is sent JSON goes on with what is in it; anything else need not be looked at.
-            if isJSON { answer.reason = "\(exchange.url.server) answered \(exchange.status), and \(problem)" }
+            // A caller who gets JSON needs its content, so a bad body is a failure. Other bodies can be left out.
+            if isJSON { answer.reason = "\(exchange.url.server) answered \(exchange.status), but \(problem)" }
             if !isJSON { answer.note = problem }
         }
         return answer
     }
 
     private static let tooLarge =
-        "the answer is larger than \(ByteCount(limit).words) and not in the result; --to FILE takes it"
+        "the response is larger than \(ByteCount(limit).words) and not in the result; use --to FILE to save it"
 
-    /// Puts the body into the answer; what is in the way of that.
+    /// Puts the body into the answer. Returns what prevented that, or nil.
     private func fill(_ answer: inout HTTPAnswer, _ bytes: [UInt8], type: some StringProtocol, isJSON: Bool) -> String?
     {
         if bytes.isEmpty { return nil }
@@ -135,11 +134,11 @@ struct RequestExchange {
                 answer.json = json
                 return nil
             } catch {
-                problem = "its body is not the JSON that it says it is: \(error.message)"
+                problem = "its body is not valid JSON: \(error.message)"
             }
         }
         guard type.hasPrefix("text/") || String(validating: bytes, as: UTF8.self) != nil, !bytes.contains(0) else {
-            return problem ?? "the answer is no text and not in the result; --to FILE takes it"
+            return problem ?? "the response is not text and not in the result; use --to FILE to save it"
         }
         var excerpt = OutputExcerpt()
         excerpt.add(bytes)
@@ -147,7 +146,7 @@ struct RequestExchange {
         return problem
     }
 
-    /// Why a status stands for a failure, with what the server says about it.
+    /// Why a status counts as a failure, with the message of the server.
     private func refusal(_ exchange: HTTPExchange, _ body: [UInt8], _ text: String?) -> String {
         let plain = "\(exchange.url.server) answered \(exchange.status)"
         var reason = plain
@@ -161,12 +160,12 @@ struct RequestExchange {
             if !words.isEmpty { reason += ": \(PlainText.escape(String(words.prefix(200))))" }
         }
         if expected.isEmpty { return reason }
-        return "\(reason); \(expected.sorted().map(String.init).joined(separator: " or ")) was expected"
+        return "\(reason); expected \(expected.sorted().map(String.init).joined(separator: " or "))"
     }
 }
 
-/// The secrets that a server gives out: sessions and tokens, which a later step sends back. They are few in one answer, so
-/// that no server can have others forgotten.
+/// Secrets in a response: session cookies and tokens, which a later step sends back. Only a few are taken from one
+/// response, so that a server cannot make the redactor forget other secrets.
 private struct AnswerSecrets {
     private static let most = 16
     private static let least = 16
@@ -208,7 +207,7 @@ private struct AnswerSecrets {
     }
 }
 
-/// What a server has answered.
+/// The response of a server.
 struct HTTPAnswer: Record {
     let url: String
     let method: HTTPMethod
@@ -220,9 +219,9 @@ struct HTTPAnswer: Record {
     var file: String?
     var attempts = 1
     var took = Duration.zero
-    /// What is not here, and how it is had.
+    /// What is missing here, and how to get it.
     var note: String?
-    /// Why it stands for a failure.
+    /// Why it counts as a failure.
     var reason: String?
 
     init(url: String, method: HTTPMethod, status: HTTPStatus) {
@@ -234,21 +233,21 @@ struct HTTPAnswer: Record {
     var exit: ExitCode { reason == nil ? .done : .toolFailed }
 
     static let fields: [Field<HTTPAnswer>] = [
-        Field("url", "The address that answered", .name) { $0.url },
-        Field("method", "What was asked for") { $0.method.rawValue },
-        Field("state", "How it went", .state) { $0.reason == nil ? State.done : .failed },
-        Field("status", "The status of the answer") { $0.status.code },
-        Field("status_text", "What the status means") { $0.status.reason.isEmpty ? nil : $0.status.reason },
-        Field("headers", "Its headers, by names in lower case", .detail) { $0.headers },
-        Field("json", "Its body, where that is JSON", .detail) { $0.json },
-        Field("text", "Its body, where that is other text; of a long one the beginning and the end", .detail) {
+        Field("url", "URL of the response", .name) { $0.url },
+        Field("method", "HTTP method") { $0.method.rawValue },
+        Field("state", "Whether the request succeeded", .state) { $0.reason == nil ? State.done : .failed },
+        Field("status", "HTTP status") { $0.status.code },
+        Field("status_text", "Text of the status") { $0.status.reason.isEmpty ? nil : $0.status.reason },
+        Field("headers", "Response headers, with lower-case names", .detail) { $0.headers },
+        Field("json", "Body, if it is JSON", .detail) { $0.json },
+        Field("text", "Body, if it is other text; only the beginning and the end of a long one", .detail) {
             $0.text
         },
-        Field("size", "How large its body is") { $0.size.map { ByteCount($0) } },
-        Field("file", "The file that holds its body") { $0.file },
-        Field("attempts", "How often the request was sent", .detail) { $0.attempts },
+        Field("size", "Size of the body") { $0.size.map { ByteCount($0) } },
+        Field("file", "File with the body") { $0.file },
+        Field("attempts", "Number of attempts", .detail) { $0.attempts },
         Field("duration", "How long it took") { $0.took },
-        Field("note", "What is not in this, and how it is had", .detail) { $0.note },
-        Field("reason", "Why it stands for a failure", .detail) { $0.reason },
+        Field("note", "What is missing here, and how to get it", .detail) { $0.note },
+        Field("reason", "Why it counts as a failure", .detail) { $0.reason },
     ]
 }

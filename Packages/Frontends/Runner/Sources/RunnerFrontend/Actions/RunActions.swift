@@ -29,48 +29,48 @@ struct RunAction {
         }
         .asDefault().streaming()
         .details(
-            "A bundle is checked before anything runs, and everything that is wrong is told at once. A run asks nobody: "
-                + "--answers gives answers beforehand, and what the bundle does not permit fails. The exit code is that "
-                + "of the first step that failed. With --format ndjson each event is a line; 'run events' has their "
-                + "schema. An input is also taken from the variable MARTLET_INPUT_NAME."
+            "The bundle is checked before anything runs, and all its problems are reported at once. A run never asks "
+                + "questions: --answers gives answers in advance, and whatever the bundle does not permit fails. The "
+                + "exit code is that of the first failed step. With --format ndjson each event is a line; 'run events' "
+                + "prints the schema. The variable MARTLET_INPUT_NAME also sets an input."
         )
-        .example("martlet run nightly.yaml --input model=openai/gpt-5", "Run it")
-        .example("martlet run nightly.yaml --plan", "Only show what would run")
-        .example("martlet run --resume last", "Go on after a crash, without doing anything twice")
-        .example("martlet run smoke.yaml --junit results.xml", "For continuous integration")
+        .example("martlet run nightly.yaml --input model=openai/gpt-5", "Run a bundle")
+        .example("martlet run nightly.yaml --plan", "Show what would run")
+        .example("martlet run --resume last", "Resume a run after a crash, without repeating finished steps")
+        .example("martlet run smoke.yaml --junit results.xml", "Write a report for continuous integration")
     }
 }
 
-/// What `run.start` takes.
+/// The arguments of `run.start`.
 struct RunArguments: ActionArguments {
     private(set) var printsSchema = false
     private var wish = RunWish()
     private var bundle, inputs, junit, html, report, record, replay: OwnPath?
 
     static let bindings = [
-        bind(\.bundle, .argument("bundle", "The bundle's file, or the name of one of the project's")),
-        bind(\.wish.inputs, .option("input", "A value for an input: name=value", short: "i")),
-        bind(\.inputs, .option("inputs", "A file or a pipe with values for the inputs; - for standard input")),
+        bind(\.bundle, .argument("bundle", "File or name of the bundle")),
+        bind(\.wish.inputs, .option("input", "Input value: name=value", short: "i")),
+        bind(\.inputs, .option("inputs", "File or pipe with input values; - for standard input")),
         bind(\.wish.isPlan, .flag("plan", "Show what would run")),
-        bind(\.wish.isCheck, .flag("check", "Check it and stop there")),
+        bind(\.wish.isCheck, .flag("check", "Check the bundle without running it")),
         bind(\.printsSchema, .flag("schema", "Print the JSON Schema of bundles")),
-        bind(\.wish.resume, .option("resume", "Go on with this run, or with 'last'", completion: .words(["last"]))),
-        bind(\.wish.again, .flag("again", "With --resume: do again what failed")),
+        bind(\.wish.resume, .option("resume", "Resume this run; 'last' is the newest", completion: .words(["last"]))),
+        bind(\.wish.again, .flag("again", "With --resume, also repeat failed steps")),
         bind(
             \.wish.isUnkept,
-            .flag("no-journal", "Keep nothing of it, where no data can be kept; it cannot be resumed then")),
-        bind(\.wish.isAlone, .flag("alone", "Do not begin while another run of this bundle goes on")),
-        bind(\.wish.every, .option("every", "Run it again and again, at this interval")),
-        bind(\.junit, .option("junit", "Write JUnit's XML to this file")),
-        bind(\.html, .option("html", "Write a page with the timeline to this file")),
-        bind(\.report, .option("report", "Write the report as JSON to this file")),
-        bind(\.record, .option("record", "Write everything that happens to this file, for --replay")),
-        bind(\.replay, .option("replay", "Run it against this recording and say what differs")),
+            .flag("no-journal", "Do not save the run; it cannot be resumed")),
+        bind(\.wish.isAlone, .flag("alone", "Do not start while another run of this bundle is running")),
+        bind(\.wish.every, .option("every", "Run repeatedly, at this interval")),
+        bind(\.junit, .option("junit", "Write a JUnit XML report to this file")),
+        bind(\.html, .option("html", "Write an HTML report with a timeline to this file")),
+        bind(\.report, .option("report", "Write a JSON report to this file")),
+        bind(\.record, .option("record", "Record the run in this file, for --replay")),
+        bind(\.replay, .option("replay", "Replay this recording and report the differences")),
     ]
 
     init() {}
 
-    /// With the paths that the caller may name.
+    /// With the paths that the caller may use.
     func wish(in context: ActionContext) throws -> RunWish {
         func text(_ path: OwnPath?) throws -> String? { try path.map { try context.text(of: $0) } }
         var wish = wish
@@ -81,7 +81,7 @@ struct RunArguments: ActionArguments {
     }
 }
 
-/// What a person wants of a run.
+/// The options of a run.
 struct RunWish: Sendable {
     var bundle: String?
     var inputs: [String] = []
@@ -90,13 +90,13 @@ struct RunWish: Sendable {
     var isPlan = false
     /// Stops after the check.
     var isCheck = false
-    /// The run that goes on.
+    /// The run to resume.
     var resume: String?
-    /// Whether steps of it that failed are done again.
+    /// Whether failed steps of the resumed run are repeated.
     var again = false
-    /// Whether nothing of it is written down.
+    /// Whether the run is not saved.
     var isUnkept = false
-    /// Whether it is not begun while another run of the bundle goes on.
+    /// Whether the run must not start while another run of the bundle is running.
     var isAlone = false
     var every: Duration?
     var junit: String?
@@ -105,30 +105,30 @@ struct RunWish: Sendable {
     var record: String?
     var replay: String?
 
-    /// Refuses what contradicts itself.
+    /// Throws if options contradict each other.
     func check() throws(RunnerError) {
         let others: [(String, Bool)] = [
             ("--plan", isPlan), ("--check", isCheck), ("--resume", resume != nil), ("--every", every != nil),
             ("--replay", replay != nil),
         ]
         let given = others.filter(\.1).map(\.0)
-        if given.count > 1 { throw .options("\(given.joined(separator: " and ")) do not go together") }
+        if given.count > 1 { throw .options("\(given.joined(separator: " and ")) cannot be combined") }
         if record != nil, let first = given.first {
-            throw .options("--record does not go together with \(first)")
+            throw .options("--record cannot be combined with \(first)")
         }
         if isUnkept {
-            if resume != nil { throw .options("--resume needs the journal, and --no-journal does without") }
-            if isAlone { throw .options("--alone needs the journal, and --no-journal does without") }
+            if resume != nil { throw .options("--resume needs the journal; remove --no-journal") }
+            if isAlone { throw .options("--alone needs the journal; remove --no-journal") }
         }
-        if again, resume == nil { throw .options("--again needs --resume, with the run that goes on") }
-        if let every, every < .milliseconds(100) { throw .options("--every needs at least 100ms") }
+        if again, resume == nil { throw .options("--again needs --resume RUN") }
+        if let every, every < .milliseconds(100) { throw .options("--every must be at least 100ms") }
         if replay != nil, !inputs.isEmpty || inputsFile != nil {
-            throw .options("a replay takes its inputs from the recording")
+            throw .options("a replay takes its inputs from the recording; remove --input and --inputs")
         }
     }
 }
 
-/// What `martlet run` gives: a report of the run, or what was asked for instead of it.
+/// The result of `martlet run`: a report of the run, or what an option asked for instead.
 enum RunResult: OutputValue {
     case report(RunReport)
     case plan([PlannedStep])
@@ -155,7 +155,7 @@ enum RunResult: OutputValue {
     }
 }
 
-/// What bundles and the programs around them need beside the actions of features.
+/// Actions for bundles and for the programs around them.
 enum StepActions {
     static var all: [Action] { [events, expect, nothing] }
 
@@ -164,20 +164,20 @@ enum StepActions {
     ) { _ in
         RunEventSchema.json
     }
-    .example("martlet run events --json > events.schema.json", "For a validator, or for making types")
+    .example("martlet run events --json > events.schema.json", "Save the schema for a validator or a code generator")
 
     private static let expect = Action(
-        "run.expect", "Fail unless something is so", .reads,
-        .option("that", "What has to be true", as: Bool.self),
-        .option("message", "What is wrong when it is not", as: String?.self)
+        "run.expect", "Fail unless a condition is true", .reads,
+        .option("that", "The condition", as: Bool.self),
+        .option("message", "Error message if the condition is false", as: String?.self)
     ) { _, isSo, message in
-        guard isSo else { throw RunnerError.notSo(message ?? "what was expected is not so") }
+        guard isSo else { throw RunnerError.notSo(message ?? "the condition is false") }
         return Nothing()
     }
     .instant()
-    .details("A step of a bundle that tests something: as a JUnit report it is a failure, and not an error.")
+    .details("For steps that test something: a JUnit report shows a failure, not an error.")
 
-    private static let nothing = Action("run.no-op", "Do nothing, to measure what a step costs", .reads) { _ in
+    private static let nothing = Action("run.no-op", "Do nothing, to measure the cost of a step", .reads) { _ in
         Nothing()
     }
     .instant().hidden()

@@ -6,7 +6,7 @@ import ProcessKit
 import Registry
 import Runs
 
-/// `martlet runs`: what was run before, and what runs now.
+/// `martlet runs`: earlier runs, and runs that are running.
 struct RunsActions {
     let services: RunnerServices
 
@@ -17,19 +17,19 @@ struct RunsActions {
     var all: [Action] { [list, show, logs, cancel, prune] }
 
     private static func run() -> Parameter<String?> {
-        .argument("run", "The run, or how its name begins; the last one when absent", as: String?.self)
+        .argument("run", "Id of the run, or the beginning of it; default: the last run", as: String?.self)
     }
 
     private var list: Action {
         Action(
             "runs.list", "List the newest runs", .reads,
-            .option("limit", "At most so many", in: 1...10_000, default: 20),
-            .option("name", "Only those of this bundle", as: String?.self)
+            .option("limit", "Maximum number of runs", in: 1...10_000, default: 20),
+            .option("name", "Only runs of this bundle", as: String?.self)
         ) { context, limit, name in
             let rows = try await services.journal.runs(limit: limit, name: name)
             if rows.isEmpty {
-                let which = name.map { "no run of \(PlainText.escape($0))" } ?? "no run"
-                context.notice("\(which) is kept here; 'martlet run FILE' runs a bundle")
+                let which = name.map { " of \(PlainText.escape($0))" } ?? ""
+                context.notice("there are no saved runs\(which); 'martlet run FILE' runs a bundle")
             }
             return rows
         }
@@ -43,12 +43,12 @@ struct RunsActions {
             return RunDetail(
                 run: row, error: error, outputs: outputs, steps: try await services.journal.steps(of: row.id))
         }
-        .example("martlet runs show", "The last run")
+        .example("martlet runs show", "Show the last run")
     }
 
     private var logs: Action {
         Action(
-            "runs.logs", "Show what the steps of a run said", .reads, Self.run(),
+            "runs.logs", "Show the output of a run's steps", .reads, Self.run(),
             .option("step", "Only this step", as: String?.self)
         ) { context, id, step in
             let row = try await services.journal.find(id)
@@ -61,7 +61,7 @@ struct RunsActions {
                             + "\(Suggestion.text(for: step, among: steps)); 'martlet runs show \(row.id)' shows its steps"
                     )
                 }
-                context.notice(step.map { "the step \($0) said nothing" } ?? "no step said anything")
+                context.notice(step.map { "the step \($0) has no output" } ?? "no step has output")
             }
             var text = LogText()
             for event in events {
@@ -76,8 +76,8 @@ struct RunsActions {
 
     private var cancel: Action {
         Action(
-            "runs.cancel", "Stop a run that is going on", .writes, Self.run(),
-            .option("within", "How long to wait for its end", default: Duration.seconds(30))
+            "runs.cancel", "Cancel a run", .writes, Self.run(),
+            .option("within", "How long to wait for the run to end", default: Duration.seconds(30))
         ) { context, id, limit in
             let row = try await services.journal.find(id)
             guard let holder = try await services.journal.holder(of: row.id) else {
@@ -85,7 +85,7 @@ struct RunsActions {
             }
             let loop = EventLoop()
             defer { loop.stop() }
-            // Asked once more when its number is held, since it may have gone to another process meanwhile.
+            // Checked again while the process is held, because its number may have been reused.
             guard let process = try OtherProcess(holder, loop: loop),
                 try await services.journal.holder(of: row.id) == holder, try process.send(.terminate)
             else { throw RunnerError.notRunning(row.id) }
@@ -93,15 +93,15 @@ struct RunsActions {
             guard try await process.ended(by: .now + limit) else { throw RunnerError.cannotStop(row.id) }
             return try await services.journal.find(row.id)
         }
-        .details("Its steps are cancelled, those of the end are done, and it can go on later with 'run --resume'.")
+        .details("Running steps are cancelled, but the 'finally' steps still run. 'run --resume' can resume the run.")
     }
 
     private static let longAgo = Duration.seconds(30 * 86_400)
 
     private var prune: Action {
         Action(
-            "runs.prune", "Forget runs that ended long ago", .destroys,
-            .option("older", "Those that ended before so long", default: Self.longAgo)
+            "runs.prune", "Delete old runs", .destroys,
+            .option("older", "Delete runs that ended longer ago than this", default: Self.longAgo)
         ) { context, age in
             PrunedRuns(count: try await services.journal.prune(before: context.host.now() + (.zero - age)))
         }
@@ -109,7 +109,7 @@ struct RunsActions {
             let age = try arguments["older"].map { try Duration(json: $0) } ?? Self.longAgo
             let count = try await services.journal.prunable(before: context.host.now() + (.zero - age)).count
             let runs = count == 1 ? "1 run that ended" : "\(count) runs that ended"
-            return count == 0 ? nil : "Forget \(runs) more than \(age.words) ago, with all that their steps said"
+            return count == 0 ? nil : "Delete \(runs) more than \(age.words) ago, with all output of their steps"
         }
     }
 }
@@ -122,37 +122,37 @@ struct RunDetail: Record {
     let steps: [StepRow]
 
     static let fields: [Field<RunDetail>] = [
-        Field("id", "The run", .name) { $0.run.id },
-        Field("name", "The bundle") { $0.run.name },
-        Field("status", "How it went", .state) { $0.run.isBroken ? "broken-off" : $0.run.status.rawValue },
-        Field("exit", "Its exit code") { $0.run.exit },
-        Field("started", "When it began") { $0.run.started },
+        Field("id", "Id of the run", .name) { $0.run.id },
+        Field("name", "Name of the bundle") { $0.run.name },
+        Field("status", "How the run ended", .state) { $0.run.isBroken ? "broken-off" : $0.run.status.rawValue },
+        Field("exit", "Exit code") { $0.run.exit },
+        Field("started", "When it started") { $0.run.started },
         Field("seconds", "How long it took") { detail in
             detail.run.ended.map { ($0 - detail.run.started) / .seconds(1) }
         },
         Field("file", "The bundle's file") { $0.run.file },
         Field("error", "The first failure, in the order of the file") { $0.error?.message },
-        Field("outputs", "What the bundle gives") { detail in
+        Field("outputs", "Outputs of the bundle") { detail in
             detail.outputs.isEmpty ? JSON?.none : JSON.object(detail.outputs)
         },
-        Field("steps", "Every attempt of every step, in the order in which they began") { $0.steps },
+        Field("steps", "Every attempt of every step, in the order they started") { $0.steps },
     ]
 }
 
-/// What was forgotten.
+/// The result of `runs.prune`.
 struct PrunedRuns: Record {
     let count: Int
 
-    static let fields: [Field<PrunedRuns>] = [Field("runs", "How many were forgotten") { $0.count }]
+    static let fields: [Field<PrunedRuns>] = [Field("runs", "Number of deleted runs") { $0.count }]
 }
 
-/// What steps said, as a person reads it: a heading where another step speaks, pieces of an answer as one text, and
+/// Formats the output of steps for a person: a heading when the step changes, the pieces of an answer as one text, and
 /// everything else as a line.
 struct LogText {
     private var step: String?
     private var isInLine = false
 
-    /// The text for an event, or nil for one that a person has no use for.
+    /// The text for an event; nil if a person has no use for it.
     mutating func take(_ event: JournalEvent, at time: String) -> String? {
         guard let words = Self.words(event.event) else { return nil }
         var text = ""
@@ -170,7 +170,7 @@ struct LogText {
         return text
     }
 
-    /// Ends the line of a text that did not end it.
+    /// Ends a line that is not ended yet.
     private mutating func end() -> String? { exchange(&isInLine, with: false) ? "\n" : nil }
 
     private static func words(_ event: JSON) -> (text: String, isPiece: Bool)? {
@@ -179,7 +179,7 @@ struct LogText {
             return text.isEmpty ? nil : (text, true)
         }
         switch event["type"]?.string {
-        // Thoughts are not part of the answer, and the step's output names the model.
+        // Reasoning is not part of the answer, and the step's output names the model.
         case "reasoning", "init", "tool_output": return nil
         case "tool_use": return ("used \(event["name"]?.string ?? "a tool")", false)
         case "tool_result":

@@ -6,19 +6,19 @@ import ProcessKit
 import Registry
 import SandboxKit
 
-/// Programs for the steps of bundles.
+/// Runs programs for the steps of bundles.
 enum ShellActions {
     static var all: [Action] { [run] }
 
-    /// What `doctor` asks.
-    static let check = HealthCheck("runner.sandbox", "the sandbox for programs of bundles") { host in
+    /// The check for `doctor`.
+    static let check = HealthCheck("runner.sandbox", "sandbox for programs in bundles") { host in
         do {
             let runner = CommandRunner(variables: standard(host.environment), sandbox: Sandbox())
             let support = try await runner.support()
             guard support.kind == .bubblewrap else {
-                return .warning("programs of bundles run under \(support.words)", mend: SandboxError.mend)
+                return .warning("programs in bundles run under \(support.words)", mend: SandboxError.mend)
             }
-            return .ok("\(support.words): programs of bundles run in one")
+            return .ok("programs in bundles run under \(support.words)")
         } catch let problem as SandboxError {
             return .warning(problem.message, mend: SandboxError.mend)
         } catch {
@@ -34,7 +34,7 @@ enum ShellActions {
     }
 
     private static let run = Action(
-        "shell.run", "Run a program in a sandbox around a folder", .writes, taking: ShellArguments.self
+        "shell.run", "Run a program in a sandbox limited to a folder", .writes, taking: ShellArguments.self
     ) { context, arguments in
         if arguments.hasNetwork { try context.caller.grant.check(.network) }
         let host = context.host
@@ -50,27 +50,28 @@ enum ShellActions {
             [arguments.program.text] + arguments.words, input: arguments.input.map { Array($0.utf8) }, in: place,
             of: place
         ) { text in
-            // Whoever reads it has gone; the program ends by itself, and its result says how.
+            // If the reader is gone, the program still runs to its end, and the result says how it ended.
             do { try await context.emit(ActionEvent("output", ["text": .string(text)], text: text)) } catch {}
         }
         let run = ProgramRun(program: arguments.program.text, result: result, took: .now - start)
-        // A bundle is told by the error of its step.
+        // In a bundle, the error of the step has the reason.
         if let reason = run.reason, context.caller.isPerson { context.notice(reason) }
         return run
     }
     .streaming()
     .details(
-        "It sees the folder and the programs of the system: no other file of yours, no key, no socket, and no network without "
-            + "--network. In the folder it changes neither hooks and settings of git nor those of editors and agents. What it "
-            + "leaves running is ended with it. An exit code other than 0 fails the step; it is in the result, as is what was "
-            + "printed: of more than 64 KiB the beginning and the end. A bundle names the program in permissions.programs, "
-            + "and \"*\" in permissions.hosts for --network."
+        "The program sees the folder and the programs of the system. It sees none of your other files, no keys, no "
+            + "sockets and, without --network, no network. In the folder it cannot change git hooks and settings, or "
+            + "settings of editors and agents. Processes that it leaves behind are killed. An exit code other than 0 "
+            + "fails the step. The result has the exit code and the output; of output over 64 KiB it has the beginning "
+            + "and the end. A bundle must list the program in permissions.programs, and \"*\" in permissions.hosts for "
+            + "--network."
     )
-    .example("martlet shell run make test", "In the folder where you are")
-    .example("martlet shell run --network npm ci", "With the network")
+    .example("martlet shell run make test", "Run a command in the current folder")
+    .example("martlet shell run --network npm ci", "Run a command with network access")
 }
 
-/// What `shell.run` takes.
+/// The arguments of `shell.run`.
 struct ShellArguments: ActionArguments {
     private(set) var program = ProgramName("")
     private(set) var words: [String] = []
@@ -80,18 +81,18 @@ struct ShellArguments: ActionArguments {
     private(set) var hasNetwork = false
 
     static let bindings = [
-        bind(\.program, .argument("program", "The program")),
-        bind(\.words, .argument("arguments", "Its arguments")),
-        bind(\.folder, .option("folder", "The folder that it works and may write in; where you are when absent")),
-        bind(\.variables, .option("env", "Variables that it gets beside PATH, HOME and LANG")),
-        bind(\.input, .option("input", "What it reads from its standard input")),
-        bind(\.hasNetwork, .flag("network", "Let it use this machine's network")),
+        bind(\.program, .argument("program", "The program to run")),
+        bind(\.words, .argument("arguments", "Arguments of the program")),
+        bind(\.folder, .option("folder", "Folder to work in and write to; default: the current folder")),
+        bind(\.variables, .option("env", "Environment variables besides PATH, HOME and LANG")),
+        bind(\.input, .option("input", "Text for its standard input")),
+        bind(\.hasNetwork, .flag("network", "Allow network access")),
     ]
 
     init() {}
 }
 
-/// How a program went.
+/// How a program ended.
 struct ProgramRun: Record {
     let program: String
     let result: CommandResult
@@ -102,30 +103,30 @@ struct ProgramRun: Record {
 
     var exit: ExitCode { result.status?.isSuccess == true ? .done : .toolFailed }
 
-    /// How it ended, where that was not well.
+    /// Why it counts as a failure; nil if it succeeded.
     var reason: String? {
         let name = PlainText.escape(program)
         switch result.status {
         case .exited(0): return nil
-        case .exited(127): return "there is no program \(name) in the sandbox, or it has started one that is not there"
-        case .exited(let code): return "\(name) ended with the exit code \(code)\(lastLine)"
-        case .signalled(let number): return "\(name) was ended by signal \(number)\(lastLine)"
+        case .exited(127): return "\(name), or a program that it started, was not found in the sandbox"
+        case .exited(let code): return "\(name) ended with exit code \(code)\(lastLine)"
+        case .signalled(let number): return "\(name) was killed by signal \(number)\(lastLine)"
         case nil: return "\(name) was killed"
         }
     }
 
-    /// What a program says last is often why.
+    /// The last line of output often gives the reason.
     private var lastLine: String {
         let line = result.output.text.split(whereSeparator: \.isNewline).last { !$0.allSatisfy(\.isWhitespace) }
         return line.map { ": \(PlainText.escape(String($0.prefix(200))))" } ?? ""
     }
 
     static let fields: [Field<ProgramRun>] = [
-        Field("program", "What was run", .name) { $0.program },
-        Field("state", "How it ended", .state) { $0.exit == .done ? State.done : .failed },
-        Field("exit_code", "Its exit code; 128 and the number for a signal") { $0.result.status.map { Int($0.code) } },
-        Field("output", "What it printed", .detail) { $0.result.output.text },
+        Field("program", "The program", .name) { $0.program },
+        Field("state", "Whether it succeeded", .state) { $0.exit == .done ? State.done : .failed },
+        Field("exit_code", "Exit code; 128 plus the number for a signal") { $0.result.status.map { Int($0.code) } },
+        Field("output", "Output", .detail) { $0.result.output.text },
         Field("duration", "How long it took") { $0.took },
-        Field("reason", "Why it stands for a failure", .detail) { $0.reason },
+        Field("reason", "Why it counts as a failure", .detail) { $0.reason },
     ]
 }

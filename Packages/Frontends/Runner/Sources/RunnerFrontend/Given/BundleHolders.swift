@@ -3,13 +3,13 @@ import Capabilities
 import FileKit
 import Registry
 
-/// What bundles may do, for whoever asks.
+/// Gives the rights of bundles to whatever asks for them.
 final class BundleHolders: GrantHolders {
     var kind: String { "bundle" }
 
     func holder(named name: String) async throws -> GrantHolder {
         guard let context = ActionContext.current else {
-            throw AccessFailure(rule: "nobody asks what the bundle may do", mend: "do it in an action")
+            throw AccessFailure(rule: "cannot read the permissions of a bundle here", mend: "do it in an action")
         }
         let finder = BundleFinder(host: context.host, trusted: context.registry.optional((any TrustedFiles).self))
         do {
@@ -31,7 +31,7 @@ final class BundleCompanions: CompanionFiles {
         var open = [(path, content)]
         while let (file, text) = open.popLast(), found.count < Self.most {
             for name in names(in: text, file) {
-                // What cannot be read cannot be run either, and is told when somebody tries.
+                // A file that cannot be read cannot run either. The run reports that.
                 guard let place = try? Files.canonical(BundleLibrary.path(name, besides: file)),
                     BundleLibrary.lies(place, beneath: folder), known.insert(place).inserted,
                     let inner = try? BundleFinder.text(place)

@@ -5,14 +5,14 @@ import FileKit
 import Registry
 import Synchronization
 
-/// A bundle and all that it runs, at any depth. Each file is read once, so that what was trusted and checked is what runs,
-/// whatever becomes of the files meanwhile.
+/// A bundle and all bundles that it runs, at any depth. Each file is read once, so that the text that was trusted and
+/// checked is also the text that runs, even if the files change.
 final class BundleLibrary: Sendable {
     /// Where the bundle comes from.
     enum Origin: Sendable {
-        /// The person has named its file, or wrote it themselves, and thereby allowed it and what it runs.
+        /// The user named its file, or it is in the user's own folder. That permits it and the bundles that it runs.
         case person
-        /// A name meant one of the project's, with which a stranger's file may come along.
+        /// A name was found in the project's folder, where other people's files may be. These files need trust.
         case project(folder: String, config: String, trusted: (any TrustedFiles)?)
     }
 
@@ -31,10 +31,10 @@ final class BundleLibrary: Sendable {
         self.origin = origin
     }
 
-    /// Whether it runs only for as long as it is trusted.
+    /// Whether it runs only while it is trusted.
     var needsTrust: Bool { if case .project = origin { true } else { false } }
 
-    /// The folder of the project among whose bundles it is, also for who names it by its path.
+    /// The folder of the project that has this bundle, even if the bundle was named by its path.
     var projectFolder: String? {
         guard let slash = root.file.lastIndex(of: "/") else { return nil }
         let (folder, ending) = (String(root.file[..<slash]), "/.martlet/bundles")
@@ -42,7 +42,7 @@ final class BundleLibrary: Sendable {
         return folder == ending ? "/" : String(folder.dropLast(ending.count))
     }
 
-    /// What is around its runs, which is found out once.
+    /// The surroundings of its runs, determined once.
     func reach(_ host: Host) -> BundleReach {
         if let known = state.withLock({ $0.reach }) { return known }
         let reach = BundleReach(host, project: projectFolder)
@@ -53,10 +53,10 @@ final class BundleLibrary: Sendable {
         }
     }
 
-    /// The first file that was wanted and that nobody agreed to.
+    /// The first file that is needed but not trusted.
     var untrusted: String? { state.withLock { $0.untrusted } }
 
-    /// By which a run that goes on knows that everything it has read is as it was.
+    /// A digest of everything that was read. A resumed run uses it to notice changes.
     var digest: String {
         let inner = state.withLock { $0.sources.values.map { (file: $0.file, digest: $0.digest) } }
         guard !inner.isEmpty else { return root.digest }
@@ -64,7 +64,7 @@ final class BundleLibrary: Sendable {
         return Hexadecimal.encode(Digest.sha256(Array("\(root.digest)\n\(lines.joined())".utf8)))
     }
 
-    /// A bundle that another one names, by its path from the folder of that one.
+    /// A bundle that another one runs, by its path relative to that one's folder.
     func bundle(_ path: String, besides file: String) throws(BundleFailure) -> BundleSource {
         let name = Self.path(path, besides: file)
         let place = Self.place(name)
@@ -73,7 +73,7 @@ final class BundleLibrary: Sendable {
         let text = try BundleFinder.text(name)
         try requireTrust(name, text)
         let source = try BundleSource(text, file: name)
-        // Whoever came first has read what counts.
+        // The first reader wins.
         return state.withLock { state in
             if let known = state.sources[place] { return known }
             state.sources[place] = source
@@ -81,9 +81,9 @@ final class BundleLibrary: Sendable {
         }
     }
 
-    /// A file has one place however it is spelled, so that a bundle that runs itself is known by it.
+    /// A file has one place however its path is spelled. That way a bundle that runs itself is noticed.
     private static func place(_ name: String) -> String {
-        // Reading it tells what is wrong with one that has none.
+        // Reading the file reports the error.
         do throws(FileError) { return try Files.canonical(name) } catch { return name }
     }
 
@@ -95,7 +95,7 @@ final class BundleLibrary: Sendable {
 
     private func requireTrust(_ name: String, _ text: [UInt8]) throws(BundleFailure) {
         guard case .project(let folder, let config, let trusted) = origin else { return }
-        // Not by its name, in which links and `..` may lead anywhere.
+        // By the canonical path, because links and `..` in a name may lead anywhere.
         let place: String
         do throws(FileError) { place = try Files.canonical(name) } catch {
             throw BundleFailure([BundleProblem(file: name, error.reason)])
@@ -119,15 +119,15 @@ final class BundleLibrary: Sendable {
     }
 }
 
-/// Finds the file of a bundle, and sees to it that the person wants it to be run.
+/// Finds the file of a bundle, and checks that the user wants it to run.
 struct BundleFinder {
     private static let endings = [".yaml", ".yml", ".json5", ".json"]
 
     let host: Host
     let trusted: (any TrustedFiles)?
 
-    /// The bundle that is meant. A path that the person has typed is thereby allowed; a name means one of the project's
-    /// bundles, which have to be trusted, or one of their own.
+    /// The bundle of a path or a name. A typed path permits the file. A name stands for one of the project's bundles,
+    /// which must be trusted, or for one of the user's own.
     func find(_ name: String) throws -> BundleLibrary {
         let isName = !name.contains("/") && !Self.endings.contains { name.hasSuffix($0) }
         guard isName else { return BundleLibrary(try Self.read(absolute(name)), .person) }
@@ -143,7 +143,7 @@ struct BundleFinder {
         throw RunnerError.unknownName(name, folders: folders)
     }
 
-    /// The bundle of a run that is resumed. One of a project's bundles must still be trusted.
+    /// The bundle of a resumed run. A bundle of a project must still be trusted.
     func again(_ file: String, needsTrust: Bool) throws -> BundleLibrary {
         needsTrust
             ? try ofProject(file, try Self.text(file)) : BundleLibrary(try Self.read(file), .person)
@@ -151,14 +151,14 @@ struct BundleFinder {
 
     private func ofProject(_ path: String, _ text: [UInt8]) throws -> BundleLibrary {
         guard trusted?.trusts(path, content: text) == true else { throw RunnerError.notTrusted(path) }
-        // That of .martlet/bundles.
+        // The folder that has .martlet/bundles.
         let folder = AbsolutePath(path).folder.folder.folder.text
         return BundleLibrary(
             try BundleSource(text, file: path),
             .project(folder: folder, config: host.locations.config, trusted: trusted))
     }
 
-    /// A path as seen from where the command runs.
+    /// A path relative to the folder where the command runs.
     func absolute(_ path: String) -> String {
         host.locations.absolute(path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
     }
@@ -182,7 +182,7 @@ struct BundleFinder {
 }
 
 extension BundleFailure {
-    /// The same, with files named as they are seen from a folder.
+    /// The same failure, with paths shortened relative to a folder.
     func shown(from folder: String) -> BundleFailure {
         BundleFailure(
             problems.map { problem in
@@ -197,10 +197,10 @@ extension BundleFailure {
 }
 
 extension BundleReach {
-    /// Beneath which files may be opened: the folder where the command runs, or that of the project whose bundle it is. Our
-    /// own settings, keys and data are nobody's.
+    /// The files that a bundle may open are in the folder where the command runs, or in the folder of the bundle's
+    /// project. Martlet's own settings, keys and data are closed to every bundle.
     ///
-    /// - Parameter project: the folder of the project; nil for a bundle of nobody's.
+    /// - Parameter project: the folder of the project; nil for a bundle outside of a project.
     init(_ host: Host, project: String?) {
         let opened = OpenedFolders()
         let lists = host.composition.registry.all((any ServerList).self)
@@ -212,10 +212,10 @@ extension BundleReach {
         ) { path throws(BundleReachError) in try opened.root(path) }
     }
 
-    /// Nil where the folder is gone, of which only a bundle that opens files has to hear.
+    /// Nil if the folder is gone. Only a bundle that opens files needs to report that.
     private static func start(_ folder: String, _ opened: OpenedFolders) -> FolderRoot? {
         do {
-            // A folder that was removed looks like the topmost one.
+            // A removed folder looks like the root folder.
             if folder == "/", try Files.canonical(".") != "/" { return nil }
             return try opened.root(folder)
         } catch {
@@ -227,11 +227,11 @@ extension BundleReach {
         let places = host.locations
         let directories = Directories(
             application: "martlet", override: "MARTLET_HOME", environment: host.environment)
-        // In /proc are the variables of this process, and ways to everything that it has open.
+        // /proc shows the variables of this process, and leads to everything that it has open.
         var closed = ["/proc", places.config, places.data, places.state, places.cache] + places.systemConfig
-        // Where sockets and what a gateway says of itself are.
+        // The folder of sockets and of the state of a gateway.
         do { closed += [try directories.runtime].compactMap(\.self) } catch {
-            // Nobody knows where the home folder is, and nothing of ours is in it.
+            // The home folder is unknown, so none of our files are in it.
         }
         return closed.filter { !$0.isEmpty }.map { place in
             do throws(FileError) { return try Files.place(place) } catch { return place }
@@ -239,7 +239,7 @@ extension BundleReach {
     }
 }
 
-/// The folders that a run has opened: what a path means does not change while it goes on.
+/// The folders that a run has opened. A path keeps its meaning during a run.
 private final class OpenedFolders: Sendable {
     private let known = Mutex<[String: FolderRoot]>([:])
 

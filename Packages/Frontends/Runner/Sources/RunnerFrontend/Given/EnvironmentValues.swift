@@ -5,15 +5,15 @@ import JSON
 import Registry
 import Synchronization
 
-/// The values of `env`: written in the bundle, from variables, and from the vault.
+/// The values of `env`: constants, variables and secrets of the vault.
 final class EnvironmentValues: Sendable {
     private let variables: [String: String]
     private let redactor: Redactor
     private let vault: @Sendable (SecretName) async throws -> Secret?
-    /// What the vault has given already.
+    /// The secrets that were already read from the vault.
     private let secrets = Mutex<[String: String]>([:])
 
-    /// Those of this program.
+    /// Reads the variables and the vault of this program.
     convenience init(_ context: ActionContext) {
         self.init(context.host.environment, context.host.redactor) { name in
             guard let store = try await context.provider(of: (any SecretStore).self) else {
@@ -23,7 +23,7 @@ final class EnvironmentValues: Sendable {
         }
     }
 
-    /// Those of a recording, which has no secrets.
+    /// Reads the variables of a recording, which has no secrets.
     convenience init(_ recording: Recording, _ redactor: Redactor) {
         self.init(recording.variables, redactor) { _ in Secret(Redactor.mark) }
     }
@@ -37,12 +37,12 @@ final class EnvironmentValues: Sendable {
         self.vault = vault
     }
 
-    /// The values, or everything that is missing. Secrets are known to the redactor then.
+    /// The values, or a problem for each missing one. Secrets are registered with the redactor.
     ///
     /// - Parameters:
-    ///   - grant: what the bundle may do; a secret that it may not have is not even looked for.
-    ///   - inputs: nil where they are not known, and neither is what depends on them.
-    ///   - recording: is told the variables.
+    ///   - grant: the rights of the bundle; the vault is not asked for a secret that the bundle may not have.
+    ///   - inputs: nil if unknown; values that depend on them are then skipped.
+    ///   - recording: records the variables.
     func values(
         for bundle: Bundle, within grant: Grant, _ inputs: JSONObject?, run: JSONObject,
         recording: RecordingWriter? = nil
@@ -90,7 +90,7 @@ final class EnvironmentValues: Sendable {
         if let known = secrets.withLock({ $0[name] }) { return known }
         guard let secret = try await vault(SecretName(name)) else {
             throw RunnerError.input(
-                "there is no secret '\(PlainText.escape(name))'; store it with 'martlet auth secret set', or set "
+                "no secret '\(PlainText.escape(name))'; store it with 'martlet auth secret set', or set "
                     + SecretName(name).environmentVariable)
         }
         redactor.learn(secret)

@@ -6,16 +6,16 @@ import JSON
 import LoopKit
 import Registry
 
-/// What the inputs of a bundle are given by: options, a file, variables.
+/// Reads the inputs of a bundle from options, a file and variables.
 struct GivenInputs {
     /// `name=value`, as typed.
     var words: [String]
-    /// A file or a pipe, or `-`.
+    /// A file, a pipe or `-`.
     var file: String?
 
-    /// The value of every input, or all that is wrong. What is secret is known to the redactor then.
+    /// The value of every input, or all problems. Secret values are registered with the redactor.
     ///
-    /// - Parameter before: what the inputs were when the run began that goes on.
+    /// - Parameter before: the inputs of the run that is resumed.
     func values(
         for bundle: Bundle, before: JSONObject = [:], _ host: Host, _ finder: BundleFinder
     ) async throws -> (values: JSONObject, problems: [BundleProblem]) {
@@ -41,12 +41,12 @@ struct GivenInputs {
             && values[input.name] == .string(Redactor.mark)
         {
             throw RunnerError.input(
-                "the input \(input.name) held a secret, which is not stored; give it again: --input \(input.name)=…")
+                "the input \(input.name) was a secret, which is not saved; give it again: --input \(input.name)=…")
         }
         let found = BundleInputs.values(for: bundle, words: given, values: values)
         for input in bundle.inputs where input.isSecret {
             if let text = given[input.name] { host.redactor.learn(Secret(text)) }
-            // Of a list or a map each text is a secret of its own.
+            // Each text in a list or a map is a secret.
             for value in [values[input.name], found.values[input.name]] { value.map(host.redactor.learn(textsOf:)) }
         }
         return found
@@ -63,22 +63,22 @@ struct GivenInputs {
         let source = try BundleSource(await InputText.read(path), file: path)
         guard let values = source.value.object else {
             throw BundleFailure([
-                source.problem("a file of inputs holds an object, not \(source.value.kindName)", at: [])
+                source.problem("a file of inputs must be an object, not \(source.value.kindName)", at: [])
             ])
         }
         return values
     }
 }
 
-/// The text of a file of inputs, which may be a pipe as well: `--inputs <(secrets-tool)`, or `-` for standard input.
+/// The text of a file of inputs. The file may be a pipe, as in `--inputs <(secrets-tool)`, or `-` for standard input.
 enum InputText {
     static let standardInput = "-"
 
-    /// All of it. Ends at once when the task is cancelled, whoever holds the other end of the pipe.
+    /// The whole text. Ends at once if the task is cancelled, even if the pipe stays open.
     static func read(_ path: String) async throws -> [UInt8] {
         let (texts, continuation) = AsyncStream<Result<[UInt8], BundleFailure>>.makeStream()
-        // Nobody knows when a pipe will have something to say. A read cannot be taken back, so that after a cancellation
-        // its thread stays until the program ends, which is what it was cancelled for.
+        // A read from a pipe may block for any time and cannot be cancelled. After a cancellation its thread stays
+        // until the program ends.
         _ = try OwnThread {
             continuation.yield(Result { () throws(BundleFailure) in try readAll(path) })
             continuation.finish()
@@ -90,19 +90,19 @@ enum InputText {
     private static func readAll(_ path: String) throws(BundleFailure) -> [UInt8] {
         let descriptor = path == standardInput ? fcntl(0, F_DUPFD_CLOEXEC, 0) : unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw failure(path, "it cannot be read: \(unsafe String(cString: strerror(errno)).lowercased())")
+            throw failure(path, "cannot read it: \(unsafe String(cString: strerror(errno)).lowercased())")
         }
         let file = FileDescriptor(owning: descriptor, path: path == standardInput ? "standard input" : path)
-        guard isatty(descriptor) == 0 else { throw failure(path, "a run does not wait for keys; pipe the values in") }
+        guard isatty(descriptor) == 0 else { throw failure(path, "cannot read from a terminal; use a pipe or a file") }
         var text: [UInt8] = []
         while true {
             let more: [UInt8]
             do throws(FileError) { more = try file.read(upTo: 64 << 10) } catch { throw failure(path, error.reason) }
             if more.isEmpty { return text }
             text += more
-            // Refused here and not when it is parsed, because a pipe may never end.
+            // Checked here and not when parsing, because a pipe may never end.
             guard text.count <= BundleSource.longest else {
-                throw failure(path, "there are more than \(ByteCount(BundleSource.longest).words) to be read")
+                throw failure(path, "the input is larger than \(ByteCount(BundleSource.longest).words)")
             }
         }
     }

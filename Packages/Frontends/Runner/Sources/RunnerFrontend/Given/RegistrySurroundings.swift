@@ -3,7 +3,7 @@ import Capabilities
 import FileKit
 import Registry
 
-/// What this program can do, as the check of bundles asks for it.
+/// Tells the check of bundles what this program can do.
 struct RegistrySurroundings: BundleSurroundings {
     let host: Host
     let library: BundleLibrary
@@ -26,7 +26,7 @@ struct RegistrySurroundings: BundleSurroundings {
     }
 
     func absence(ofAction name: String) -> String? {
-        // The ids of a feature's actions begin with its own.
+        // The ids of actions begin with the id of their feature.
         let ids = host.composition.off.map(\.id) + host.composition.features.map(\.manifest.id)
         return ids.first { name.hasPrefix($0 + ".") }.flatMap { problem(ofFeature: $0) }
     }
@@ -42,13 +42,13 @@ struct RegistrySurroundings: BundleSurroundings {
             if let problem = host.composition.problems.first(where: { $0.feature == id }) {
                 return "the feature \(id) cannot be used: \(problem.message)"
             }
-            return composed.feature == nil ? "the feature \(id) cannot be made" : nil
+            return composed.feature == nil ? "the feature \(id) cannot be created" : nil
         }
         if let left = host.composition.off.first(where: { $0.id == id }) {
             return "the feature \(id) is off: \(left.reason)"
         }
         let known = host.composition.features.map(\.manifest.id) + host.composition.off.map(\.id)
-        return "there is no feature '\(PlainText.escape(id))' in this program\(Suggestion.text(for: id, among: known))"
+        return "no feature '\(PlainText.escape(id))' in this program\(Suggestion.text(for: id, among: known))"
     }
 
     func bundle(_ path: String, besides file: String) throws(BundleFailure) -> BundleSource {

@@ -7,7 +7,7 @@ import RunReports
 import Runs
 import TerminalKit
 
-/// Runs a bundle for an action: checks it first, does it, and writes what was asked for.
+/// Runs a bundle for an action: checks it, runs it and writes the requested reports.
 struct BundleRunning: Sendable {
     let services: RunnerServices
     let context: ActionContext
@@ -18,7 +18,7 @@ struct BundleRunning: Sendable {
         self.services = services
         self.context = context
         self.wish = wish
-        // A run never waits for a person.
+        // A run never asks a person.
         interaction = context.interaction.unattended
     }
 
@@ -38,7 +38,7 @@ struct BundleRunning: Sendable {
         if let recording = wish.replay {
             return .replay(try await Replay(running: self, try Recording(finder.absolute(recording))).run())
         }
-        // It takes as long as reading and checking the bundle do; what is wrong with it is told when it is used.
+        // Opening takes as long as reading and checking the bundle. Its errors are reported when the journal is used.
         async let _ = wish.isPlan || wish.isCheck || wish.isUnkept ? () : services.journal.open()
         let unfinished = wish.resume == nil ? nil : try await services.journal.unfinished(wish.resume)
         guard let name = wish.bundle ?? unfinished?.file else { throw RunnerError.noBundle }
@@ -54,7 +54,7 @@ struct BundleRunning: Sendable {
         if wish.isPlan || wish.isCheck { return try await plan(bundle, inputs, library) }
         let performer = RegistryPerformer(context: context, interaction: interaction)
         if wish.isUnkept {
-            context.notice("nothing of this run is kept: it cannot be resumed, and 'martlet runs' does not know it")
+            context.notice("this run is not saved: it cannot be resumed, and 'martlet runs' does not show it")
         }
         guard let every = wish.every else {
             let journal =
@@ -77,15 +77,15 @@ struct BundleRunning: Sendable {
                 bundle, digest: library.digest, inputs: inputs, needsTrust: library.needsTrust, alone: wish.isAlone,
                 redactor: host.redactor)
         } catch {
-            // What cannot be kept may still be run; another run that goes on, or a signal, is no matter of the journal.
+            // A run that cannot be saved may still run. An overlapping run or a signal is not a journal error.
             if error is RunError || error is CancellationError { throw error }
             throw RunnerError.journal(AnyFailure(error))
         }
     }
 
-    // MARK: Before
+    // MARK: Checking
 
-    /// Everything that can be known before, and everything that is wrong at once.
+    /// Checks everything that is known before the run, and reports all problems at once.
     private func check(
         _ library: BundleLibrary, before: JSONObject, mustBe digest: String?, _ environment: EnvironmentValues
     ) async throws -> (Bundle, JSONObject) {
@@ -101,7 +101,7 @@ struct BundleRunning: Sendable {
         let known = inputs.problems.isEmpty ? inputs.values : nil
         problems += await environment.values(for: bundle, within: checked.grant, known, run: Self.unknownRun)
             .problems
-        // What a bundle inside of it is given is known only later, but not what it takes from its surroundings.
+        // The inputs of an inner bundle are known only during the run, but its secrets and variables are checked now.
         for (inner, grant) in checked.inner {
             problems += await environment.values(for: inner, within: grant, nil, run: Self.unknownRun).problems
         }
@@ -115,7 +115,7 @@ struct BundleRunning: Sendable {
         let surroundings = RegistrySurroundings(host: host, library: library)
         let reachable = Reachable(of: bundle, in: surroundings.reach)
         if wish.isCheck {
-            let text = context.isQuiet ? nil : "\(bundle.name) can be run\n\n" + PlanText.text(reachable)
+            let text = context.isQuiet ? nil : "\(bundle.name) is valid\n\n" + PlanText.text(reachable)
             try await context.emit(ActionEvent("checked", ["reach": reachable.json], text: text))
             return .plan([])
         }
@@ -164,11 +164,11 @@ struct BundleRunning: Sendable {
     }
 }
 
-/// Does the actions of a run through the registry, within what the bundle permits.
+/// Runs the actions of a run through the registry, within the permissions of the bundle.
 struct RegistryPerformer: StepPerformer {
-    /// That of the run: its steps are done in the composition against which it was checked.
+    /// The context of the run, so that steps use the composition that the bundle was checked against.
     let context: ActionContext
-    /// Asks nobody.
+    /// Never asks.
     let interaction: any Interaction
 
     func perform(
@@ -178,7 +178,7 @@ struct RegistryPerformer: StepPerformer {
         let action = try context.registry.actions.find(name)
         guard action.id != RunAction.id else { throw RunnerError.runsItself }
         let value = try await timed(limit) {
-            // What destroys was agreed to by what the bundle says, or it is refused there.
+            // The bundle's permissions already agree to destroying, or the action is refused there.
             try await context.perform(
                 action, arguments, narrowedBy: grant, asking: interaction, output: output, limit: limit, isAgreed: true)
         }
@@ -192,7 +192,7 @@ struct RegistryPerformer: StepPerformer {
         try await timed(limit) { try await context.within(limit, work) }
     }
 
-    /// The limit is the bundle's, and so are the words about it.
+    /// The limit comes from the bundle, so the error names the step's timeout.
     private func timed<Value>(_ limit: Duration, _ work: () async throws -> Value) async throws -> Value {
         do { return try await work() } catch let error as any Failure where error.code == "host.timed-out" {
             throw RunnerError.timedOut(limit)
@@ -200,18 +200,18 @@ struct RegistryPerformer: StepPerformer {
     }
 }
 
-/// Does work again and again, each time at a multiple of an interval from the first, and never twice at once.
+/// Repeats work at multiples of an interval from the first start. Runs never overlap.
 struct Repetition: Sendable {
     let every: Duration
     let clock: any Clock<Duration>
 
-    /// Goes on until the task is cancelled, and gives what the last time gave.
+    /// Repeats until the task is cancelled, and returns the last result.
     func run<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
         let elapsed = Self.stopwatch(clock)
         while true {
             let value = try await work()
             if Task.isCancelled { return value }
-            // What took longer than the interval leaves out the times that it has missed.
+            // Work that takes longer than the interval skips the starts that it missed.
             let rounds = (elapsed() / every).rounded(.down) + 1
             let wait = every * rounds - elapsed()
             do { try await clock.sleep(for: max(wait, .zero)) } catch { return value }
@@ -224,7 +224,7 @@ struct Repetition: Sendable {
     }
 }
 
-/// Writes the reports that were asked for.
+/// Writes the requested reports.
 struct RunDocuments {
     let wish: RunWish
     let finder: BundleFinder
@@ -250,7 +250,7 @@ struct RunDocuments {
     }
 }
 
-/// A plan as a person reads it.
+/// Formats a plan for a person.
 enum PlanText {
     static func text(_ plan: Plan, _ bundle: Bundle) -> String {
         var table = Table(["STEP", "DOES", "EFFECT", "RUNS", "NEEDS", "IF"].map { TableColumn($0) })
@@ -268,16 +268,16 @@ enum PlanText {
         [step.effect?.rawValue, step.sends ? "sends" : nil].compactMap(\.self).joined(separator: ", ")
     }
 
-    /// What it can reach, a line each.
+    /// What the bundle can reach, one line each.
     static func text(_ reachable: Reachable) -> String {
         func list(_ words: [String]) -> String {
             words.isEmpty ? "none" : words.map { PlainText.escape($0) }.joined(separator: ", ")
         }
         let effects =
             switch reachable.effects {
-            case .reads: "what reads"
-            case .writes: "what reads and writes"
-            case .destroys: "what reads, writes and destroys"
+            case .reads: "reading actions"
+            case .writes: "reading and writing actions"
+            case .destroys: "reading, writing and destroying actions"
             }
         let actions = reachable.actions.isEmpty ? "" : ", and \(list(reachable.actions))"
         let limits = [
@@ -285,10 +285,10 @@ enum PlanText {
         ].compactMap(\.self).joined(separator: ", ")
         var table = Table([TableColumn(""), TableColumn("")], showsHeader: false)
         for (name, words) in [
-            ("it may do", effects + actions), ("servers", list(reachable.servers)),
-            ("files beneath", list(reachable.folders)), ("secrets", list(reachable.secrets)),
+            ("may run", effects + actions), ("servers", list(reachable.servers)),
+            ("folders", list(reachable.folders)), ("secrets", list(reachable.secrets)),
             ("variables", list(reachable.variables)), ("programs", list(reachable.programs)),
-            ("tools unasked", list(reachable.tools)), ("at most", limits.isEmpty ? "no limit" : limits),
+            ("allowed tools", list(reachable.tools)), ("limits", limits.isEmpty ? "none" : limits),
         ] {
             table.append([StyledText(name), StyledText(words)])
         }

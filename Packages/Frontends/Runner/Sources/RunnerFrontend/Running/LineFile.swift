@@ -43,11 +43,11 @@ final class LineFile: Sendable {
 
     private static func error(_ path: String, _ number: Int32) -> RunnerError {
         .file(
-            "\(PlainText.escape(path)) cannot be written: \(unsafe String(cString: strerror(number)).lowercased())")
+            "cannot write \(PlainText.escape(path)): \(unsafe String(cString: strerror(number)).lowercased())")
     }
 }
 
-/// Standard error, for what is drawn there.
+/// Standard error, for live progress.
 enum TerminalOutput {
     static func write(_ text: String) {
         var text = text

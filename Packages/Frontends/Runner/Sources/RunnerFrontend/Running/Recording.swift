@@ -6,13 +6,13 @@ import Registry
 import Runs
 import Synchronization
 
-/// A run as `--record` wrote it down.
+/// A run that `--record` wrote.
 struct Recording: Sendable {
     var file: String
     var digest: String
     var inputs: JSONObject
     var variables: [String: String] = [:]
-    /// What `run.id` and `run.started` stood for.
+    /// The values of `run.id` and `run.started`.
     var run = ""
     var started: Timestamp?
     var steps: [RecordedStep] = []
@@ -26,14 +26,14 @@ struct Recording: Sendable {
         func next() throws -> JSON? {
             guard let line = lines.popFirst() else { return nil }
             do { return try JSON(parsing: Array(line)) } catch {
-                // The last line of a run that was killed may be cut.
-                guard lines.isEmpty else { throw refusal("a line of it is no JSON") }
+                // The last line of a killed run may be incomplete.
+                guard lines.isEmpty else { throw refusal("a line is not JSON") }
                 return nil
             }
         }
         guard let head = try next(), head["type"]?.string == "recording", let file = head["file"]?.string,
             let digest = head["digest"]?.string, let inputs = head["inputs"]?.object
-        else { throw refusal("its first line does not say what was run") }
+        else { throw refusal("the first line does not name a bundle") }
         guard head["version"]?.int == 1 else { throw refusal("it was written by a newer version") }
         (self.file, self.digest, self.inputs) = (file, digest, inputs)
         while let line = try next() {
@@ -46,19 +46,19 @@ struct Recording: Sendable {
                 started = line["started"]?.string.flatMap(Timestamp.init(iso8601:))
                 continue
             }
-            guard let step = RecordedStep(line) else { throw refusal("a line of it is no step") }
+            guard let step = RecordedStep(line) else { throw refusal("a line is not a step") }
             steps.append(step)
         }
     }
 }
 
-/// Writes down what the steps of a run were given and what they gave, a line for each attempt. Secrets are masked.
+/// Records what the steps of a run were given and what they returned, one line for each attempt. Secrets are masked.
 final class RecordingWriter: Sendable {
     private let file: LineFile
     private let redactor: Redactor
-    /// What steps have said that are not over.
+    /// The output of steps that still run.
     private let said = Mutex<[String: [JSON]]>([:])
-    /// As many as the journal keeps.
+    /// As many events as the journal keeps.
     private static let eventsKept = 1_000
 
     init(
@@ -91,7 +91,7 @@ final class RecordingWriter: Sendable {
         }
     }
 
-    /// Keeps what a variable was, without the secrets in it.
+    /// Records a variable, with secrets masked.
     func keep(_ text: String, ofVariable name: String) {
         write(["type": "variable", "name": .string(name), "value": .string(redactor.redact(text))])
     }
@@ -102,7 +102,7 @@ final class RecordingWriter: Sendable {
     private func write(_ line: JSONObject) { file.write(JSON.object(line).text() + "\n") }
 }
 
-/// An attempt of a step, as a recording has it.
+/// An attempt of a step in a recording.
 struct RecordedStep: Sendable {
     var key: String
     var work: String
@@ -135,7 +135,7 @@ struct RecordedStep: Sendable {
         }
     }
 
-    /// The same with the name of another run in what it was given.
+    /// The same step, with the id of another run in its arguments and results.
     func renamed(_ name: String, _ other: String) -> RecordedStep {
         var step = self
         step.arguments = Self.replacing(name, with: other, in: arguments)

@@ -6,7 +6,7 @@ import RunReports
 import Runs
 import Synchronization
 
-/// Runs a bundle against what was recorded, and compares.
+/// Runs a bundle against a recording, and compares.
 struct Replay {
     let running: BundleRunning
     let recording: Recording
@@ -24,7 +24,7 @@ struct Replay {
             ?? BundleLibrary(try BundleFinder.read(recording.file), .person)
         let bundle = try Bundle(library.root)
         let performer = ReplayPerformer(recording, running.context)
-        // A replay is no run that anybody looks for later.
+        // A replay is not saved as a run.
         let run = JournalRun.unkept(at: host.now())
         let environment = EnvironmentValues(recording, host.redactor)
         let started = recording.started ?? host.now()
@@ -41,43 +41,43 @@ struct Replay {
         var differences = Self.differences(
             of: summary.steps.map { RecordedStep($0).renamed(summary.id.text, recording.run) }, from: recording.steps)
         if library.root.digest != recording.digest, !differences.isEmpty {
-            differences.insert("the bundle was changed since it was recorded", at: 0)
+            differences.insert("the bundle changed since it was recorded", at: 0)
         }
-        let text = differences.isEmpty ? ["the run is the recorded one"] : differences
+        let text = differences.isEmpty ? ["the run matches the recording"] : differences
         try await running.context.emit(
             ActionEvent(
                 "replayed", ["differences": differences.json], text: text.map { $0 + "\n" }.joined()))
         return ReplayReport(differences: differences, summary: summary)
     }
 
-    /// What is not as it was, in sentences.
+    /// The differences, as sentences.
     static func differences(of steps: [RecordedStep], from recorded: [RecordedStep]) -> [String] {
         var open: [String: RecordedStep] = [:]
         for step in recorded { open["\(step.key) \(step.attempt)"] = step }
         var found: [String] = []
         for step in steps {
             guard let before = open.removeValue(forKey: "\(step.key) \(step.attempt)") else {
-                found.append("\(step.key): was not in the recording")
+                found.append("\(step.key): not in the recording")
                 continue
             }
             if before.work != step.work {
-                found.append("\(step.key): does \(step.work), and did \(before.work)")
+                found.append("\(step.key): runs \(step.work), recorded \(before.work)")
             }
             if before.arguments != step.arguments {
-                found.append("\(step.key): is given \(step.arguments.text()), and was given \(before.arguments.text())")
+                found.append("\(step.key): given \(step.arguments.text()), recorded \(before.arguments.text())")
             }
             if before.status != step.status {
-                found.append("\(step.key): is \(step.status.rawValue), and was \(before.status.rawValue)")
+                found.append("\(step.key): \(step.status.rawValue), recorded \(before.status.rawValue)")
             }
         }
         for step in recorded where open["\(step.key) \(step.attempt)"] != nil {
-            found.append("\(step.key): was in the recording, and did not run")
+            found.append("\(step.key): in the recording, but did not run")
         }
         return found
     }
 }
 
-/// What came of a replay.
+/// The result of a replay.
 struct ReplayReport: Record {
     let differences: [String]
     let summary: RunSummary
@@ -85,16 +85,16 @@ struct ReplayReport: Record {
     var exit: ExitCode { differences.isEmpty ? .done : .failed }
 
     static let fields: [Field<ReplayReport>] = [
-        Field("same", "Whether the run is the recorded one") { $0.differences.isEmpty },
-        Field("differences", "What is not as it was") { $0.differences },
-        Field("run", "The run itself") { RunReport($0.summary) },
+        Field("same", "Whether the run matches the recording") { $0.differences.isEmpty },
+        Field("differences", "Differences from the recording") { $0.differences },
+        Field("run", "The replayed run") { RunReport($0.summary) },
     ]
 }
 
-/// Gives for each action what the recording has of it, and does none.
+/// Returns the recorded result of each action, and runs none.
 final class ReplayPerformer: StepPerformer {
     private let context: ActionContext
-    /// The attempts of each step that are left, the last one first.
+    /// The remaining attempts of each step, the last one first.
     private let calls: Mutex<[String: [RecordedStep]]>
 
     init(_ recording: Recording, _ context: ActionContext) {
@@ -128,12 +128,12 @@ final class ReplayPerformer: StepPerformer {
     }
 }
 
-/// The time of a replay: what waits for a moment finds itself in it. Nothing that a recording waited for is still to come.
+/// The clock of a replay. A sleep does not wait but moves the clock ahead, because all waiting is already recorded.
 final class ReplayClock: Clock {
     typealias Instant = ContinuousClock.Instant
 
     private let base = ContinuousClock()
-    /// How far ahead it is.
+    /// How far the clock was moved ahead.
     private let ahead = Mutex(Duration.zero)
 
     var now: Instant { base.now + ahead.withLock { $0 } }

@@ -7,7 +7,7 @@ import Runs
 import Synchronization
 import TerminalKit
 
-/// Tells what happens in a run: to the terminal, to whoever reads the output, to a recording.
+/// Reports the events of a run to the terminal, the output and a recording.
 final class RunReporter: Sendable {
     private let context: ActionContext
     private let bundle: Bundle
@@ -15,7 +15,7 @@ final class RunReporter: Sendable {
     private let live: LiveProgress?
     private let isGitHub: Bool
     private let relay = EventRelay()
-    /// The steps of the bundle itself, by their ids.
+    /// The steps of the bundle itself, by id.
     private let steps: [String: Step]
 
     init(_ context: ActionContext, _ bundle: Bundle, recording: RecordingWriter? = nil) {
@@ -37,9 +37,9 @@ final class RunReporter: Sendable {
             size: { terminal.size(environment: environment) }, write: TerminalOutput.write)
     }
 
-    /// Does a run, and tells meanwhile what happens in it. All of it is told when this returns.
+    /// Does the work of a run and reports its events. All events are reported when this returns.
     func during<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
-        // Both are awaited below. What happened is told also when the run was cancelled.
+        // Both tasks are awaited below. Events are reported even if the run was cancelled.
         let telling = Task { await relay.run { await tell($0) } }
         let drawing = live.map { live in Task { await live.run() } }
         let result: Result<Value, any Error>
@@ -60,7 +60,7 @@ final class RunReporter: Sendable {
             recording?.receive(event)
             if case .ended = event { live?.finish() }
         }
-        // A run is no hostage of who reads about it: it goes on, and its result says that the output is gone.
+        // A run does not depend on its reader: it goes on, and its result says that the output is gone.
         do { try await context.emit(events.map { $0.action(text: text($0)) }) } catch {}
     }
 
@@ -98,8 +98,8 @@ extension Step.Work {
     fileprivate var isAction: Bool { if case .action = self { true } else { false } }
 }
 
-/// Hands the events of a run to whoever reads them, as many at a time as have come, so that no step waits for a reader
-/// who keeps up. One who does not makes the run wait, for only so many are held.
+/// Passes the events of a run to a reader in batches. A step does not wait for a reader that keeps up. A slow reader
+/// delays the run, because only a limited number of events is held.
 final class EventRelay: Sendable {
     private struct State {
         var events: [RunEvent] = []
@@ -115,7 +115,7 @@ final class EventRelay: Sendable {
         self.limit = limit
     }
 
-    /// Adds an event, and waits while there are too many. After the end nobody is told any more.
+    /// Adds an event, and waits while there are too many. Events after the end are dropped.
     func put(_ event: RunEvent) async {
         let (isFull, reader) = state.withLock { state in
             if state.isEnded { return (false, nil as CheckedContinuation<Void, Never>?) }
@@ -133,7 +133,7 @@ final class EventRelay: Sendable {
         }
     }
 
-    /// No more events come.
+    /// Ends the relay.
     func end() {
         let reader = state.withLock { state in
             state.isEnded = true
@@ -142,24 +142,24 @@ final class EventRelay: Sendable {
         reader?.resume()
     }
 
-    /// How long a reader of many events lets more of them come together.
+    /// How long a reader of many events waits for more of them.
     private static let gathering = Duration.milliseconds(2)
 
-    /// Gives the events to `receive` in their order until the end.
+    /// Passes the events to `receive` in order, until the end.
     func run(_ receive: ([RunEvent]) async -> Void) async {
         var count = 0
         while let events = await next() {
             await receive(events)
             count += events.count
-            // To be woken for each event of a long run costs more than most of its steps. A short run is not held up.
+            // In a long run, waking up for each event costs more than most steps. A short run is not delayed.
             guard count > limit else { continue }
             do { try await ContinuousClock().sleep(for: Self.gathering) } catch {
-                // Cancelled, which the end of the run tells as well.
+                // Cancelled. The end of the run follows anyway.
             }
         }
     }
 
-    /// Those that are there, or come next; nil after the last.
+    /// The waiting events, or the next ones; nil after the last.
     private func next() async -> [RunEvent]? {
         await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in

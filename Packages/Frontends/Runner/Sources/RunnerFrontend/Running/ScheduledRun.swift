@@ -5,19 +5,19 @@ import Glibc
 import ProcessKit
 import Registry
 
-/// A bundle that another program starts by itself: as units of systemd, or as a line of a crontab.
+/// The units of systemd or the line of a crontab that start a bundle.
 struct ScheduledRun {
     let bundle: Bundle
     let schedule: BundleSchedule
-    /// Where this program lies.
+    /// The path of this program.
     let program: String
     let inputs: [String]
-    /// Where cron's runs leave what they say.
+    /// The folder for the output of cron's runs.
     let logFolder: String
-    /// A file with variables for systemd's runs, where there is one.
+    /// The file with variables for systemd's runs; it need not exist.
     let variables: String
 
-    /// Where it runs, so that its paths mean the same whoever starts it.
+    /// The working folder, so that relative paths keep their meaning.
     private var folder: String { bundle.source.folder }
 
     private var words: [String] {
@@ -63,7 +63,7 @@ struct ScheduledRun {
             """
     }
 
-    /// A word of `ExecStart=`, in which percent signs, dollars, quotes and backslashes mean something.
+    /// A word of `ExecStart=`, where percent signs, dollars, quotes and backslashes are special.
     private static func quoted(_ word: String) -> String {
         "\"" + escaped(word).replacing("$", with: "$$") + "\""
     }
@@ -79,7 +79,7 @@ struct ScheduledRun {
 
     // MARK: cron
 
-    /// The end of the line, by which it is found again.
+    /// The end of the line, which identifies it.
     static func mark(of bundle: String) -> String { "# martlet: \(bundle)" }
     var mark: String { Self.mark(of: bundle.name) }
 
@@ -103,23 +103,23 @@ struct ScheduledRun {
         "'" + word.replacing("'", with: "'\\''") + "'"
     }
 
-    /// A crontab knows minutes, and only such intervals as an hour, a day or a month begins with anew.
+    /// A crontab counts in minutes, and only intervals that divide an hour or a day evenly.
     private static func fields(_ every: Duration) throws(RunnerError) -> String {
         let seconds = every.milliseconds / 1000
         let minutes = seconds / 60
         guard every.milliseconds % 60_000 == 0 else {
-            throw .schedule("a crontab counts in minutes; use --systemd for \(every.words)")
+            throw .schedule("a crontab counts in whole minutes; for \(every.words), use --systemd")
         }
         switch minutes {
         case 1..<60 where 60 % minutes == 0: return "*/\(minutes) * * * *"
         case 60..<1440 where minutes % 60 == 0 && 24 % (minutes / 60) == 0: return "0 */\(minutes / 60) * * *"
         case 1440: return "0 0 * * *"
-        default: throw .schedule("a crontab has no interval of \(every.words); use --systemd")
+        default: throw .schedule("a crontab cannot express an interval of \(every.words); use --systemd")
         }
     }
 }
 
-/// Where systemd looks for the units of a user.
+/// The folder of a user's systemd units.
 struct UnitFolder {
     let path: String
 
@@ -133,10 +133,10 @@ struct UnitFolder {
         for file in files { try Files.writeAtomically(Array(file.text.utf8), to: file.name, mode: 0o644) }
     }
 
-    /// Removes what there is of a timer and its service, and gives the names.
+    /// Removes a timer and its service, and returns the removed files.
     func remove(_ name: String) throws -> [String] {
         var removed: [String] = []
-        // The link goes first, as long as it leads to something.
+        // The link goes first, while its target exists.
         for file in ["timers.target.wants/\(name).timer", "\(name).timer", "\(name).service"] {
             let file = "\(path)/\(file)"
             guard Files.exists(file) else { continue }
@@ -147,23 +147,23 @@ struct UnitFolder {
     }
 }
 
-/// The person's crontab, which the program `crontab` reads and writes.
+/// The user's crontab, read and written by the program `crontab`.
 struct Crontab {
     private let environment: CommandEnvironment
 
     init(_ host: Host) {
-        // In the words of the program that are looked for below.
+        // English, because its messages are searched below.
         environment = CommandEnvironment(host.environment.merging(["LC_ALL": "C"]) { $1 })
     }
 
-    /// Whether the program is there.
+    /// Whether `crontab` is installed.
     static func isInstalled(_ host: Host) -> Bool { Programs.has("crontab", host) }
 
-    /// Changes the lines; those that stay are written as they were. Gives whether anything has changed.
+    /// Changes the lines; other lines are written back unchanged. Returns whether anything changed.
     @discardableResult
     func change(_ body: (inout [String]) -> Void) async throws -> Bool {
         let before = try await run(Command("crontab", ["-l"], environment: environment))
-        // It fails where there is none yet. Where it fails for another reason, all lines would be lost.
+        // This fails if there is no crontab yet. After any other failure, writing would lose all lines.
         if before.status.code != 0, !String(decoding: before.errors, as: UTF8.self).contains("no crontab") {
             throw notChanged(before.errors)
         }
@@ -184,17 +184,17 @@ struct Crontab {
         do { return try await Launcher().run(command, timeout: .seconds(10)) } catch let error as ProcessError
             where error.kind == .notFound
         {
-            throw RunnerError.schedule("there is no program 'crontab' here; install cron, or use --systemd")
+            throw RunnerError.schedule("'crontab' is not installed; install cron, or use --systemd")
         }
     }
 
     private func notChanged(_ errors: [UInt8]) -> RunnerError {
         let words = String(decoding: errors, as: UTF8.self).split(whereSeparator: \.isNewline).joined(separator: "; ")
-        return .schedule("the crontab was not changed: \(PlainText.escape(words))")
+        return .schedule("cannot change the crontab: \(PlainText.escape(words))")
     }
 }
 
-/// What this machine has for bundles that are to run by themselves.
+/// What this machine has for scheduled bundles.
 enum Programs {
     /// Whether a program is in one of the folders of PATH.
     static func has(_ name: String, _ host: Host) -> Bool {
@@ -203,10 +203,10 @@ enum Programs {
         }
     }
 
-    /// Whether systemd runs this machine, which is told by its folder as in sd_booted(3).
+    /// Whether this machine runs systemd, recognised by its folder as in sd_booted(3).
     static var hasSystemd: Bool { Files.exists("/run/systemd/system") }
 
-    /// Whether systemd runs a user's units also while the user is not logged in.
+    /// Whether systemd runs a user's units while the user is not logged in.
     static func lingers(_ host: Host) -> Bool {
         guard let user = host.environment["USER"] ?? host.environment["LOGNAME"] else { return false }
         return Files.exists("/var/lib/systemd/linger/\(user)")

@@ -4,17 +4,17 @@ import Expressions
 import JSON
 import LoopKit
 
-/// The steps of one bundle while they run. It belongs to one task; the actions run in tasks of their own.
+/// A run of the steps of one bundle. It belongs to one task; the actions run in their own tasks.
 struct LevelRun: Sendable {
     let engine: RunEngine
     let level: Level
-    /// Lets so many actions run at once.
+    /// Limits the number of actions that run at once.
     let slots: Turn
     let record: RunRecord
     private(set) var outcomes: [String: StepOutcome] = [:]
-    /// The steps whose results are no values any more.
+    /// The steps whose results contained secrets and cannot be used as values.
     private var masked: Set<String> = []
-    /// Whether anything is done that an earlier part of the run has not done.
+    /// Whether a step ran that had not finished in an earlier part of the run.
     private var hasWorked = false
 
     init(engine: RunEngine, level: Level, slots: Turn, record: RunRecord) {
@@ -24,7 +24,7 @@ struct LevelRun: Sendable {
         self.record = record
     }
 
-    /// Runs a list of steps. Each begins when all that it needs is over; nothing begins any more once it is cancelled.
+    /// Runs a list of steps. Each starts when all steps that it needs have ended. After a cancellation no step starts.
     mutating func run(_ steps: [Step]) async {
         var open: [String: Int] = [:]
         var dependents: [String: [Int]] = [:]
@@ -62,7 +62,7 @@ struct LevelRun: Sendable {
         }
     }
 
-    /// What it is after a list of steps was run within a limit.
+    /// A copy of this after it has run a list of steps within a limit.
     func played(_ steps: [Step], within limit: Duration) async throws -> LevelRun {
         try await engine.within(limit) {
             var run = self
@@ -71,7 +71,7 @@ struct LevelRun: Sendable {
         }
     }
 
-    /// After a stop: what the steps ended with that were over, for the conditions of those that come now.
+    /// After a stop, restores the outcomes of the steps that have ended, for the conditions of the `finally` steps.
     mutating func restoreFromRecord() {
         hasWorked = true
         for step in level.bundle.steps {
@@ -81,19 +81,19 @@ struct LevelRun: Sendable {
         }
     }
 
-    // MARK: Beginning
+    // MARK: Starting
 
-    /// Decides whether a step runs, and with what.
+    /// Decides whether a step runs, and with which arguments.
     private func begin(_ step: Step) -> StepStart {
         let key = level.prefix + step.id
         let isLast = step.path[0] == "finally"
-        // What was cleaned up has to be cleaned up again after more was done.
+        // If more work was done since the last cleanup, the cleanup is repeated.
         if !isLast || !hasWorked, let known = engine.journal.finished[key] {
             return StepStart(step, key, .restored(known))
         }
         if Task.isCancelled { return StepStart(step, key, .settled(StepOutcome(.cancelled))) }
         let needed = step.needs.map { outcomes[$0]?.isGood ?? false }
-        // A step of the end is asked how the run went.
+        // A `finally` step without needs sees the result of the whole run.
         let isGood =
             isLast && step.needs.isEmpty
             ? level.bundle.steps.allSatisfy { outcomes[$0.id]?.isGood ?? false } : needed.allSatisfy(\.self)
@@ -121,7 +121,7 @@ struct LevelRun: Sendable {
         }
     }
 
-    /// What a step is run with, once or for each value that it is spread over.
+    /// The arguments of a step: once, or for each value of its matrix or foreach.
     private func instances(of step: Step) throws(BundleProblems) -> StepStart.Instances {
         switch step.spread {
         case nil: return .one(try instance(of: step, "", [:]))
@@ -132,12 +132,12 @@ struct LevelRun: Sendable {
                 throw problem(error.message, at: step.path + error.path)
             }
             var instances: [StepInstance] = []
-            // Values that read the same, such as 1 and "1", are steps of their own in the journal: one that is done must not
-            // be taken for the other when the run goes on.
+            // Values that look the same, such as 1 and "1", are separate steps in the journal. Otherwise a finished one
+            // could be taken for the other when the run is resumed.
             var names: Set<String> = []
             for combination in combinations {
                 let words = combination.map { "\($0.0)=\($0.1.string ?? $0.1.text())" }.joined(separator: ",")
-                // The name stands in all that is told and kept of the step.
+                // The name appears in all output and in the journal, so it must not contain secrets.
                 let plain = PlainText.escape(engine.redactor.redact(words))
                 var (name, number) = (plain, 1)
                 while !names.insert(name).inserted {
@@ -151,7 +151,7 @@ struct LevelRun: Sendable {
             let scope = scope(for: list.expressions.map(\.expression))
             let value = try value(at: step.path + ["foreach"], list, scope)
             guard let items = value.array else {
-                throw problem("foreach needs a list, not \(value.kindName)", at: step.path + ["foreach"])
+                throw problem("foreach must be a list, not \(value.kindName)", at: step.path + ["foreach"])
             }
             guard items.count <= Matrix.largest else {
                 throw problem("foreach has more than \(Matrix.largest) items", at: step.path + ["foreach"])
@@ -180,7 +180,8 @@ struct LevelRun: Sendable {
 
     // MARK: Values
 
-    /// What names stand for. Of the steps only those are in it that the expressions name: of ten thousand most name one.
+    /// The values of names. It contains only the steps that the expressions name, because out of thousands of steps
+    /// most expressions name one.
     func scope(for expressions: [Expression]?) -> Scope {
         var steps = JSONObject()
         let names = expressions?.flatMap {
@@ -200,7 +201,7 @@ struct LevelRun: Sendable {
         ])
     }
 
-    /// Throws where the mark in the place of a secret would be taken for a value.
+    /// Throws if an expression uses a result in which a secret was masked.
     private func requireValues(
         _ expressions: [(path: [String], expression: Expression)]
     ) throws(BundleProblems) {
@@ -210,8 +211,8 @@ struct LevelRun: Sendable {
             }
             throw BundleProblems(
                 problem: level.bundle.source.problem(
-                    "the result of '\(reference.path[1])' holds a secret, which was not kept when the run broke off; "
-                        + "run the bundle from its beginning, or take the secret by 'env: {NAME: {secret: …}}'",
+                    "the result of '\(reference.path[1])' contains a secret, which was not saved when the run was "
+                        + "interrupted; start a new run, or take the secret from 'env: {NAME: {secret: …}}'",
                     at: path, offset: reference.offset))
         }
     }
@@ -235,27 +236,27 @@ struct LevelRun: Sendable {
     }
 }
 
-/// A mistake that only the run could show.
+/// An error that only the run can show.
 struct BundleProblems: Error {
     let problem: BundleProblem
 }
 
-/// One bundle of a run: the one that was started, or one that a step runs.
+/// One bundle of a run: the started one, or one that a step runs.
 ///
-/// Each of its steps has it, so that it is shared and not copied.
+/// All its steps share it.
 final class Level: Sendable {
     let bundle: Bundle
     let inputs: JSONObject
     let environment: JSONObject
-    /// What stands before the keys of its steps, such as `outer/`.
+    /// The prefix of the keys of its steps, such as `outer/`.
     let prefix: String
-    /// What this bundle and all around it permit.
+    /// The rights that this bundle and all bundles around it give.
     let grant: Grant
-    /// What it and all around it can reach, as text: a result of before is only used again where that is the same.
+    /// What it and all bundles around it can reach, as JSON. A cached result is used only if this is the same.
     let reachable: [JSON]
-    /// Whether it is run by a step of the end.
+    /// Whether a `finally` step runs it.
     let isEnd: Bool
-    /// What `run` stands for.
+    /// The value of `run`.
     let run: JSONObject
 
     init(
@@ -267,7 +268,7 @@ final class Level: Sendable {
     }
 }
 
-/// What was decided about a step when its time had come.
+/// The decision about a step that is due.
 struct StepStart: Sendable {
     let step: Step
     let key: String
@@ -275,9 +276,9 @@ struct StepStart: Sendable {
 
     enum Decision: Sendable {
         case run(Instances)
-        /// It does not run, for the reason that the outcome gives.
+        /// It does not run, for the reason in the outcome.
         case settled(StepOutcome)
-        /// It was done in an earlier part of the run.
+        /// It finished in an earlier part of the run.
         case restored(StepOutcome)
     }
 
@@ -297,16 +298,16 @@ struct StepStart: Sendable {
     }
 }
 
-/// One run of a step, with what it is given.
+/// One run of a step, with its arguments.
 struct StepInstance: Sendable {
     let key: String
     let arguments: JSONObject
-    /// What has to be the same for an earlier result to count; nil where none does.
+    /// What must be the same for a cached result to be used; nil if there is no cache.
     let cacheKey: JSON?
 }
 
 extension Step {
-    /// The expressions in what it is run with, and where they stand.
+    /// The expressions in its arguments, cache key and values, with their paths.
     var expressions: [(path: [String], expression: Expression)] {
         var templates = [(path + ["with"], arguments)]
         if let cache { templates.append((path + ["cache", "key"], cache.key)) }
@@ -324,7 +325,7 @@ extension Step {
 }
 
 extension Expression {
-    /// Where it refers to what a step gave, and not only to how it ended.
+    /// The references to results of steps, and not only to their status.
     var resultReferences: [Reference] {
         references.filter { reference in
             guard reference.path.first == "steps", reference.path.count > 1 else { return false }

@@ -7,10 +7,10 @@ import LoopKit
 public import Registry
 import Synchronization
 
-/// Runs a bundle: its steps in the order in which they need each other, side by side where they do not.
+/// Runs a bundle: its steps in the order of their needs, and in parallel where possible.
 ///
-/// What a step ended with is in the journal before anything that needs it begins, so that a run that broke off goes on
-/// without doing anything twice. Cancelling stops what runs, and the steps of the end are done even so.
+/// The outcome of a step is in the journal before any step that needs it starts, so that an interrupted run can be
+/// resumed without repeating anything. Cancelling stops the running steps; the `finally` steps still run.
 public final class RunEngine: Sendable {
     public typealias Emit = @Sendable (RunEvent) async -> Void
 
@@ -26,15 +26,15 @@ public final class RunEngine: Sendable {
             JSONObject
     let reach: BundleReach
     let emit: Emit
-    /// While it runs: what writes the journal, which blocks. Actions that wait for something leave it.
+    /// The thread of the run. Writing to the journal blocks it. Actions that wait for something leave it.
     private let thread: OwnThreadExecutor?
 
     /// - Parameters:
-    ///   - journal: where the run is written down; it knows what an earlier part of it has done.
-    ///   - reach: what is around the run, by which the permissions of its bundles are understood.
+    ///   - journal: records the run; it knows what earlier parts of the run have done.
+    ///   - reach: what bundles may reach, for their permissions.
     ///   - loadBundle: reads a bundle that another one names.
-    ///   - environment: the values of `env`; secrets among them are known to the redactor.
-    ///   - emit: is told everything, from several tasks at once.
+    ///   - environment: the values of `env`; secrets in them are registered with the redactor.
+    ///   - emit: receives all events, from several tasks at once.
     public init(
         performer: any StepPerformer, journal: JournalRun, options: RunOptions = RunOptions(), redactor: Redactor,
         clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp, reach: BundleReach,
@@ -65,8 +65,8 @@ public final class RunEngine: Sendable {
         self.thread = thread
     }
 
-    /// Runs all of it with the value of every input. Throws only where the environment has no value, or the system no
-    /// thread.
+    /// Runs the bundle with the value of every input. Throws only if the environment cannot be read or no thread can be
+    /// started.
     public func run(_ bundle: Bundle, inputs: JSONObject) async throws -> RunSummary {
         let thread = try OwnThreadExecutor()
         defer { thread.end() }
@@ -94,15 +94,15 @@ public final class RunEngine: Sendable {
         let (ended, overtime) = await play(level, within: limit, slots, record)
         let timedOut = overtime.map { _ in
             StepError(
-                code: "bundle.timed-out", message: "the run took longer than \(limit.words); its timeout says so")
+                code: "bundle.timed-out", message: "the run did not finish within its timeout of \(limit.words)")
         }
         return await summary(
             of: bundle, ended, record, started: started, took: stopwatch.time(), timedOut: timedOut,
             isCancelled: Task.isCancelled)
     }
 
-    /// Runs the steps of a bundle within a limit, and those of its end whatever became of the others. Also gives the
-    /// error that says so when the limit was reached.
+    /// Runs the steps of a bundle within a limit, and then its `finally` steps in any case. Also returns the error if
+    /// the limit was reached.
     func play(
         _ level: Level, within limit: Duration, _ slots: Turn, _ record: RunRecord
     ) async -> (run: LevelRun, overtime: (any Error)?) {
@@ -115,17 +115,17 @@ public final class RunEngine: Sendable {
         }
         if overtime != nil || Task.isCancelled { run.restoreFromRecord() }
         guard !level.bundle.finally.isEmpty else { return (run, overtime) }
-        // What cleans up must not be cancelled with what it cleans up after.
+        // Cleanup must not be cancelled together with the work that it cleans up after.
         let ended = await Task(executorPreference: thread) { [self, run] in
             do { return try await run.played(level.bundle.finally, within: options.endLimit) } catch {
-                await emit(.notice(step: nil, "the steps of the end took longer than \(options.endLimit.words)"))
+                await emit(.notice(step: nil, "the 'finally' steps took longer than \(options.endLimit.words)"))
                 return run
             }
         }.value
         return (ended, overtime)
     }
 
-    /// Does a part of the run within a limit.
+    /// Runs a part of the run within a limit.
     func within<Value: Sendable>(
         _ limit: Duration, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -164,7 +164,7 @@ public final class RunEngine: Sendable {
         }
         do { try journal.end(summary) } catch {
             if record.isFirstLoss() {
-                await emit(.notice(step: nil, "the journal could not be written: \(AnyFailure(error).message)"))
+                await emit(.notice(step: nil, "cannot write the journal: \(AnyFailure(error).message)"))
             }
         }
         await emit(.ended(summary))
@@ -172,7 +172,7 @@ public final class RunEngine: Sendable {
     }
 }
 
-/// Measures on a clock of any kind.
+/// Measures time on any clock.
 struct Stopwatch: Sendable {
     let time: @Sendable () -> Duration
 
@@ -187,38 +187,38 @@ struct Stopwatch: Sendable {
 
 }
 
-/// How a run is done.
+/// Settings of a run.
 public struct RunOptions: Sendable {
-    /// How many actions run at once, where the bundle does not say: as many as there are processors.
+    /// How many actions run at once if the bundle does not specify it: the number of processors.
     public var parallel = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    /// How long one attempt of a step may take that says nothing of it.
+    /// The default timeout of an attempt of a step.
     public var stepLimit = Duration.seconds(30 * 60)
-    /// How long a run may take whose bundle says nothing of it.
+    /// The default timeout of a run.
     public var runLimit = Duration.seconds(6 * 3600)
-    /// How long the steps of the end may take together.
+    /// The timeout of all `finally` steps together.
     public var endLimit = Duration.seconds(10 * 60)
-    /// How many events of a step are kept.
+    /// The number of events that are kept of each step.
     public var eventsKept = 1_000
 
     public init() {}
 }
 
-/// Does the actions of a run.
+/// Performs the actions of a run.
 public protocol StepPerformer: Sendable {
-    /// Does an action with what it is given, within its limit and within what the bundle and those around it permit.
+    /// Performs an action with its arguments, within its limit and the rights of the bundle and the bundles around it.
     ///
-    /// - Parameter step: the key of the step, or of the one of its runs, that it is done for.
+    /// - Parameter step: the key of the step, or of the run of the step.
     func perform(
         _ action: String, _ arguments: JSONObject, step: String, output: any ActionOutput, limit: Duration,
         grant: Grant
     ) async throws -> JSON
-    /// Does work within a limit, and ends with an error that says so when it is over.
+    /// Does work within a limit, and throws a timeout error when it is over.
     func within<Value: Sendable>(
         _ limit: Duration, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value
 }
 
-/// What has become of the steps of a run, for its report and for what has to go on after a stop.
+/// The outcomes of the steps so far, for the report and for the `finally` steps after a stop.
 final class RunRecord: Sendable {
     private let state = Mutex(State())
 
@@ -232,10 +232,10 @@ final class RunRecord: Sendable {
 
     func outcome(of key: String) -> StepOutcome? { state.withLock { $0.outcomes[key] } }
 
-    /// Whether this is the first time that something cannot be written down.
+    /// Whether this is the first failed write.
     func isFirstLoss() -> Bool { state.withLock { !exchange(&$0.hasLost, with: true) } }
 
-    /// - Parameter outcome: with what secrets there are in its result, as a value for steps of the end.
+    /// - Parameter outcome: with the secrets in its result, because `finally` steps may need them.
     func add(_ update: StepUpdate, _ outcome: StepOutcome) {
         state.withLock { state in
             state.outcomes[update.key] = outcome

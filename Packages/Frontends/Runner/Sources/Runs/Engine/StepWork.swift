@@ -7,7 +7,7 @@ import LoopKit
 import Registry
 import Synchronization
 
-/// Does one step: once or for each of its values, again where that may help, and writes down what came of it.
+/// Runs one step, once or for each of its values, with retries, and records the outcome.
 struct StepWork: Sendable {
     let engine: RunEngine
     let level: Level
@@ -26,7 +26,7 @@ struct StepWork: Sendable {
         }
     }
 
-    /// Some at a time, and the results in their order.
+    /// Runs instances, a limited number at a time, and returns their results in order.
     private func run(_ instances: [StepInstance], _ step: Step, _ key: String) async -> StepOutcome {
         var outcomes = [StepOutcome](repeating: StepOutcome(.cancelled), count: instances.count)
         let stopwatch = Stopwatch(engine.clock)
@@ -87,7 +87,7 @@ struct StepWork: Sendable {
                 return await finish(instance, step, outcome)
             }
             await finish(instance, step, outcome, triesAgain: true)
-            // A sleep that is cut short means that the run was stopped.
+            // A sleep that throws means that the run was stopped.
             do { try await engine.clock.sleep(for: delay) } catch {
                 return await settle(instance.key, step, StepOutcome(.cancelled), instance.arguments)
             }
@@ -124,7 +124,8 @@ struct StepWork: Sendable {
     private func failure(_ error: any Error) -> StepOutcome {
         if error is CancellationError { return StepOutcome(.cancelled) }
         let failure = AnyFailure(error)
-        // What says that it was stopped, when the run was, has not failed: it is done again when the run goes on.
+        // An action that reports an interruption while the run stops has not failed. It is repeated when the run is
+        // resumed.
         if Task.isCancelled, failure.exit == .interrupted { return StepOutcome(.cancelled) }
         var outcome = StepOutcome(.failed)
         outcome.exit = Int(failure.exit.rawValue)
@@ -145,7 +146,7 @@ struct StepWork: Sendable {
             let inner = try Bundle(try engine.loadBundle(path, level.bundle.source.file))
             let inputs = BundleInputs.values(for: inner, values: instance.arguments)
             guard inputs.problems.isEmpty else { throw BundleFailure(inputs.problems) }
-            // What the bundle around it has in its environment is its own affair; what is needed is given as an input.
+            // The environment of the outer bundle is not passed on; an inner bundle gets values only as inputs.
             let grant = level.grant.narrowed(by: inner.grant(in: engine.reach))
             let environment = try await engine.environment(inner, inputs.values, grant)
             let nested = Level(
@@ -191,11 +192,11 @@ struct StepWork: Sendable {
         return outcome
     }
 
-    // MARK: Results of before
+    // MARK: Cached results
 
     private func digest(_ instance: StepInstance, _ step: Step) -> String? {
         guard let key = instance.cacheKey else { return nil }
-        // What one bundle has found is no business of another, nor of the same one elsewhere or with other permissions.
+        // Cached results are not shared with other bundles, other folders or other permissions.
         let place: JSON = [
             .string(level.bundle.source.file), .string(engine.reach.current), .array(level.reachable),
         ]
@@ -211,7 +212,7 @@ struct StepWork: Sendable {
             outcome.result = result
             return await settle(instance.key, step, outcome, instance.arguments) { $0.isCached = true }
         } catch {
-            await engine.emit(.notice(step: instance.key, "the cache could not be read: \(AnyFailure(error).message)"))
+            await engine.emit(.notice(step: instance.key, "cannot read the cache: \(AnyFailure(error).message)"))
             return nil
         }
     }
@@ -220,21 +221,21 @@ struct StepWork: Sendable {
         _ outcome: StepOutcome, as digest: String, for lifetime: Duration, of instance: StepInstance
     ) async {
         do {
-            // The mark in the place of a secret would be the value of the next run.
+            // A masked secret would become the value in the next run.
             guard !outcome.isMasked, engine.redactor.redact(outcome.result) == outcome.result else {
                 throw RunError.secretResult
             }
             try engine.journal.keep(outcome.result, as: digest, until: engine.now() + lifetime)
         } catch {
-            await engine.emit(.notice(step: instance.key, "the result is not cached: \(AnyFailure(error).message)"))
+            await engine.emit(.notice(step: instance.key, "result not cached: \(AnyFailure(error).message)"))
         }
     }
 
-    // MARK: Writing down
+    // MARK: Recording
 
     private func isEnd(_ step: Step) -> Bool { level.isEnd || step.path[0] == "finally" }
 
-    /// Writes into the journal. The steps of the end are done also where that fails, since they clean up.
+    /// Writes to the journal. `finally` steps run even if that fails, because they clean up.
     private func written(_ step: Step, _ write: () throws -> Void) async throws {
         do { try write() } catch {
             guard isEnd(step) else { throw error }
@@ -242,11 +243,11 @@ struct StepWork: Sendable {
             let why = AnyFailure(error).message
             await engine.emit(
                 .notice(
-                    step: nil, "the journal could not be written, and the steps of the end are done without: \(why)"))
+                    step: nil, "cannot write the journal; 'finally' steps still run: \(why)"))
         }
     }
 
-    // MARK: Telling
+    // MARK: Reporting
 
     private func update(
         _ key: String, _ step: Step, _ outcome: StepOutcome, _ arguments: JSONObject = [:],
@@ -265,7 +266,7 @@ struct StepWork: Sendable {
         await engine.emit(.step(update))
     }
 
-    /// The end of an attempt that was begun.
+    /// Ends an attempt that was started.
     @discardableResult
     private func finish(
         _ instance: StepInstance, _ step: Step, _ outcome: StepOutcome, triesAgain: Bool = false
@@ -276,7 +277,8 @@ struct StepWork: Sendable {
         return await settle(instance.key, step, outcome, instance.arguments) { $0.triesAgain = triesAgain }
     }
 
-    /// Writes down how a step ended, and tells it. What cannot be written down has failed: it would be done again.
+    /// Records and reports the outcome of a step. If it cannot be recorded, the step counts as failed, because it would
+    /// be repeated.
     private func settle(
         _ key: String, _ step: Step, _ outcome: StepOutcome, _ arguments: JSONObject = [:],
         _ change: (inout StepUpdate) -> Void = { _ in }
@@ -292,11 +294,11 @@ struct StepWork: Sendable {
     }
 }
 
-/// Passes on what an action says while it runs, and lets the journal keep it.
+/// Passes on the output of a running action, and records it in the journal.
 final class StepOutput: ActionOutput {
     private let key: String
     private let engine: RunEngine
-    /// An action gives a notice without waiting; it is told with what comes next.
+    /// Actions give notices without waiting. They are emitted before the next event.
     private let notices = Mutex<[String]>([])
 
     init(key: String, engine: RunEngine) {
@@ -313,7 +315,7 @@ final class StepOutput: ActionOutput {
         await engine.emit(.output(step: key, clean))
     }
 
-    // A run shows its steps; how far one of them has come is for whoever runs that action alone.
+    // A run shows its steps. The progress inside a step is only for running that action alone.
     func progress(_ progress: Progress) {}
 
     func notice(_ text: String) {

@@ -4,33 +4,34 @@ public import JSON
 public import ProcessKit
 public import StorageKit
 
-/// What was run: every run with its steps, what they gave and what they said.
+/// The journal of runs: every run with its steps, their results and their output.
 ///
-/// Nothing is opened before the first use, and several programs may write at once.
+/// The file is opened on first use. Several programs may write at once.
 public final class Journal: Sendable {
     public let database: Database
     let now: @Sendable () -> Timestamp
-    /// The runs that go on in this journal. One whose end could not be stored can be gone on with at once.
+    /// The runs of this journal that are running. A run whose end could not be saved can be resumed at once.
     let held: Holdings
 
-    /// Names the file; `notice` is told when a damaged one was set aside; standard error, where nothing is said.
+    /// Names the file. `notice` is called when a damaged file was set aside; by default the message goes to standard
+    /// error.
     ///
-    /// - Parameter held: those of another journal of this program that has the same file.
+    /// - Parameter held: the running runs of another journal of this program with the same file.
     public init(
         _ path: String, held: Holdings = Holdings(), now: @escaping @Sendable () -> Timestamp,
         notice: @escaping @Sendable (StorageNotice) -> Void = { $0.tell(nil) }
     ) {
-        // A step that was confirmed must not be done again after a loss of power either, but ten thousand of them should
-        // not wait for a disk each: what is lost then are the last moments, and they are done again.
+        // Even after a power loss a confirmed step must not be repeated. But ten thousand steps should not each wait
+        // for the disk. Only the last moments can be lost, and they are repeated.
         database = Database(
             path, migrations: Self.migrations, durability: .normal, leavesLog: true, notice: notice)
         self.held = held
         self.now = now
     }
 
-    /// Opens the file, so that the first use need not.
+    /// Opens the file ahead of the first use.
     public func open() async {
-        // What goes wrong here goes wrong again there, where it can be told.
+        // An error occurs again on first use, where it is reported.
         do { try await database.write { _ in } } catch {}
     }
 
@@ -95,7 +96,7 @@ extension Journal {
         FROM runs
         """
 
-    /// The runs that began last.
+    /// The newest runs.
     public func runs(limit: Int, name: String? = nil) async throws -> [RunRow] {
         try await database.read { connection in
             try connection.all(
@@ -104,7 +105,7 @@ extension Journal {
         }
     }
 
-    /// A run by its name, by the beginning of it, or the newest.
+    /// A run by its id, by the beginning of the id, or the newest run.
     public func find(_ name: String?) async throws -> RunRow {
         let name = name == "last" ? nil : name
         let found = try await database.read { connection in
@@ -118,7 +119,7 @@ extension Journal {
         return first
     }
 
-    /// What a run gave in the end, and why it failed.
+    /// The outputs of a run, and its error.
     public func ending(of run: String) async throws -> (outputs: JSONObject, error: StepError?) {
         let row = try await database.read { connection in
             try connection.first("SELECT outputs, error_code, error_message FROM runs WHERE id = ?", run) { row in
@@ -132,7 +133,7 @@ extension Journal {
         )
     }
 
-    /// Every attempt of every step, in the order in which they began.
+    /// Every attempt of every step, in the order they started.
     public func steps(of run: String) async throws -> [StepRow] {
         try await database.read { connection in
             try connection.all(
@@ -153,7 +154,7 @@ extension Journal {
         }
     }
 
-    /// What the steps said, or one of them.
+    /// The output of all steps, or of one.
     public func events(of run: String, step: String? = nil) async throws -> [JournalEvent] {
         try await database.read { connection in
             try connection.all(
@@ -169,7 +170,7 @@ extension Journal {
         }
     }
 
-    /// The process that runs it; nil when nobody does any more.
+    /// The process that runs it; nil if none does.
     public func holder(of run: String) async throws -> Int32? {
         let text = try await database.read { connection in
             try connection.first("SELECT holder FROM runs WHERE id = ?", run) { try $0[0] as String? }
@@ -177,7 +178,7 @@ extension Journal {
         return held.process(holding: run, by: text ?? nil)
     }
 
-    /// Forgets runs that ended before a time; gives how many.
+    /// Deletes runs that ended before a time. Returns their number.
     public func prune(before time: Timestamp) async throws -> Int {
         let now = now()
         return try await database.write { connection in
@@ -193,7 +194,7 @@ extension Journal {
         }
     }
 
-    /// The runs that `prune` would forget: those that ended, or were broken off, before a time.
+    /// The runs that `prune` would delete: runs that ended, or were interrupted, before a time.
     public func prunable(before time: Timestamp) async throws -> [String] {
         try await database.read { connection in try self.prunable(before: time, connection) }
     }
@@ -216,18 +217,18 @@ extension Journal {
 }
 
 extension Journal {
-    /// Begins a run.
+    /// Starts a run.
     ///
     /// - Parameters:
-    ///   - needsTrust: whether it goes on only for as long as its bundle is trusted.
-    ///   - alone: refuses that while another run of the same file goes on.
-    ///   - redactor: knows the secrets that are not stored, wherever they stand.
+    ///   - needsTrust: whether it can be resumed only while its bundle is trusted.
+    ///   - alone: throws if another run of the same file is running.
+    ///   - redactor: knows the secrets, which are not stored.
     public func begin(
         _ bundle: Bundle, digest: String? = nil, inputs: JSONObject, needsTrust: Bool = false, alone: Bool = false,
         redactor: Redactor = Redactor(), eventsKept: Int = RunOptions().eventsKept
     ) async throws -> JournalRun {
         let time = now()
-        // An input that is secret, or that holds a secret, has to be given again when the run goes on.
+        // An input that is secret or contains a secret must be given again when the run is resumed.
         var shown = JSONObject()
         for (name, value) in inputs {
             let isSecret = bundle.inputs.first { $0.name == name }?.isSecret ?? false
@@ -244,7 +245,7 @@ extension Journal {
             for other in others where held.isHeld(other.id, by: other.holder) {
                 throw RunError.overlaps(bundle.name, other.id)
             }
-            // Four letters are met again now and then, where many runs begin in one second.
+            // Four letters can repeat if many runs start in one second.
             var id = RunID.new(at: time)
             while try connection.first("SELECT 1 FROM runs WHERE id = ?", id.text, row: { try $0[0] as Int }) != nil {
                 id = .new(at: time)
@@ -255,23 +256,23 @@ extension Journal {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(number), 0) + 1 FROM runs))
                 """, id.text, bundle.name, bundle.source.file, digest ?? bundle.source.digest, text, time,
                 RunSummary.Status.running.rawValue, held.holder, needsTrust ? 1 : 0)
-            // Known before others can see it, or it would look as if it had broken off.
+            // Held before others can see it; otherwise it would look interrupted.
             return (id, held.hold(id.text))
         }
         return JournalRun(self, id, hold: hold, eventsKept: eventsKept)
     }
 
-    /// What is needed to go on with a run: its file and what it was given.
+    /// What resuming a run needs: its file and its inputs.
     public struct Unfinished: Sendable {
         public let id: RunID
         public let file: String
         public let digest: String
-        /// Secret ones say nothing but that.
+        /// Secret inputs are only marked as such.
         public let inputs: JSONObject
         public let needsTrust: Bool
     }
 
-    /// A run by its name, by the beginning of it, or the newest.
+    /// A run by its id, by the beginning of the id, or the newest run.
     public func unfinished(_ name: String?) async throws -> Unfinished {
         let row = try await find(name)
         let stored = try await database.read { connection in
@@ -292,7 +293,7 @@ extension Journal {
             needsTrust: needsTrust == 1)
     }
 
-    /// Goes on with a run: what was over is known and not done again, unless it failed and that is asked for.
+    /// Resumes a run. Finished steps are not repeated, except failed ones if `again` is set.
     public func resume(_ id: RunID, again: Bool = false, eventsKept: Int = RunOptions().eventsKept) async throws
         -> JournalRun
     {
@@ -343,7 +344,7 @@ extension Journal {
     }
 }
 
-/// A run as the list has it.
+/// A run in the list.
 public struct RunRow: Record, Hashable {
     public var id: String
     public var name: String
@@ -354,23 +355,23 @@ public struct RunRow: Record, Hashable {
     public var file: String
     public var steps: Int
     public var failed: Int
-    /// Whether its process was gone before it ended, so that it can go on.
+    /// Whether its process disappeared before it ended, so that it can be resumed.
     public var isBroken: Bool
 
     public static let fields: [Field<RunRow>] = [
-        Field("id", "The run", .name) { $0.id },
-        Field("name", "The bundle") { $0.name },
-        Field("status", "How it went", .state) { $0.isBroken ? "broken-off" : $0.status.rawValue },
-        Field("exit", "Its exit code", .minor) { $0.exit },
-        Field("started", "When it began") { $0.started },
+        Field("id", "Id of the run", .name) { $0.id },
+        Field("name", "Name of the bundle") { $0.name },
+        Field("status", "How the run ended", .state) { $0.isBroken ? "broken-off" : $0.status.rawValue },
+        Field("exit", "Exit code", .minor) { $0.exit },
+        Field("started", "When it started") { $0.started },
         Field("seconds", "How long it took") { row in row.ended.map { ($0 - row.started) / .seconds(1) } },
-        Field("steps", "How many steps have ended", .minor) { $0.steps },
-        Field("failed", "How many of them failed") { $0.failed },
+        Field("steps", "Number of finished steps", .minor) { $0.steps },
+        Field("failed", "Number of failed steps") { $0.failed },
         Field("file", "The bundle's file", .detail) { $0.file },
     ]
 }
 
-/// A step as the journal has it.
+/// A step in the journal.
 public struct StepRow: Record, Hashable {
     public var key: String
     public var work: String
@@ -386,18 +387,18 @@ public struct StepRow: Record, Hashable {
     public static let fields: [Field<StepRow>] = [
         Field("step", "The step", .name) { $0.key },
         Field("does", "The action or the bundle") { $0.work },
-        Field("status", "How it went", .state) { $0.status },
-        Field("attempt", "Which time it was tried") { $0.attempt },
+        Field("status", "How the step ended", .state) { $0.status },
+        Field("attempt", "Number of the attempt") { $0.attempt },
         Field("seconds", "How long it took") { $0.seconds },
-        Field("exit", "Its exit code", .detail) { $0.exit },
+        Field("exit", "Exit code", .detail) { $0.exit },
         Field("error", "Why it failed") { $0.error?.message },
-        Field("started", "When it began", .detail) { $0.started },
-        Field("with", "What it was given", .detail) { $0.arguments },
-        Field("result", "What it gave", .detail) { $0.result },
+        Field("started", "When it started", .detail) { $0.started },
+        Field("with", "Its arguments", .detail) { $0.arguments },
+        Field("result", "Its result", .detail) { $0.result },
     ]
 }
 
-/// Something that a step said.
+/// An output of a step.
 public struct JournalEvent: Record, Hashable {
     public var number: Int
     public var step: String
@@ -405,8 +406,8 @@ public struct JournalEvent: Record, Hashable {
     public var event: JSON
 
     public static let fields: [Field<JournalEvent>] = [
-        Field("time", "When", .name) { $0.time },
-        Field("step", "Which step") { $0.step },
-        Field("event", "What it said") { $0.event },
+        Field("time", "Time", .name) { $0.time },
+        Field("step", "The step") { $0.step },
+        Field("event", "The output") { $0.event },
     ]
 }

@@ -4,19 +4,19 @@ import ProcessKit
 import StorageKit
 import Synchronization
 
-/// One run in the journal, by the process that runs it.
+/// A run in the journal, for the process that runs it.
 ///
-/// It writes on the thread that calls, which is the engine's own. One that is not kept forgets everything.
+/// It writes on the calling thread, which is the engine's own. A run that is not saved discards everything.
 public final class JournalRun: Sendable {
     public let id: RunID
-    /// Whether an earlier process has done a part of it.
+    /// Whether an earlier process ran a part of it.
     public let isResumed: Bool
-    /// What was over when that broke off, by key.
+    /// The steps that had finished then, by key.
     let finished: [String: StepOutcome]
-    /// What had begun then and was not over.
+    /// The steps that had started then and not finished.
     let underway: Set<String>
     private let journal: Journal?
-    /// Nobody else goes on with it meanwhile.
+    /// Prevents other processes from resuming it.
     private let hold: Holdings.Hold?
     private let eventsKept: Int
     private let state: Mutex<State>
@@ -24,7 +24,7 @@ public final class JournalRun: Sendable {
     private struct State {
         /// Events that are not written yet.
         var events: [(step: String, time: Timestamp, event: JSON)] = []
-        /// How many each step has had.
+        /// The number of events of each step.
         var counts: [String: Int] = [:]
         var nextEvent: Int
         var nextStep: Int
@@ -45,7 +45,7 @@ public final class JournalRun: Sendable {
         state = Mutex(State(nextEvent: events, nextStep: steps))
     }
 
-    /// A run of which nothing is written down, so that it cannot go on after it broke off.
+    /// A run that is not saved, so that it cannot be resumed.
     public static func unkept(at time: Timestamp) -> JournalRun { JournalRun(nil, .new(at: time), hold: nil) }
 
     // MARK: Steps
@@ -55,7 +55,8 @@ public final class JournalRun: Sendable {
         let (id, number) = (id.text, number())
         try journal.database.writeNow { connection in
             if isResumed {
-                // What it is tried for anew has had more attempts before, which would be taken for the last.
+                // A repeated step may have more attempts from before; the last of them would be taken for the final
+                // one.
                 try connection.run(
                     "DELETE FROM steps WHERE run = ? AND key = ? AND attempt > ?", id, update.key, update.attempt)
             }
@@ -68,7 +69,7 @@ public final class JournalRun: Sendable {
         }
     }
 
-    /// Writes down how a step ended, and what it said meanwhile.
+    /// Records the outcome of a step, and its output.
     func end(_ update: StepUpdate) throws {
         guard let journal else { return }
         let (id, number) = (id.text, number())
@@ -91,7 +92,7 @@ public final class JournalRun: Sendable {
         }
     }
 
-    /// Keeps what a step says until it ends, as long as that is not too much.
+    /// Keeps output of a step until the step ends, up to a limit.
     func note(_ event: JSON, of step: String, at time: Timestamp) {
         if journal == nil { return }
         state.withLock { state in
@@ -104,7 +105,7 @@ public final class JournalRun: Sendable {
         }
     }
 
-    /// The run is over, whether or not that can be written down.
+    /// Ends the run, even if that cannot be recorded.
     func end(_ summary: RunSummary) throws {
         guard let journal else { return }
         defer { hold?.giveBack() }
@@ -121,12 +122,12 @@ public final class JournalRun: Sendable {
         }
     }
 
-    // MARK: Results of before
+    // MARK: Cached results
 
     func cached(_ digest: String, at time: Timestamp) throws -> JSON? {
         guard let journal else { return nil }
         let text = try journal.database.readNow { connection in
-            // What was kept in the future was kept by a clock that was wrong, and so is the end of its time.
+            // A time in the future comes from a wrong clock, so its expiry is wrong as well.
             try connection.first(
                 "SELECT result FROM cache WHERE digest = ?1 AND until > ?2 AND made <= ?2", digest, time
             ) { try $0[0] as String }

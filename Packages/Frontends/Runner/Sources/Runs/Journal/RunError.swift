@@ -1,6 +1,6 @@
 public import Capabilities
 
-/// What can be wrong with a run that is looked for.
+/// An error of finding or resuming a run.
 public enum RunError: Failure, Hashable {
     case unknown(String?)
     case ambiguous(String)
@@ -31,16 +31,16 @@ public enum RunError: Failure, Hashable {
 
     public var message: String {
         switch self {
-        case .unknown(nil): "nothing was run yet; 'martlet run FILE' runs a bundle"
-        case .unknown(let id?): "there is no run '\(PlainText.escape(id))'; 'martlet runs list' shows them"
-        case .ambiguous(let id): "several runs begin with '\(PlainText.escape(id))'; name more of it"
-        case .stillRunning(let id): "the run \(id) is still going on; 'martlet runs cancel \(id)' stops it"
-        case .alreadyDone(let id): "the run \(id) has ended well, so that there is nothing to go on with"
+        case .unknown(nil): "there are no saved runs; 'martlet run FILE' runs a bundle"
+        case .unknown(let id?): "there is no run '\(PlainText.escape(id))'; 'martlet runs list' shows the runs"
+        case .ambiguous(let id): "several runs begin with '\(PlainText.escape(id))'; use more of the id"
+        case .stillRunning(let id): "the run \(id) is still running; 'martlet runs cancel \(id)' stops it"
+        case .alreadyDone(let id): "the run \(id) has succeeded, so there is nothing to resume"
         case .changed(let file):
-            "\(PlainText.escape(file)) was changed since that run began; run it from the beginning, or take the change back"
+            "\(PlainText.escape(file)) has changed since that run started; start a new run, or undo the change"
         case .overlaps(let name, let id):
-            "\(PlainText.escape(name)) is still running as \(id), so it was not started a second time"
-        case .secretResult: "it holds a secret, which is never kept"
+            "\(PlainText.escape(name)) is already running as \(id), so it was not started again"
+        case .secretResult: "it contains a secret, which is never saved"
         }
     }
 }

@@ -2,16 +2,16 @@ import CCryptography
 import COpenSSL
 public import Capabilities
 
-/// A certificate (X.509) with its facts read out; two are equal when their bytes are.
+/// A parsed X.509 certificate. Two are equal when their bytes are equal.
 ///
 ///     let chain = try Certificate.chain(pem: bytes.span)
 ///     print(chain[0].subject, chain[0].notAfter.iso8601)
 public struct Certificate: Sendable {
     /// The certificate as DER.
     public let encoded: [UInt8]
-    /// Whom it names, in one line: "CN=example.org,O=Example". Characters that a terminal would obey are escaped.
+    /// The subject in one line: "CN=example.org,O=Example". Control characters are escaped.
     public let subject: String
-    /// Who vouches for it, in the same form.
+    /// The issuer, in the same format.
     public let issuer: String
     public let commonName: String?
     /// The names that it is valid for, such as `example.org` and `*.example.org`.
@@ -23,7 +23,7 @@ public struct Certificate: Sendable {
     /// Hexadecimal digits.
     public let serial: String
     public let key: PublicKeyFacts
-    /// In the library's words: "ecdsa-with-SHA256".
+    /// The library's name for it: "ecdsa-with-SHA256".
     public let signatureAlgorithm: String
     /// SHA-256 of `encoded`.
     public let fingerprint: [UInt8]
@@ -32,7 +32,7 @@ public struct Certificate: Sendable {
     /// Whether subject and issuer are the same.
     public let isSelfIssued: Bool
 
-    /// Reads one certificate that fills all of `der`.
+    /// Parses one certificate, which must use all of `der`.
     public init(der: [UInt8]) throws(CryptographyError) {
         try self.init(reading: X509Handle(der: der.span), encoded: der)
     }
@@ -57,11 +57,11 @@ public struct Certificate: Sendable {
         isSelfIssued = handle.isSelfIssued()
     }
 
-    /// Whether it is valid for a host: a name with or without a final dot, or an address, also `[::1]`.
+    /// Whether it is valid for a host: a name with or without a final dot, or an address, which may have brackets.
     ///
-    /// A common name counts only when there are no alternative names.
+    /// The common name counts only when there are no alternative names.
     public func matches(host: String) -> Bool {
-        // These bytes were read once already, so only a lack of memory can end this early.
+        // These bytes were parsed before, so only a lack of memory can make this fail.
         guard let handle = makeHandle() else { return false }
         return handle.matches(host: host)
     }
@@ -77,7 +77,7 @@ extension Certificate: Hashable {
 }
 
 extension Certificate {
-    /// Reads the certificates of a PEM text in their order, at least one; other blocks are passed over.
+    /// Parses the certificates of a PEM text in order. At least one is required; other blocks are ignored.
     public static func chain(pem: Span<UInt8>) throws(CryptographyError) -> [Certificate] {
         let text = try MemoryBIO.holding(pem)
         var certificates: [Certificate] = []
@@ -92,7 +92,7 @@ extension Certificate {
             throw CryptographyError(.malformed, "a certificate cannot be read: \(reason)")
         }
         guard !certificates.isEmpty else {
-            throw CryptographyError(.malformed, "the text has no block BEGIN CERTIFICATE")
+            throw CryptographyError(.malformed, "the text has no BEGIN CERTIFICATE block")
         }
         return certificates
     }
@@ -115,7 +115,7 @@ extension Certificate {
     }
 }
 
-/// What kind of public key a certificate carries, and how long it is.
+/// The kind and the length of a public key.
 public struct PublicKeyFacts: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
         case rsa
@@ -123,12 +123,12 @@ public struct PublicKeyFacts: Sendable, Hashable {
         case ellipticCurve
         case ed25519
         case ed448
-        /// Another, in the library's word for it.
+        /// Another kind, by the library's name.
         case other(String)
     }
 
     public let kind: Kind
-    /// 0 when the library does not know this kind.
+    /// 0 when the library does not know the kind.
     public let bits: Int
 
     private init(kind: Kind, bits: Int) {
@@ -151,7 +151,7 @@ public struct PublicKeyFacts: Sendable, Hashable {
         bits = Int(unsafe EVP_PKEY_get_bits(key))
     }
 
-    /// Whether it can be broken with an effort that is within reach: less than 112 bits of security.
+    /// Whether it can be broken with feasible effort: less than 112 bits of security.
     public var isWeak: Bool {
         switch kind {
         case .rsa, .dsa: bits < 2048

@@ -2,7 +2,7 @@ import CCryptography
 import COpenSSL
 public import Capabilities
 
-/// What a new certificate shall say; it makes one with a new key, signed by itself or by an authority.
+/// The content of a new certificate. It creates the certificate with a new key, self-signed or signed by an authority.
 ///
 ///     var draft = CertificateDraft(commonName: "lab", notBefore: now, notAfter: later)
 ///     draft.names = ["lab.local", "127.0.0.1", "::1"]
@@ -15,7 +15,7 @@ public struct CertificateDraft: Sendable, Hashable {
     public var notBefore: Timestamp
     public var notAfter: Timestamp
     public var key: PrivateKey.Kind = .p256
-    /// Whether it may sign others.
+    /// Whether it may sign other certificates.
     public var isAuthority = false
 
     public init(commonName: String, notBefore: Timestamp, notAfter: Timestamp) {
@@ -24,14 +24,14 @@ public struct CertificateDraft: Sendable, Hashable {
         self.notAfter = notAfter
     }
 
-    /// Makes a certificate that nobody but itself vouches for.
+    /// Creates a self-signed certificate.
     public func selfSigned() throws(CryptographyError) -> Identity {
         let key = try PrivateKey(making: key)
         let certificate = try sign(key: key, issuer: nil)
         return try Identity(chain: [certificate], key: key)
     }
 
-    /// Makes a certificate signed by an authority; the chain contains the issuer's unless that is the root.
+    /// Creates a certificate signed by an authority. The chain contains the issuer unless it is the root.
     public func signed(by issuer: Identity) throws(CryptographyError) -> Identity {
         let key = try PrivateKey(making: key)
         let certificate = try sign(key: key, issuer: issuer)
@@ -40,7 +40,7 @@ public struct CertificateDraft: Sendable, Hashable {
 
     private func sign(key: PrivateKey, issuer: Identity?) throws(CryptographyError) -> Certificate {
         ErrorQueue.clear()
-        guard let pointer = unsafe X509_new() else { throw ErrorQueue.failure("make a certificate") }
+        guard let pointer = unsafe X509_new() else { throw ErrorQueue.failure("create a certificate") }
         let certificate = unsafe X509Handle(owning: pointer)
         let issuerCertificate = try issuer.map { identity throws(CryptographyError) in
             try X509Handle(der: identity.certificate.encoded.span)
@@ -49,12 +49,12 @@ public struct CertificateDraft: Sendable, Hashable {
         switch issuerCertificate {
         case .some(let authority):
             guard unsafe X509_set_issuer_name(certificate.pointer, X509_get_subject_name(authority.pointer)) == 1 else {
-                throw ErrorQueue.failure("name the issuer")
+                throw ErrorQueue.failure("set the issuer")
             }
             try extend(certificate, issuer: authority)
         case .none:
             guard unsafe X509_set_issuer_name(certificate.pointer, X509_get_subject_name(certificate.pointer)) == 1
-            else { throw ErrorQueue.failure("name the issuer") }
+            else { throw ErrorQueue.failure("set the issuer") }
             try extend(certificate, issuer: certificate)
         }
         guard unsafe X509_sign(certificate.pointer, (issuer?.key ?? key).handle, EVP_sha256()) > 0 else {
@@ -65,8 +65,8 @@ public struct CertificateDraft: Sendable, Hashable {
 }
 
 extension CertificateDraft {
-    /// For a server that programs of this machine use: it is good for `localhost`, the addresses of the loopback and
-    /// the names given besides, from an hour ago on, since clocks differ.
+    /// A certificate for a server that only programs on this machine use. It is valid for `localhost`, the loopback
+    /// addresses and the given names, starting an hour ago because clocks differ.
     public static func local(
         _ commonName: String, also names: [String] = [], from now: Timestamp, days: Int
     ) -> CertificateDraft {
@@ -81,7 +81,7 @@ extension CertificateDraft {
 }
 
 extension Identity {
-    /// Chain and key as one PEM text, for a file that nobody else may read; `init(chainPEM:keyPEM:)` takes it for both.
+    /// The chain and the key as one PEM text, for a private file. `init(chainPEM:keyPEM:)` accepts it for both.
     public func pem() throws(CryptographyError) -> SecretBytes {
         let chain = Array(chainPEM.utf8)
         let text = try key.pem().withBytes { key in
@@ -98,10 +98,10 @@ extension CertificateDraft {
     /// Writes the version, a random serial number, the subject, the dates and the public key.
     func fill(_ certificate: borrowing X509Handle, key: PrivateKey) throws(CryptographyError) {
         var serial = try Random.bytes(16)
-        // The number must be positive, and a leading zero would make it shorter than the others.
+        // The number must be positive and must not have a leading zero, which would make it shorter.
         serial[0] = serial[0] & 0x7F | 0x40
         guard let number = unsafe BN_bin2bn(serial, Int32(serial.count), nil) else {
-            throw ErrorQueue.failure("make a serial number")
+            throw ErrorQueue.failure("create a serial number")
         }
         defer { unsafe BN_free(number) }
         let name = Array(commonName.utf8)
@@ -111,18 +111,18 @@ extension CertificateDraft {
                 subject, "CN", MBSTRING_UTF8, name, Int32(clamping: name.count), -1, 0) == 1
         else {
             ErrorQueue.clear()
-            throw CryptographyError(.parameters, "a certificate's name has 1 to 64 characters")
+            throw CryptographyError(.parameters, "the common name of a certificate must have 1 to 64 characters")
         }
-        // Version 3 is written as 2, because counting begins at 0.
+        // Version 3 is encoded as 2, because counting starts at 0.
         guard unsafe X509_set_version(certificate.pointer, 2) == 1,
             unsafe BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate.pointer)) != nil,
             unsafe X509_set_pubkey(certificate.pointer, key.handle) == 1
-        else { throw ErrorQueue.failure("make a certificate") }
+        else { throw ErrorQueue.failure("create a certificate") }
         try unsafe set(X509_getm_notBefore(certificate.pointer), to: notBefore)
         try unsafe set(X509_getm_notAfter(certificate.pointer), to: notAfter)
     }
 
-    /// Writes what it may be used for, its names, and which keys it and its issuer have.
+    /// Writes the extensions: usage, names, and the key ids of the certificate and its issuer.
     func extend(_ certificate: borrowing X509Handle, issuer: borrowing X509Handle) throws(CryptographyError) {
         var extensions: [(Int32, String)] =
             isAuthority
@@ -135,7 +135,7 @@ extension CertificateDraft {
         extensions += [(NID_subject_key_identifier, "hash"), (NID_authority_key_identifier, "keyid")]
         for (number, value) in extensions {
             guard unsafe ccryptography_add_extension(certificate.pointer, issuer.pointer, number, value) == 1 else {
-                throw ErrorQueue.failure("write what a certificate may be used for")
+                throw ErrorQueue.failure("write the extensions of a certificate")
             }
         }
         guard !names.isEmpty else { return }
@@ -145,7 +145,7 @@ extension CertificateDraft {
             let address = IPAddress(name)
             let bytes = address?.bytes ?? Array(name.utf8)
             guard address != nil || (!bytes.isEmpty && bytes.count < 256 && bytes.allSatisfy { $0 > 32 && $0 < 127 })
-            else { throw CryptographyError(.parameters, "a certificate cannot be made for the name \(name)") }
+            else { throw CryptographyError(.parameters, "'\(name)' is not a valid name for a certificate") }
             guard unsafe ccryptography_names_add(list, address == nil ? GEN_DNS : GEN_IPADD, bytes, bytes.count) == 1
             else { throw ErrorQueue.failure("write names") }
         }
@@ -157,10 +157,10 @@ extension CertificateDraft {
 
     private func set(_ field: UnsafeMutablePointer<ASN1_TIME>?, to time: Timestamp) throws(CryptographyError) {
         let seconds = time.microseconds / 1_000_000
-        // The last is the end of the year 9999, behind which certificates have no date.
+        // The last value is the end of the year 9999, the latest date in certificates.
         guard (0...253_402_300_799).contains(seconds), unsafe ASN1_TIME_set(field, time_t(seconds)) != nil else {
             ErrorQueue.clear()
-            throw CryptographyError(.parameters, "a certificate cannot have the date \(time.iso8601)")
+            throw CryptographyError(.parameters, "\(time.iso8601) is not a valid date for a certificate")
         }
     }
 }

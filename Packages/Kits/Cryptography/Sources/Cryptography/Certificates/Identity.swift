@@ -1,7 +1,7 @@
 import CCryptography
 import COpenSSL
 
-/// A certificate with what is needed to prove it: the key, and the certificates between it and a known authority.
+/// A certificate with its private key, and the certificates up to a known authority.
 public struct Identity: Sendable {
     /// Its own certificate first, each followed by its issuer's; the authority at the end may be left out.
     public let chain: [Certificate]
@@ -10,7 +10,7 @@ public struct Identity: Sendable {
     /// Its own certificate.
     public var certificate: Certificate { chain[0] }
 
-    /// Puts together what belongs together, and refuses a key that is another's.
+    /// Combines a chain and a key. Rejects a key that does not belong to the first certificate.
     public init(chain: [Certificate], key: PrivateKey) throws(CryptographyError) {
         guard let own = chain.first else {
             throw CryptographyError(.parameters, "a server needs a certificate")
@@ -20,13 +20,13 @@ public struct Identity: Sendable {
         guard unsafe X509_check_private_key(handle.pointer, key.handle) == 1 else {
             ErrorQueue.clear()
             throw CryptographyError(
-                .key, "the private key does not belong to the first certificate, which is that of \(own.subject)")
+                .key, "the private key does not belong to the first certificate, of \(own.subject)")
         }
         self.chain = chain
         self.key = key
     }
 
-    /// Reads PEM texts: the chain, and the key, which must not be encrypted.
+    /// Parses the chain and the key, which must not be encrypted, from PEM texts.
     public init(chainPEM: Span<UInt8>, keyPEM: Span<UInt8>) throws(CryptographyError) {
         try self.init(chain: Certificate.chain(pem: chainPEM), key: PrivateKey(pem: keyPEM))
     }
@@ -35,19 +35,19 @@ public struct Identity: Sendable {
     public var chainPEM: String { chain.map(\.pem).joined() }
 }
 
-/// The private half of a key pair; it never prints, and its memory is wiped when the last reference goes.
+/// A private key. It has no printable description, and its memory is wiped when the last reference is released.
 @safe
 public final class PrivateKey: Sendable {
-    /// What to make.
+    /// The kind of a new key.
     public enum Kind: Sendable, Hashable {
         /// An elliptic curve key that every TLS peer understands.
         case p256
         case rsa(bits: Int)
     }
 
-    /// What kind of key it is.
+    /// The kind and length of the key.
     public let facts: PublicKeyFacts
-    // libcrypto counts references to a key atomically and never changes one after it was made or read.
+    // libcrypto counts references atomically and never changes a key after it was created or parsed.
     nonisolated(unsafe) let handle: OpaquePointer
 
     private init(owning handle: OpaquePointer) {
@@ -55,7 +55,7 @@ public final class PrivateKey: Sendable {
         facts = unsafe PublicKeyFacts(of: handle)
     }
 
-    /// Makes a new key; RSA takes about 0.1 to 1 second.
+    /// Creates a new key. RSA takes about 0.1 to 1 second.
     public convenience init(making kind: Kind) throws(CryptographyError) {
         ErrorQueue.clear()
         let made: OpaquePointer?
@@ -63,15 +63,15 @@ public final class PrivateKey: Sendable {
         case .p256: unsafe made = ccryptography_generate_p256()
         case .rsa(let bits):
             guard (1024...8192).contains(bits) else {
-                throw CryptographyError(.parameters, "an RSA key has 1024 to 8192 bits, not \(bits)")
+                throw CryptographyError(.parameters, "an RSA key must have 1024 to 8192 bits, not \(bits)")
             }
             unsafe made = ccryptography_generate_rsa(bits)
         }
-        guard let made = unsafe made else { throw ErrorQueue.failure("make a key") }
+        guard let made = unsafe made else { throw ErrorQueue.failure("create a key") }
         unsafe self.init(owning: made)
     }
 
-    /// Reads the first key of a PEM text that is not encrypted.
+    /// Parses the first unencrypted key of a PEM text.
     public convenience init(pem: Span<UInt8>) throws(CryptographyError) {
         let text = try MemoryBIO.holding(pem)
         ErrorQueue.clear()

@@ -13,13 +13,13 @@ struct X509Handle: ~Copyable {
         unsafe self.pointer = pointer
     }
 
-    /// Adds a reference to a certificate that somebody else owns.
+    /// Adds a reference to a certificate with another owner.
     init(retaining pointer: OpaquePointer) {
         unsafe X509_up_ref(pointer)
         unsafe self.pointer = pointer
     }
 
-    /// Reads one certificate that fills all of `der`.
+    /// Parses one certificate, which must use all of `der`.
     init(der: Span<UInt8>) throws(CryptographyError) {
         ErrorQueue.clear()
         var used = 0
@@ -31,11 +31,11 @@ struct X509Handle: ~Copyable {
             return unsafe certificate
         }
         guard let pointer = unsafe pointer else {
-            throw CryptographyError(.malformed, "this is no certificate: \(ErrorQueue.reason())")
+            throw CryptographyError(.malformed, "this is not a certificate: \(ErrorQueue.reason())")
         }
         guard used == der.count else {
             unsafe X509_free(pointer)
-            throw CryptographyError(.malformed, "there are \(der.count - used) bytes behind the end of the certificate")
+            throw CryptographyError(.malformed, "there are \(der.count - used) extra bytes after the certificate")
         }
         unsafe self.pointer = pointer
     }
@@ -51,7 +51,7 @@ struct X509Handle: ~Copyable {
         return bytes
     }
 
-    /// Copies bytes that the library allocated and gives them back; nil when it made none.
+    /// Copies bytes that the library allocated, and frees them. Nil when there are none.
     static func take(_ start: UnsafeMutablePointer<UInt8>?, _ count: Int32) -> [UInt8]? {
         guard let start = unsafe start else { return nil }
         defer { unsafe ccryptography_free(start) }
@@ -60,7 +60,7 @@ struct X509Handle: ~Copyable {
 }
 
 extension X509Handle {
-    /// "CN=example.org,O=Example": the parts in the order of RFC 2253, with everything escaped that a terminal would obey.
+    /// "CN=example.org,O=Example": the parts in the order of RFC 2253, with control characters escaped.
     borrowing func subject() throws(CryptographyError) -> String {
         try unsafe Self.text(of: X509_get_subject_name(pointer))
     }
@@ -162,7 +162,7 @@ extension X509Handle {
         ErrorQueue.clear()
         let text = try MemoryBIO()
         if unsafe ccryptography_print_name(text.handle, name) >= 0 { return PlainText.escape(text.text()) }
-        // A name in a broken encoding is still shown, in the older form that escapes every unusual byte.
+        // A name with an invalid encoding is shown in the older format, which escapes every unusual byte.
         ErrorQueue.clear()
         guard let line = unsafe X509_NAME_oneline(name, nil, 0) else { throw ErrorQueue.failure("read a name") }
         defer { unsafe ccryptography_free(line) }
@@ -179,7 +179,7 @@ extension X509Handle {
 }
 
 extension X509Handle {
-    /// Whether it is valid for the host that somebody asked for: an address, or a name with or without a final dot.
+    /// Whether it is valid for the requested host: an address, or a name with or without a final dot.
     borrowing func matches(host: String) -> Bool {
         defer { ErrorQueue.clear() }
         if let address = IPAddress(host) {
@@ -187,10 +187,10 @@ extension X509Handle {
         }
         var name = Array(host.utf8)
         if name.last == UInt8(ascii: ".") { name.removeLast() }
-        // To the library a name that begins with a dot means any name below it, and the length 0 means "measure it".
+        // The library treats a name with a leading dot as any name below it, and the length 0 as "measure it".
         guard let first = name.first, first != UInt8(ascii: "."), !name.contains(0), !name.contains(UInt8(ascii: "*"))
         else { return false }
-        // The library would fall back on the common name also beside alternative names that are all addresses.
+        // The library would also use the common name when all alternative names are addresses.
         let hasAlternatives = unsafe X509_get_ext_by_NID(pointer, NID_subject_alt_name, -1) >= 0
         let flags = X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | (hasAlternatives ? X509_CHECK_FLAG_NEVER_CHECK_SUBJECT : 0)
         return unsafe name.withUnsafeBytes { bytes in
@@ -200,47 +200,47 @@ extension X509Handle {
     }
 }
 
-/// Owns a memory BIO of libcrypto, through which texts are read and written; freeing it wipes what it holds.
+/// Owns a memory BIO of libcrypto for reading and writing texts. Freeing it wipes its content.
 @safe
 struct MemoryBIO: ~Copyable {
     let handle: OpaquePointer
 
     init() throws(CryptographyError) {
-        guard let handle = unsafe BIO_new(BIO_s_mem()) else { throw ErrorQueue.failure("get memory for a text") }
+        guard let handle = unsafe BIO_new(BIO_s_mem()) else { throw ErrorQueue.failure("allocate memory") }
         unsafe self.handle = handle
     }
 
-    /// One that holds a copy of bytes to read.
+    /// Creates a BIO with a copy of bytes to read.
     static func holding(_ bytes: Span<UInt8>) throws(CryptographyError) -> MemoryBIO {
         guard bytes.count <= limit else {
-            throw CryptographyError(.malformed, "\(bytes.count) bytes are too many for certificates and keys")
+            throw CryptographyError(.malformed, "\(bytes.count) bytes are over the limit for certificates and keys")
         }
         let bio = try MemoryBIO()
         guard !bytes.isEmpty else { return bio }
         let written = unsafe bytes.withUnsafeBytes { unsafe BIO_write(bio.handle, $0.baseAddress, Int32($0.count)) }
-        guard written == bytes.count else { throw ErrorQueue.failure("get memory for a text") }
+        guard written == bytes.count else { throw ErrorQueue.failure("allocate memory") }
         return bio
     }
 
     deinit { unsafe BIO_free(handle) }
 
-    /// Much more than the bundle of all public authorities needs.
+    /// Much larger than the bundle of all public authorities.
     static let limit = 16 << 20
 
-    /// Lends what it holds.
+    /// Passes the content to `body`.
     borrowing func withContent<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         var start: UnsafePointer<UInt8>?
         let count = unsafe ccryptography_bio_content(handle, &start)
         return unsafe body(UnsafeBufferPointer(start: start, count: count))
     }
 
-    /// What it holds as text, in which bad UTF-8 is repaired.
+    /// The content as text. Invalid UTF-8 is repaired.
     borrowing func text() -> String {
         unsafe withContent { unsafe String(decoding: $0, as: UTF8.self) }
     }
 }
 
-/// An address of 4 or 16 bytes, as certificates hold it.
+/// An address of 4 or 16 bytes, as in certificates.
 struct IPAddress: Hashable, CustomStringConvertible {
     let bytes: [UInt8]
 
@@ -249,7 +249,7 @@ struct IPAddress: Hashable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// Reads the usual forms, also `[::1]` as it stands in a URL, and leaves out a zone (`%eth0`).
+    /// Parses the usual formats, including `[::1]` from URLs. A zone (`%eth0`) is ignored.
     init?(_ text: String) {
         var text = text[...]
         if text.hasPrefix("["), text.hasSuffix("]") { text = text.dropFirst().dropLast() }

@@ -9,8 +9,8 @@ public enum Base64 {
         }
     }
 
-    /// The bytes behind a text, or nil when it is no such text. Line breaks and missing padding are taken, as in mail and
-    /// in what people paste; padding that is there has to be right.
+    /// Decodes a text, or returns nil if it is not valid Base64. Line breaks and missing padding are accepted, as in
+    /// mail and pasted text; padding that is present must be correct.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var letters = ""
         letters.reserveCapacity(text.utf8.count)
@@ -29,7 +29,7 @@ public enum Base64 {
     }
 }
 
-/// Bytes as the letters that may stand in an address, without padding (RFC 4648, section 5).
+/// Base64 for addresses, without padding (RFC 4648, section 5).
 public enum Base64URL {
     public static func encode(_ bytes: [UInt8]) -> String {
         var text = ""
@@ -57,7 +57,7 @@ public enum Base64URL {
                 bytes.append(UInt8(truncatingIfNeeded: held >> UInt32(count)))
             }
         }
-        // Bits that no byte takes: with them set, two texts would be the same bytes.
+        // Unused bits must be zero, otherwise two texts would decode to the same bytes.
         return held & (1 << UInt32(count) - 1) == 0 ? bytes : nil
     }
 

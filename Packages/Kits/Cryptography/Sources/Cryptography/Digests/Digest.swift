@@ -1,7 +1,7 @@
 import CCryptography
 import COpenSSL
 
-/// A cryptographic hash that is fed piece by piece; the static functions hash at once.
+/// An incremental cryptographic hash. The static functions hash at once.
 ///
 ///     var digest = Digest(.sha256)
 ///     digest.update(first.span)
@@ -11,7 +11,7 @@ import COpenSSL
 public struct Digest: ~Copyable {
     /// Which hash.
     public enum Algorithm: Sendable, CaseIterable {
-        /// Only for protocols that demand it, such as the handshake of WebSocket: it protects nothing.
+        /// Only for protocols that require it, such as the handshake of WebSocket. It is not secure.
         case sha1
         case sha256
         case sha512
@@ -48,7 +48,7 @@ public struct Digest: ~Copyable {
 
     deinit { unsafe EVP_MD_CTX_free(context) }
 
-    /// Adds bytes; the result depends only on all bytes together, not on the pieces.
+    /// Adds bytes. The result does not depend on how they are split.
     public mutating func update(_ bytes: Span<UInt8>) {
         let done = unsafe bytes.withUnsafeBytes { unsafe EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
         guard done == 1 else { Self.fail() }
@@ -62,7 +62,7 @@ public struct Digest: ~Copyable {
         }
     }
 
-    /// Hashes of these algorithms fail only when memory has run out or the library was built or configured without them.
+    /// These algorithms fail only when memory has run out or the library does not support them.
     private static func fail() -> Never {
         fatalError("libcrypto cannot compute a hash: \(ErrorQueue.reason())")
     }
@@ -82,10 +82,10 @@ extension Digest {
 }
 
 extension Digest {
-    /// The version of OpenSSL with which this was built. What is installed is not opened for that; it may be newer.
+    /// The version of OpenSSL at build time. The installed version may be newer, and is not loaded for this.
     public static var libraryVersion: String { OPENSSL_VERSION_STR }
 
-    /// The version of the OpenSSL that is installed, which is opened for that; throws when it cannot be used.
+    /// The installed version of OpenSSL. This loads the library, and throws when it cannot be used.
     public static func installedLibraryVersion() throws(CryptographyError) -> String {
         if let reason = unsafe ccryptography_problem() {
             throw CryptographyError(
@@ -97,9 +97,9 @@ extension Digest {
     }
 }
 
-/// Codes that prove that whoever wrote a message knew a key.
+/// Message authentication codes, which prove that the author of a message knew a key.
 public enum HMAC {
-    /// The code of a message, 32 bytes; compare it with `ConstantTime.equal`.
+    /// The code of a message, 32 bytes. Compare it with `ConstantTime.equal`.
     public static func sha256(_ message: Span<UInt8>, key: SecretBytes) throws(CryptographyError) -> [UInt8] {
         guard key.count <= Int32.max else { throw CryptographyError(.parameters, "the key is too long") }
         ErrorQueue.clear()
@@ -122,9 +122,9 @@ public enum HMAC {
     }
 }
 
-/// Comparison whose duration says nothing about where two values differ.
+/// A comparison whose duration does not reveal where two values differ.
 public enum ConstantTime {
-    /// Whether both hold the same bytes; only the lengths may be learnt from the time this takes.
+    /// Whether both contain the same bytes. The duration reveals only the lengths.
     public static func equal(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
         guard left.count == right.count else { return false }
         return unsafe left.withUnsafeBytes { first in

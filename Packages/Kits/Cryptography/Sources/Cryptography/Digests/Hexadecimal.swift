@@ -14,7 +14,7 @@ public enum Hexadecimal {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Reads pairs of digits in either case and without separators; nil for anything else.
+    /// Decodes pairs of digits in either case, without separators. Nil for anything else.
     public static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count / 2)

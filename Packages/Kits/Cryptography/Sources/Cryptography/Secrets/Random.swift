@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// Bytes that nobody can predict.
+/// Unpredictable random bytes.
 public enum Random {
-    /// For what may be seen: nonces, salts, identifiers.
+    /// For public values: nonces, salts, identifiers.
     public static func bytes(_ count: Int) throws(CryptographyError) -> [UInt8] {
         try check(count)
         ErrorQueue.clear()
@@ -11,23 +11,23 @@ public enum Random {
             made = unsafe RAND_bytes(buffer.baseAddress, Int32(count)) == 1
             filled = made ? count : 0
         }
-        guard made else { throw ErrorQueue.failure("make random bytes") }
+        guard made else { throw ErrorQueue.failure("create random bytes") }
         return bytes
     }
 
-    /// For keys, from a generator of their own.
+    /// For keys, from a separate generator.
     public static func secret(_ count: Int) throws(CryptographyError) -> SecretBytes {
         try check(count)
         return try unsafe SecretBytes(count: count) { buffer throws(CryptographyError) in
             ErrorQueue.clear()
             guard unsafe RAND_priv_bytes(buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(count)) == 1
-            else { throw ErrorQueue.failure("make a random key") }
+            else { throw ErrorQueue.failure("create a random key") }
         }
     }
 
     private static func check(_ count: Int) throws(CryptographyError) {
         guard (0...(1 << 24)).contains(count) else {
-            throw CryptographyError(.parameters, "\(count) random bytes cannot be made at once; 16 MiB is the limit")
+            throw CryptographyError(.parameters, "cannot create \(count) random bytes at once; the limit is 16 MiB")
         }
     }
 }

@@ -1,14 +1,15 @@
 import COpenSSL
 
-/// Makes keys from passphrases so slowly that guessing is expensive (RFC 7914).
+/// Derives keys from passphrases slowly, so that guessing is expensive (RFC 7914).
 ///
-/// The numbers are checked when they are read, so a file cannot make a program use all memory or never end.
+/// The parameters are validated when they are read, so that a file cannot make a program use all memory or run for
+/// ever.
 public struct Scrypt: Sendable, Hashable {
-    /// How often it mixes (N), a power of two.
+    /// The cost (N), a power of two.
     public let cost: Int
-    /// How wide it mixes (r), in units of 128 bytes.
+    /// The block size (r), in units of 128 bytes.
     public let blockSize: Int
-    /// How many mixes are made one after the other (p).
+    /// The parallelism (p). The mixes run one after the other.
     public let parallelism: Int
 
     /// About 0.4 seconds and 128 MiB on a common machine.
@@ -30,19 +31,19 @@ public struct Scrypt: Sendable, Hashable {
         else {
             throw CryptographyError(
                 .parameters,
-                "the scrypt numbers N=\(cost), r=\(blockSize), p=\(parallelism) are outside of what is allowed")
+                "the scrypt parameters N=\(cost), r=\(blockSize), p=\(parallelism) are outside the allowed range")
         }
         self.init(checked: cost, blockSize, parallelism)
     }
 
-    /// Derives a key; it blocks the calling thread for as long as the numbers ask for.
+    /// Derives a key. This blocks the calling thread for as long as the parameters demand.
     public func derive(
         from passphrase: SecretBytes, salt: [UInt8], count: Int = SealingKey.size
     ) throws(CryptographyError) -> SecretBytes {
         guard (1...1024).contains(count) else {
-            throw CryptographyError(.parameters, "a key of \(count) bytes cannot be derived; 1 to 1024 can")
+            throw CryptographyError(.parameters, "cannot derive a key of \(count) bytes; use 1 to 1024 bytes")
         }
-        // libcrypto refuses to use more than 32 MiB unless it is told how much.
+        // libcrypto uses at most 32 MiB unless a limit is given.
         let memory = UInt64(128 * blockSize * (cost + parallelism + 2)) + 4096
         return try unsafe SecretBytes(count: count) { output throws(CryptographyError) in
             ErrorQueue.clear()

@@ -1,6 +1,6 @@
 import CCryptography
 
-/// A key of 32 bytes that seals (AES-256 in Galois/counter mode) and opens again what nobody else changed.
+/// A key of 32 bytes that seals data (AES-256 in Galois/counter mode) and opens it again if it is unchanged.
 ///
 ///     let key = try SealingKey.random()
 ///     let box = try key.seal(text.span, authenticating: header)
@@ -13,7 +13,7 @@ public struct SealingKey: Sendable {
 
     public init(_ bytes: SecretBytes) throws(CryptographyError) {
         guard bytes.count == Self.size else {
-            throw CryptographyError(.parameters, "a sealing key has \(Self.size) bytes, not \(bytes.count)")
+            throw CryptographyError(.parameters, "a sealing key must have \(Self.size) bytes, not \(bytes.count)")
         }
         self.bytes = bytes
     }
@@ -22,21 +22,21 @@ public struct SealingKey: Sendable {
         try SealingKey(Random.secret(size))
     }
 
-    /// Lends the key for storing it.
+    /// Passes the key to `body`, to store it.
     public func withBytes<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try bytes.withBytes(body)
     }
 
-    /// Seals with a new random nonce, so one key is good for about four thousand million boxes.
+    /// Seals with a new random nonce. One key is safe for about four thousand million boxes.
     ///
-    /// `context` is not in the box, but must be the same when it is opened.
+    /// `context` is not stored in the box, but must be the same when it is opened.
     public func seal(_ text: Span<UInt8>, authenticating context: [UInt8] = []) throws(CryptographyError) -> SealedBox {
         try seal(text, authenticating: context, nonce: Random.bytes(SealedBox.nonceSize))
     }
 
-    /// The text, released only after its tag was found right.
+    /// Returns the text only after its tag was verified.
     public func open(
         _ box: SealedBox, authenticating context: [UInt8] = []
     ) throws(CryptographyError) -> SecretBytes {
@@ -44,7 +44,7 @@ public struct SealingKey: Sendable {
         guard let small = Int32(exactly: count), let contextCount = Int32(exactly: context.count) else {
             throw .notAuthenticBox
         }
-        // The buffer is wiped when this throws, so a text whose tag is wrong never leaves.
+        // The buffer is wiped when this throws, so a text with a wrong tag is never returned.
         return try unsafe SecretBytes(count: count) { output throws(CryptographyError) in
             let opened = bytes.withBytes { key in
                 unsafe key.withUnsafeBufferPointer { key in
@@ -61,13 +61,13 @@ public struct SealingKey: Sendable {
         }
     }
 
-    /// Never twice with the same nonce: that would give the text away.
+    /// Never use a nonce twice: that would reveal the text.
     func seal(
         _ text: Span<UInt8>, authenticating context: [UInt8], nonce: [UInt8]
     ) throws(CryptographyError) -> SealedBox {
         precondition(nonce.count == SealedBox.nonceSize, "a nonce has 12 bytes")
         guard let count = Int32(exactly: text.count), let contextCount = Int32(exactly: context.count) else {
-            throw CryptographyError(.parameters, "at most 2 GiB can be sealed at once")
+            throw CryptographyError(.parameters, "cannot seal more than 2 GiB at once")
         }
         ErrorQueue.clear()
         var box = nonce + [UInt8](repeating: 0, count: text.count + SealedBox.tagSize)
@@ -87,7 +87,7 @@ public struct SealingKey: Sendable {
     }
 }
 
-/// Something that was sealed with a `SealingKey`: a nonce of 12 bytes, the encrypted bytes and a tag of 16 bytes.
+/// Data sealed with a `SealingKey`: a nonce of 12 bytes, the encrypted bytes and a tag of 16 bytes.
 public struct SealedBox: Sendable, Hashable {
     /// All three in this order, for storage.
     public let encoded: [UInt8]
@@ -96,7 +96,7 @@ public struct SealedBox: Sendable, Hashable {
     static let tagSize = 16
     static let overhead = nonceSize + tagSize
 
-    /// Reads what `encoded` gave; whether it is authentic turns out when it is opened.
+    /// Parses the result of `encoded`. Whether it is authentic is checked when it is opened.
     public init(encoded: [UInt8]) throws(CryptographyError) {
         guard encoded.count >= Self.overhead else { throw .notAuthenticBox }
         self.encoded = encoded
@@ -104,7 +104,7 @@ public struct SealedBox: Sendable, Hashable {
 }
 
 extension CryptographyError {
-    /// One error for a wrong key, a changed byte and a missing end, because telling them apart would help an attacker.
+    /// One error for a wrong key, a changed byte and a missing end, because distinguishing them would help an attacker.
     static var notAuthenticBox: CryptographyError {
         CryptographyError(.notAuthentic, "the key is wrong, or the sealed data was changed or cut")
     }

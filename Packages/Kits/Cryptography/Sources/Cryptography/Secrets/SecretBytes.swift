@@ -1,14 +1,14 @@
 import COpenSSL
 public import Capabilities
 
-/// Bytes that must not be seen: they are overwritten when the last reference goes, and print as `‹redacted›`.
+/// Secret bytes. They are overwritten when the last reference is released, and print as `‹redacted›`.
 @safe
 public final class SecretBytes: Sendable {
     public let count: Int
-    // Written only before an initialiser returns and wiped only in deinit, so every thread may read it.
+    // Written only in initialisers and wiped only in deinit, so every thread may read it.
     nonisolated(unsafe) private let start: UnsafeMutableRawPointer
 
-    /// Lets `fill` write all bytes; what it wrote is wiped when it throws.
+    /// Lets `fill` write all bytes. They are wiped if it throws.
     init<Failure: Error>(
         count: Int, filling fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
     ) throws(Failure) {
@@ -25,7 +25,7 @@ public final class SecretBytes: Sendable {
         unsafe self.start = start
     }
 
-    /// Copies bytes; the caller's own copy stays as it was.
+    /// Copies bytes. The caller's copy is not changed.
     public convenience init(copying bytes: Span<UInt8>) {
         unsafe self.init(count: bytes.count) { buffer in
             unsafe bytes.withUnsafeBytes { unsafe buffer.copyMemory(from: $0) }
@@ -37,7 +37,7 @@ public final class SecretBytes: Sendable {
         unsafe start.deallocate()
     }
 
-    /// Lends the bytes for the length of the call.
+    /// Passes the bytes to `body` during the call.
     public func withBytes<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -45,7 +45,7 @@ public final class SecretBytes: Sendable {
         return try body(unsafe Span(_unsafeElements: bytes))
     }
 
-    /// Compares without telling by time where the two differ.
+    /// Compares in constant time.
     public func equals(_ other: SecretBytes) -> Bool {
         withBytes { left in other.withBytes { right in ConstantTime.equal(left, right) } }
     }
@@ -60,7 +60,7 @@ extension SecretBytes: CustomStringConvertible, CustomDebugStringConvertible, Cu
 extension SecretBytes {
     /// The UTF-8 of a secret text, such as a passphrase.
     public convenience init(_ secret: Secret) {
-        // Straight out of the text, because a copy in between would stay in memory.
+        // Read directly from the text, because a copy in between would stay in memory.
         self.init(utf8: secret.withText { $0 }.utf8)
     }
 

@@ -3,44 +3,44 @@ import COpenSSL
 public import Capabilities
 import Synchronization
 
-/// Decides inside TLS handshakes whether servers' certificates are accepted, and remembers what was shown.
+/// Decides inside TLS handshakes whether a server's certificate is accepted, and remembers the certificate.
 ///
 ///     let verification = ServerVerification(host: "lab.local", port: 443) { trust.judge($0) }
 ///     try verification.install(on: context)      // in CURLOPT_SSL_CTX_FUNCTION
 ///
-/// libcurl needs `SSL_VERIFYPEER` 1 and `SSL_VERIFYHOST` 0, because the name is checked here. It compares none of this
-/// when it reuses a connection, so requests that are judged differently must not share a pool of connections.
+/// libcurl needs `SSL_VERIFYPEER` 1 and `SSL_VERIFYHOST` 0, because the name is checked here. libcurl ignores the judge
+/// when it reuses a connection, so requests with different judges must not share a pool of connections.
 public final class ServerVerification: Sendable {
-    /// The name or address that the person asked for.
+    /// The requested name or address.
     public let host: String
     public let port: Int
     private let judge: (@Sendable (PresentedCertificate) -> TrustJudgement)?
     private let last = Mutex<Outcome?>(nil)
 
-    /// What came of a handshake.
+    /// The outcome of a handshake.
     public enum Outcome: Sendable, Hashable {
         case accepted(PresentedCertificate)
-        /// Refused, with the reason and what a person can do about it.
+        /// Refused, with the reason and the remedy.
         case refused(PresentedCertificate, String)
-        /// The server's certificate could not be read, so there was nothing to judge; always refused.
+        /// The server's certificate could not be parsed, so it is refused.
         case unreadable(CryptographyError)
     }
 
-    /// Without a judge a certificate is accepted only when nothing is wrong with it.
+    /// Without a judge, only a certificate without defects is accepted.
     ///
-    /// The judge runs on the thread of the handshake, must answer at once and never ask anybody.
+    /// The judge runs on the thread of the handshake. It must return at once and must not ask the user.
     public init(host: String, port: Int, judge: (@Sendable (PresentedCertificate) -> TrustJudgement)? = nil) {
         self.host = host
         self.port = port
         self.judge = judge
     }
 
-    /// What the last handshake came to; nil when none got as far as the server's certificate.
+    /// The outcome of the last handshake. Nil when none reached the server's certificate.
     public var outcome: Outcome? { last.withLock { $0 } }
 
-    /// Takes over the judging of a client's `SSL_CTX`, which keeps this object for as long as it exists itself.
+    /// Installs this object as the judge of a client's `SSL_CTX`, which retains it.
     ///
-    /// It also rules out versions before TLS 1.2, resumed sessions and renegotiation. Authorities are those of the context.
+    /// It also rejects versions before TLS 1.2, resumed sessions and renegotiation. The context keeps its authorities.
     @unsafe
     public func install(on context: UnsafeMutableRawPointer) throws(CryptographyError) {
         let object = unsafe Unmanaged.passRetained(self)
@@ -73,12 +73,12 @@ public final class ServerVerification: Sendable {
             outcome = .unreadable(error)
         }
         last.withLock { $0 = outcome }
-        // Errors left behind would be taken for the handshake's own.
+        // Remaining errors would be mistaken for errors of the handshake.
         ErrorQueue.clear()
         return unsafe tell(context, outcome)
     }
 
-    /// libcurl reads the verdict from the context afterwards, whatever this callback returns.
+    /// libcurl reads the verdict from the context later, regardless of the result of this callback.
     private func tell(_ context: OpaquePointer, _ outcome: Outcome) -> Bool {
         switch outcome {
         case .accepted:
@@ -101,7 +101,7 @@ public final class ServerVerification: Sendable {
     }
 }
 
-/// Finds out everything that is wrong with the chain of one handshake, during its callback.
+/// Collects all defects of the chain of one handshake, during its callback.
 @safe
 struct ChainInspection {
     private let context: OpaquePointer
@@ -110,17 +110,17 @@ struct ChainInspection {
         unsafe self.context = context
     }
 
-    /// Verifies the chain and says what the server showed.
+    /// Verifies the chain and returns the certificate that the server presented.
     func presented(to host: String, port: Int) throws(CryptographyError) -> PresentedCertificate {
         guard let pointer = unsafe X509_STORE_CTX_get0_cert(context) else {
-            throw CryptographyError(.malformed, "the server showed no certificate")
+            throw CryptographyError(.malformed, "the server sent no certificate")
         }
         let leaf = unsafe X509Handle(retaining: pointer)
         let certificate = try Certificate(leaf)
         var defects = DefectList()
         find(&defects, leaf: leaf)
         if !leaf.matches(host: host) { defects.add(.wrongName) }
-        // Verification can stop before it compares dates and keys, so both are looked at here too.
+        // Verification can stop before it checks dates and keys, so both are also checked here.
         if unsafe X509_cmp_current_time(X509_get0_notAfter(leaf.pointer)) < 0 { defects.add(.expired) }
         if unsafe X509_cmp_current_time(X509_get0_notBefore(leaf.pointer)) > 0 { defects.add(.notYetValid) }
         if certificate.key.isWeak { defects.add(.weakKey(bits: certificate.key.bits)) }
@@ -136,7 +136,7 @@ struct ChainInspection {
         for index in 0..<(unsafe ccryptography_sent_count(context)) {
             guard let pointer = unsafe ccryptography_sent(context, index) else { continue }
             let encoded = try unsafe X509Handle(retaining: pointer).encoded()
-            // The server's own certificate is the first of those it sent.
+            // The server's own certificate comes first.
             if index > 0 || encoded != own { chain.append(encoded) }
         }
         return chain
@@ -152,7 +152,7 @@ struct ChainInspection {
             unsafe Array($0.bindMemory(to: ccryptography_defect.self).prefix(count))
         }
         for defect in list { defects.add(defect, selfSigned: selfSigned, bits: key(at: defect.depth).bits) }
-        // Some failures, such as a lack of memory, are not reported one by one.
+        // Some failures, such as a lack of memory, are not reported as defects.
         if result != 1 && count == 0 {
             defects.add(.other(DefectList.words(unsafe X509_STORE_CTX_get_error(context))))
         }
@@ -169,7 +169,7 @@ struct ChainInspection {
     }
 }
 
-/// Defects without repetition, in the order in which they were found.
+/// Defects without duplicates, in the order they were found.
 struct DefectList {
     private(set) var all: [CertificateDefect] = []
 
@@ -177,13 +177,13 @@ struct DefectList {
         if !all.contains(defect) { all.append(defect) }
     }
 
-    /// Adds what the library found; `bits` is the length of the key in the certificate concerned.
+    /// Adds a defect from the library. `bits` is the key length of that certificate.
     mutating func add(_ defect: ccryptography_defect, selfSigned: Bool, bits: Int) {
         switch defect.error {
         case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT: add(.selfSigned)
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
             X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, X509_V_ERR_CERT_UNTRUSTED:
-            // One that is signed by itself but may not sign others has, for the library, no issuer at all.
+            // For the library, a self-signed certificate that may not sign others has no issuer.
             add(selfSigned ? .selfSigned : .unknownIssuer)
         case X509_V_ERR_CERT_HAS_EXPIRED: add(.expired)
         case X509_V_ERR_CERT_NOT_YET_VALID: add(.notYetValid)
@@ -194,7 +194,7 @@ struct DefectList {
         }
     }
 
-    /// The library's words for one of its numbers.
+    /// The library's text for an error number.
     static func words(_ error: Int32) -> String {
         // The text is a constant of the library.
         unsafe X509_verify_cert_error_string(Int(error)).map { unsafe String(cString: $0) } ?? "error \(error)"

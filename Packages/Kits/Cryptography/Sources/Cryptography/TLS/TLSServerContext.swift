@@ -1,13 +1,13 @@
 import CCryptography
 import COpenSSL
 
-/// What all TLS connections of a server share: its certificate and key, TLS 1.2 or later, and HTTP/1.1.
+/// The shared state of all TLS connections of a server: certificate and key, TLS 1.2 or later, and HTTP/1.1.
 @safe
 public final class TLSServerContext: Sendable {
     // libssl counts references atomically, and nothing is changed after the initialiser.
     nonisolated(unsafe) let handle: OpaquePointer
 
-    /// With `clientAuthorities`, clients must show a certificate that one of them signed.
+    /// With `clientAuthorities`, clients must present a certificate signed by one of them.
     public init(identity: Identity, clientAuthorities: [Certificate] = []) throws(CryptographyError) {
         ErrorQueue.clear()
         guard let handle = unsafe ccryptography_server_context() else {
@@ -18,7 +18,7 @@ public final class TLSServerContext: Sendable {
             for authority in clientAuthorities {
                 let certificate = try X509Handle(der: authority.encoded.span)
                 guard unsafe ccryptography_demand_client(handle, certificate.pointer) == 1 else {
-                    throw ErrorQueue.failure("demand clients' certificates")
+                    throw ErrorQueue.failure("require client certificates")
                 }
             }
         } catch {

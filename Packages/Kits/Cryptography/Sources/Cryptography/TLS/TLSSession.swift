@@ -2,18 +2,18 @@ import CCryptography
 import COpenSSL
 import Glibc
 
-/// One TLS connection over a socket that stays the caller's; no step ever blocks or raises SIGPIPE.
+/// One TLS connection over a socket that the caller owns. No step blocks or raises SIGPIPE.
 ///
 ///     var session = try TLSSession(context, descriptor: socket)
 ///     switch session.handshake() { … }      // .wantRead: call it again when the socket can be read
 ///
-/// Read until `.wantRead` before waiting for the socket, because bytes that were decrypted already make no socket ready.
-/// The descriptor must stay open for as long as this value exists, and is closed by the caller.
+/// Read until `.wantRead` before waiting for the socket, because decrypted bytes in the buffer do not make the socket
+/// ready. The descriptor must stay open for as long as this value exists. The caller closes it.
 @safe
 public struct TLSSession: ~Copyable, @unchecked Sendable {
-    // Sendable because there is one owner at a time, and every method that touches the handle's state is mutating.
+    // Sendable because there is one owner at a time, and every method that changes the handle is mutating.
     private let handle: OpaquePointer
-    // After a fatal error the library forbids every further call but freeing.
+    // After a fatal error the library allows only freeing.
     private var failure: CryptographyError?
 
     /// The server's side of a connection.
@@ -23,7 +23,7 @@ public struct TLSSession: ~Copyable, @unchecked Sendable {
         unsafe self.init(owning: handle)
     }
 
-    /// Takes over a connection from `make` whose side was set.
+    /// Takes over a connection whose side was set.
     init(owning handle: OpaquePointer) {
         unsafe self.handle = handle
     }
@@ -42,7 +42,7 @@ public struct TLSSession: ~Copyable, @unchecked Sendable {
 
     // MARK: Steps
 
-    /// Agrees on keys with the peer; must be done before anything is read or written.
+    /// Performs the handshake, which must finish before any read or write.
     public mutating func handshake() -> TLSProgress {
         if let failure { return .failed(failure) }
         ErrorQueue.clear()
@@ -50,7 +50,7 @@ public struct TLSSession: ~Copyable, @unchecked Sendable {
         return result == 1 ? .done(0) : explain(result)
     }
 
-    /// Reads up to as many bytes as fit, at least one.
+    /// Reads at least one byte, up to the size of the buffer.
     public mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> TLSProgress {
         if let failure { return .failed(failure) }
         guard unsafe !buffer.isEmpty else { return .done(0) }
@@ -60,7 +60,7 @@ public struct TLSSession: ~Copyable, @unchecked Sendable {
         return result == 1 ? .done(count) : explain(result)
     }
 
-    /// Writes some of the bytes, at least one; after a want, repeat with the same bytes or the same and more.
+    /// Writes at least one of the bytes. After a want, repeat with the same bytes, or the same and more.
     public mutating func write(_ bytes: Span<UInt8>) -> TLSProgress {
         if let failure { return .failed(failure) }
         guard !bytes.isEmpty else { return .done(0) }
@@ -70,7 +70,7 @@ public struct TLSSession: ~Copyable, @unchecked Sendable {
         return result == 1 ? .done(count) : explain(result)
     }
 
-    /// Tells the peer that nothing more is sent, so that it can tell the end from a cut; does not wait for its answer.
+    /// Sends the closing message, which lets the peer detect truncation. Does not wait for the reply.
     public mutating func shutdown() -> TLSProgress {
         if let failure { return .failed(failure) }
         guard unsafe SSL_is_init_finished(handle) == 1 else { return .done(0) }
@@ -80,7 +80,7 @@ public struct TLSSession: ~Copyable, @unchecked Sendable {
     }
 
     private mutating func explain(_ result: Int32) -> TLSProgress {
-        // Taken first, because everything else may change it.
+        // Read first, because other calls may change it.
         let number = errno
         let reason = unsafe SSL_get_error(handle, result)
         switch reason {
@@ -104,10 +104,10 @@ public struct TLSSession: ~Copyable, @unchecked Sendable {
 }
 
 extension TLSSession {
-    /// The library's number for what verification of the peer's certificate came to.
+    /// The library's result of verifying the peer's certificate.
     var verdict: Int { unsafe SSL_get_verify_result(handle) }
 
-    /// What was agreed on with the peer, "http/1.1", or nil when it did not ask.
+    /// The negotiated protocol, "http/1.1", or nil when the peer did not offer one.
     public var negotiatedProtocol: String? {
         var start: UnsafePointer<UInt8>?
         var count: UInt32 = 0
@@ -121,23 +121,23 @@ extension TLSSession {
         unsafe SSL_get_version(handle).map { unsafe String(cString: $0) } ?? "unknown"
     }
 
-    /// The certificate that the peer showed and proved, after the handshake.
+    /// The peer's certificate, proved by the handshake.
     public func peerCertificate() throws(CryptographyError) -> Certificate? {
         guard let pointer = unsafe SSL_get1_peer_certificate(handle) else { return nil }
         return try Certificate(unsafe X509Handle(owning: pointer))
     }
 }
 
-/// How far one step of a TLS connection came.
+/// The result of one step of a TLS connection.
 public enum TLSProgress: Sendable, Hashable {
     /// Done, with the number of bytes read or written; 0 for a handshake and a shutdown.
     case done(Int)
-    /// Nothing more can be done before the socket can be read; repeat the same step then.
+    /// The socket must become readable; then repeat the same step.
     case wantRead
-    /// Nothing more can be done before the socket can be written; repeat the same step then.
+    /// The socket must become writable; then repeat the same step.
     case wantWrite
-    /// The peer said that it sends nothing more.
+    /// The peer has finished sending.
     case closed
-    /// It failed, and the connection is of no use any more.
+    /// It failed, and the connection can no longer be used.
     case failed(CryptographyError)
 }

@@ -1,18 +1,18 @@
 import Glibc
 
-/// Where an application keeps its files, by the XDG Base Directory rules or under one folder that a variable names.
+/// The directories of an application, by the XDG Base Directory rules or under one folder that a variable names.
 ///
 ///     let places = Directories(application: "martlet", override: "MARTLET_HOME", environment: Environment.snapshot())
 ///     let settings = try places.config + "/config.json"
 ///
-/// Nothing is created and nothing is looked up before it is asked for.
+/// Nothing is created, and nothing is looked up before it is needed.
 public struct Directories: Sendable {
     private let application: String
     private let override: String?
     private let environment: [String: String]
     private let userID: UInt32
 
-    /// With `override` set in the environment, every directory of the user lies under the folder it names.
+    /// If the variable `override` is set, all directories of the user are under the folder it names.
     public init(
         application: String, override: String? = nil, environment: [String: String], userID: UInt32? = nil
     ) {
@@ -27,22 +27,22 @@ public struct Directories: Sendable {
         get throws(FileError) { try place("config", "XDG_CONFIG_HOME", ".config") }
     }
 
-    /// What the user would miss.
+    /// Data that the user would miss.
     public var data: String {
         get throws(FileError) { try place("data", "XDG_DATA_HOME", ".local/share") }
     }
 
-    /// Logs, history and the like.
+    /// Logs, history and similar files.
     public var state: String {
         get throws(FileError) { try place("state", "XDG_STATE_HOME", ".local/state") }
     }
 
-    /// What can be made again.
+    /// Files that can be created again.
     public var cache: String {
         get throws(FileError) { try place("cache", "XDG_CACHE_HOME", ".cache") }
     }
 
-    /// Sockets and locks of this login; nil where the system offers no such directory.
+    /// Sockets and locks of this login. Nil when the system has no such directory.
     public var runtime: String? {
         get throws(FileError) {
             if let root = try overridingFolder { return "\(root)/runtime" }
@@ -50,7 +50,7 @@ public struct Directories: Sendable {
         }
     }
 
-    /// The administrator's settings, the most important directory first; the override does not move them.
+    /// The administrator's settings, the most important directory first. The override does not move them.
     public var systemConfig: [String] {
         let value = environment["XDG_CONFIG_DIRS"] ?? ""
         let listed = (value.isEmpty ? "/etc/xdg" : value).split(separator: ":")
@@ -71,12 +71,12 @@ extension Directories {
         environment[variable].flatMap { $0.startsAtRoot ? $0 : nil }
     }
 
-    // A relative override is refused rather than ignored: ignoring it would write to the real home after all.
+    // A relative override is rejected, not ignored: ignoring it would write to the real home directory.
     private var overridingFolder: String? {
         get throws(FileError) {
             guard let override, let folder = environment[override], !folder.isEmpty else { return nil }
             guard folder.startsAtRoot else {
-                throw FileError(.notFound, "use", folder, because: "\(override) has to be an absolute path")
+                throw FileError(.notFound, "use", folder, because: "\(override) must be an absolute path")
             }
             return folder
         }
@@ -87,14 +87,14 @@ extension Directories {
             if let home = absolute("HOME") ?? UserDatabase.home(of: userID) { return home }
             throw FileError(
                 .noHome, "find", "the home directory",
-                because: "user \(userID) has none on record; set HOME\(override.map { " or \($0)" } ?? "")")
+                because: "user \(userID) has none; set HOME\(override.map { " or \($0)" } ?? "")")
         }
     }
 }
 
-/// What the system's user database knows.
+/// Reads the system's user database.
 enum UserDatabase {
-    /// The home directory on record for a user, or nil when there is no such user or only a relative path.
+    /// The home directory of a user. Nil when there is no such user, or only a relative path.
     static func home(of userID: UInt32) -> String? {
         var record = unsafe passwd()
         var found: UnsafeMutablePointer<passwd>?

@@ -3,7 +3,7 @@ import Glibc
 
 /// The variables that this process was started with.
 public enum Environment {
-    /// A copy of all variables; of a name given twice the first counts, as in `getenv`.
+    /// A copy of all variables. If a name occurs twice, the first counts, as in `getenv`.
     ///
     /// Take it once at the start: reading while another thread calls `setenv` is not safe in C.
     public static func snapshot() -> [String: String] {
@@ -20,8 +20,8 @@ public enum Environment {
         return variables
     }
 
-    /// A copy of all variables, after which the values of those that are secret are overwritten where the system keeps
-    /// them: no child gets them any more, and `/proc/PID/environ` does not show them to other processes.
+    /// Copies all variables, then overwrites the secret ones in the system's memory: children no longer inherit them,
+    /// and `/proc/PID/environ` does not show them to other processes.
     ///
     /// Take it once at the start, before there is another thread.
     public static func take(hiding isSecret: (String) -> Bool) -> [String: String] {

@@ -1,9 +1,9 @@
 public import Capabilities
 import Glibc
 
-/// The time that the person's clock shows, by `TZ` or the zone of this machine.
+/// The local time, by `TZ` or the zone of this machine.
 public enum LocalTime {
-    /// How far it is ahead of UTC at a moment.
+    /// The offset from UTC at a moment.
     public static func offset(at time: Timestamp) -> Duration {
         unsafe parts(of: time).map { unsafe .seconds($0.tm_gmtoff) } ?? .zero
     }
@@ -20,7 +20,7 @@ public enum LocalTime {
     private static func parts(of time: Timestamp) -> tm? {
         var seconds = time_t((Double(time.microseconds) / 1_000_000).rounded(.down))
         var parts = unsafe tm()
-        // localtime_r need not look at TZ by itself.
+        // localtime_r does not have to read TZ itself.
         tzset()
         return unsafe localtime_r(&seconds, &parts) == nil ? nil : parts
     }

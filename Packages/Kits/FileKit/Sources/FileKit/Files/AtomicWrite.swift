@@ -1,9 +1,9 @@
 import CFileKit
 import Glibc
 
-/// A replacement for a file: written beside it under another name, then renamed over it in one step.
+/// Replaces a file: the new content is written to another file beside it, which is then renamed over it.
 ///
-/// Until `commit` the old file is untouched; a value that goes away uncommitted removes what it wrote.
+/// The old file is unchanged until `commit`. Without a commit, the new file is removed.
 public struct AtomicWrite: ~Copyable {
     private let directory: FileDescriptor
     private let temporary: TemporaryFile
@@ -13,7 +13,7 @@ public struct AtomicWrite: ~Copyable {
     /// The file that is replaced.
     private let existing: FileInfo?
     private var isCommitted = false
-    /// The rights beyond the mode, which are kept where no mode is asked for.
+    /// The access control list, which is kept when no mode is given.
     private let accessList: AccessList?
 
     init(replacing path: String, mode: UInt32?) throws(FileError) {
@@ -23,7 +23,7 @@ public struct AtomicWrite: ~Copyable {
         try self.init(target.name, in: directory, mode: mode, naming: path)
     }
 
-    /// Replaces an entry of a folder that is open, and never what a link there leads to.
+    /// Replaces an entry of an open folder, without following a link.
     init(
         _ name: String, in directory: consuming FileDescriptor, mode: UInt32?, naming path: String
     ) throws(FileError) {
@@ -40,7 +40,7 @@ public struct AtomicWrite: ~Copyable {
     }
 
     deinit {
-        // After a commit the next writer may have the name already.
+        // After a commit, the next writer may already use the name.
         if !isCommitted { _ = unsafe unlinkat(directory.rawValue, temporary.name, 0) }
     }
 
@@ -53,12 +53,12 @@ public struct AtomicWrite: ~Copyable {
     public consuming func commit() throws(FileError) {
         keepOwner()
         try check(fchmod(temporary.file.rawValue, mode))
-        // The file system had it, so that it takes it; the mode holds in any case.
+        // The file system supports it, because the old file had one. The mode applies in any case.
         _ = accessList?.set(on: temporary.file)
         try check(fsync(temporary.file.rawValue))
         try check(unsafe renameat(directory.rawValue, temporary.name, directory.rawValue, name))
         isCommitted = true
-        // Some network file systems cannot sync a directory and say so with EINVAL; the rename has happened anyway.
+        // Some network file systems cannot sync a directory and return EINVAL. The rename has still happened.
         if fsync(directory.rawValue) != 0, errno != EINVAL { throw FileError("write", path, errno: errno) }
     }
 
@@ -66,14 +66,14 @@ public struct AtomicWrite: ~Copyable {
         guard result == 0 else { throw FileError("write", path, errno: errno) }
     }
 
-    /// Where the chain of symbolic links at `path` ends, so that a link kept by a dotfile manager survives;
-    /// unlike `realpath` this accepts a link whose target does not exist yet.
+    /// The end of the chain of symbolic links at `path`, so that a link from a dotfile manager is kept. Unlike
+    /// `realpath`, this accepts a link whose target does not exist yet.
     private static func followingLinks(_ path: String) throws(FileError) -> String {
         var current = path
         for _ in 0..<40 {
             var target = [CChar](repeating: 0, count: Int(PATH_MAX))
             let length = unsafe readlink(current, &target, target.count)
-            // EINVAL: it is not a link; ENOENT: nothing is there yet. Both end the chain.
+            // EINVAL: it is not a link. ENOENT: it does not exist. Both end the chain.
             guard length >= 0 else { return current }
             let link = String(decoding: target.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
             current = link.startsAtRoot ? link : "\(PathParts(current).directory)/\(link)"
@@ -98,30 +98,30 @@ public struct AtomicWrite: ~Copyable {
 // MARK: What is kept of the old file
 
 extension AtomicWrite {
-    /// Leaves the file to whom it belonged, as far as this user may: root writes into the files of others.
+    /// Keeps the owner of the file as far as this user may, because root also writes files of other users.
     private borrowing func keepOwner() {
         guard let existing else { return }
         if fchown(temporary.file.rawValue, existing.owner, existing.group) != 0 {
-            // The group alone is enough for those who share a file.
+            // The group alone is enough for users who share a file.
             _ = fchown(temporary.file.rawValue, uid_t.max, existing.group)
         }
     }
 }
 
-/// A new file beside the one that it is to replace, locked for as long as somebody works on it.
+/// A new file beside the target, locked while it is being written.
 struct TemporaryFile: ~Copyable {
     let file: FileDescriptor
     let name: String
 
-    /// How many writers of one file may be at work before names are made up at random.
+    /// The number of concurrent writers of one file with fixed names. Further ones get random names.
     private static let names = 8
 
-    /// Makes a file beside the target and locks it. The names are few and known, so that what a killed writer left is
-    /// met, and removed, by the next one.
+    /// Creates a file beside the target and locks it. The names are few and fixed, so that the next writer finds and
+    /// removes the file of a killed writer.
     static func make(
         beside name: String, in directory: borrowing FileDescriptor, path: String
     ) throws(FileError) -> TemporaryFile {
-        // A name may be as long as the file system allows, which leaves no room for a longer one.
+        // A name may have the maximum length, which leaves no room for a longer one.
         let stem = name.utf8.count <= 200 ? name : String(name.utf8.reduce(5381) { $0 &* 33 &+ UInt64($1) }, radix: 36)
         for number in 1...names {
             let temporary = ".~\(stem)\(number == 1 ? "" : ".\(number)").tmp"
@@ -136,17 +136,17 @@ struct TemporaryFile: ~Copyable {
         return file
     }
 
-    /// Makes the file, unless there is one of that name.
+    /// Creates the file, unless the name exists.
     private static func take(
         _ temporary: String, in directory: borrowing FileDescriptor, path: String
     ) throws(FileError) -> TemporaryFile? {
-        // Owner-only until the content is complete, whatever the final mode will be.
+        // Private until the content is complete, whatever the final mode.
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
         do throws(FileError) {
             let file = try FileDescriptor.open(
                 temporary, flags, mode: 0o600, in: directory.rawValue, for: "write", naming: path)
-            // Says that somebody is at work. Whoever took it for a stray before that has removed it by now, or does so
-            // while it holds the lock. A file system without locks has no strays removed.
+            // The lock marks the file as in use. A process that took it for a stray before has removed it by now, or
+            // removes it while it holds the lock. On a file system without locks, strays are not removed.
             if retryingInterrupts({ Int(flock(file.rawValue, LOCK_EX)) }) == 0, !isNamed(file, temporary, in: directory)
             {
                 return nil
@@ -158,7 +158,7 @@ struct TemporaryFile: ~Copyable {
         }
     }
 
-    /// Removes a file that nobody works on any more.
+    /// Removes the file of a dead writer.
     private static func removeStray(_ temporary: String, in directory: borrowing FileDescriptor) {
         do throws(FileError) {
             let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
@@ -166,11 +166,11 @@ struct TemporaryFile: ~Copyable {
             guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0, isNamed(file, temporary, in: directory) else { return }
             _ = unsafe unlinkat(directory.rawValue, temporary, 0)
         } catch {
-            // Gone meanwhile, or somebody else's: then another name is taken.
+            // It is gone or belongs to another user, so another name is used.
         }
     }
 
-    /// Whether the name still means this file.
+    /// Whether the name still leads to this file.
     private static func isNamed(
         _ file: borrowing FileDescriptor, _ temporary: String, in directory: borrowing FileDescriptor
     ) -> Bool {
@@ -182,7 +182,7 @@ struct TemporaryFile: ~Copyable {
     }
 }
 
-/// Rights of single users and groups, as the kernel keeps them.
+/// An access control list, in the kernel's format.
 struct AccessList {
     let bytes: [UInt8]
 
@@ -190,7 +190,7 @@ struct AccessList {
         self.bytes = bytes
     }
 
-    /// That of a file; nil where it has none beyond its mode, or the file system knows none.
+    /// The list of a file. Nil when it has none, or the file system does not support it.
     init?(of path: String) {
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = unsafe filekit_access_list(path, &bytes, bytes.count)
@@ -198,7 +198,7 @@ struct AccessList {
         self.bytes = Array(bytes[..<count])
     }
 
-    /// Gives it to a file; false where that cannot have it.
+    /// Sets it on a file. False when that is not possible.
     func set(on file: borrowing FileDescriptor) -> Bool {
         unsafe filekit_set_access_list(file.rawValue, bytes, bytes.count) == 0
     }

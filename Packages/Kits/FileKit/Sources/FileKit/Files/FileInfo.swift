@@ -1,27 +1,27 @@
 import Glibc
 
-/// What the file system says about one entry.
+/// The facts of the file system about one entry.
 public struct FileInfo: Sendable, Hashable {
-    /// What sort of entry it is.
+    /// The kind of the entry.
     public let kind: Kind
     /// The size in bytes; meaningful for regular files.
     public let size: Int64
     /// The permission bits (0o7777).
     public let mode: UInt32
-    /// The user and the group that it belongs to.
+    /// Its user and its group.
     let owner: UInt32
     let group: UInt32
-    /// The file system and the entry in it, which stay the same under another name.
+    /// The file system and the entry in it. They do not change with the name.
     public let device: UInt64
     public let inode: UInt64
     /// When the content last changed, as the time since 1970.
     public let modified: Duration
 
-    /// The sort of a directory entry.
+    /// The kind of a directory entry.
     public enum Kind: Sendable, Hashable {
-        /// The sorts that Linux knows.
+        /// The kinds that Linux supports.
         case regular, directory, symbolicLink, fifo, socket, device
-        /// One that this package does not know.
+        /// An unknown kind.
         case unknown
     }
 
@@ -37,7 +37,7 @@ public struct FileInfo: Sendable, Hashable {
 }
 
 extension FileInfo.Kind {
-    /// What the mode of an entry says, as `stat` gives it.
+    /// The kind in the mode of an entry, as in `stat`.
     public init(mode: UInt32) {
         self =
             switch mode & S_IFMT {
@@ -52,16 +52,16 @@ extension FileInfo.Kind {
     }
 }
 
-/// What changes whenever a file does, also when another one takes its place.
+/// A mark that changes whenever a file does, even when another file replaces it.
 public struct FileMark: Sendable, Hashable {
-    /// The mark as one word, to be kept as text.
+    /// The mark as one word, to store as text.
     public let text: String
-    /// Whether the file has nothing in it.
+    /// Whether the file is empty.
     public let isEmpty: Bool
 
     init(_ status: stat) {
         isEmpty = status.st_size == 0
-        // A write usually puts another file in its place; the times tell a number that was used again from the old file.
+        // A write usually replaces the file. The times distinguish a reused inode number from the old file.
         text =
             "\(status.st_dev).\(status.st_ino).\(status.st_size).\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)."
             + "\(status.st_ctim.tv_sec).\(status.st_ctim.tv_nsec)"
@@ -69,12 +69,12 @@ public struct FileMark: Sendable, Hashable {
 }
 
 extension Files {
-    /// The mark of the file there, or nil when there is none. It costs one system call.
+    /// The mark of the file, or nil when there is none. It costs one system call.
     public static func mark(_ path: String) throws(FileError) -> FileMark? {
-        try FileError.refuseZero(path, "look at")
+        try FileError.refuseZero(path, "access")
         var status = stat()
         if unsafe stat(path, &status) == 0 { return FileMark(status) }
         if errno == ENOENT || errno == ENOTDIR { return nil }
-        throw FileError("look at", path, errno: errno)
+        throw FileError("access", path, errno: errno)
     }
 }

@@ -2,11 +2,11 @@ import Glibc
 
 /// An exclusive lock between processes, held on a lock file for as long as the value lives.
 ///
-/// The lock file stays behind on purpose: removing it would let two processes lock two different files of one name.
+/// The lock file is never removed: removing it would let two processes lock two different files of one name.
 public struct FileLock: ~Copyable, Sendable {
     private let file: FileDescriptor
 
-    /// Takes the lock if nobody holds it, and returns nil at once if somebody does.
+    /// Takes the lock if it is free. Otherwise returns nil at once.
     public static func tryAcquire(_ path: String) throws(FileError) -> FileLock? {
         let file = try FileDescriptor.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600, for: "lock")
         guard retryingInterrupts({ Int(flock(file.rawValue, LOCK_EX | LOCK_NB)) }) == 0 else {
@@ -18,7 +18,7 @@ public struct FileLock: ~Copyable, Sendable {
 
     /// Takes the lock, waiting up to `limit`; throws `.busy` after that, or `CancellationError`.
     ///
-    /// It asks again in short intervals, because a wait inside flock would block a thread of the shared pool.
+    /// It polls, because waiting inside flock would block a thread of the shared pool.
     public static func acquire<C: Clock>(
         _ path: String, within limit: Duration, clock: C = ContinuousClock()
     ) async throws -> FileLock where C.Duration == Duration {
@@ -27,13 +27,13 @@ public struct FileLock: ~Copyable, Sendable {
         while true {
             if let lock = try tryAcquire(path) { return lock }
             guard clock.now < deadline else {
-                throw FileError(.busy, "lock", path, because: "another program still holds it after \(limit)")
+                throw FileError(.busy, "lock", path, because: "another program still holds the lock after \(limit)")
             }
             try await clock.sleep(until: min(deadline, clock.now.advanced(by: pause)), tolerance: nil)
             pause = min(pause * 2, .milliseconds(50))
         }
     }
 
-    /// Gives the lock back now rather than at the end of the value's life.
+    /// Releases the lock now instead of at the end of the value's life.
     public consuming func release() {}
 }

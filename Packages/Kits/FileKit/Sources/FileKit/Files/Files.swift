@@ -2,15 +2,15 @@ import CFileKit
 import Capabilities
 import Glibc
 
-/// Operations on whole files and directories. All of them block for as long as the disk takes.
+/// Operations on whole files and directories. All of them block during disk access.
 public enum Files {
-    /// Reads a regular file of at most `limit` bytes; a directory, FIFO, socket or device is refused without waiting.
+    /// Reads a regular file of at most `limit` bytes. A directory, FIFO, socket or device is rejected without waiting.
     public static func read(_ path: String, limit: Int) throws(FileError) -> [UInt8] {
-        // O_NONBLOCK lets the open of a FIFO or a terminal return at once, so that fstat can refuse it.
+        // With O_NONBLOCK, opening a FIFO or a terminal returns at once, so that fstat can reject it.
         try read(try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, for: "read"), limit: limit)
     }
 
-    /// Reads a regular file that is open, from its beginning.
+    /// Reads an open regular file from its start.
     static func read(_ file: borrowing FileDescriptor, limit: Int) throws(FileError) -> [UInt8] {
         let path = file.path
         let info = try file.status(for: "read")
@@ -20,7 +20,7 @@ public enum Files {
         // The size is only a hint: /proc files claim 0, and another program may be appending.
         var bytes = try file.read(upTo: min(Int(info.size), limit) + 1)
         guard !bytes.isEmpty else { return [] }
-        // Less than was asked for, and all that there was.
+        // The read returned less than requested, so this is the whole file.
         if bytes.count == Int(info.size) { return bytes }
         while bytes.count <= limit {
             let more = try file.read(upTo: min(limit - bytes.count + 1, 1 << 16))
@@ -30,30 +30,30 @@ public enum Files {
         throw tooLarge(path, limit: limit)
     }
 
-    /// Whether anything is at the path; a dangling symbolic link counts as nothing.
+    /// Whether the path exists. A dangling symbolic link counts as missing.
     public static func exists(_ path: String) -> Bool {
         unsafe !path.utf8.contains(0) && access(path, F_OK) == 0
     }
 
-    /// What is at the path; with `followLinks` false, a symbolic link is described itself.
+    /// The facts of the path. With `followLinks` false, a symbolic link itself is described.
     public static func info(_ path: String, followLinks: Bool = true) throws(FileError) -> FileInfo {
-        try FileError.refuseZero(path, "look at")
+        try FileError.refuseZero(path, "access")
         var status = stat()
         let flags = followLinks ? 0 : AT_SYMLINK_NOFOLLOW
         guard unsafe fstatat(AT_FDCWD, path, &status, flags) == 0 else {
-            throw FileError("look at", path, errno: errno)
+            throw FileError("access", path, errno: errno)
         }
         return FileInfo(status)
     }
 
-    /// The person's home, with the links followed by which it is reached; nil where the environment names none.
+    /// The user's home directory with links resolved. Nil when the environment has none.
     public static func home(in environment: [String: String]) -> String? {
         guard let home = environment["HOME"], !home.isEmpty else { return nil }
-        // One that is not there is what it is called.
+        // A missing directory keeps its name.
         do throws(FileError) { return try canonical(home) } catch { return home }
     }
 
-    /// The absolute path with every symbolic link, `.` and `..` resolved; the entry has to exist.
+    /// The absolute path with every symbolic link, `.` and `..` resolved. The entry must exist.
     public static func canonical(_ path: String) throws(FileError) -> String {
         try FileError.refuseZero(path, "resolve")
         guard let resolved = unsafe realpath(path, nil) else { throw FileError("resolve", path, errno: errno) }
@@ -61,7 +61,7 @@ public enum Files {
         return unsafe String(cString: resolved)
     }
 
-    /// Where something is, or is going to be: the canonical path of the nearest folder that is there, and the rest.
+    /// The path of an existing or future entry: the canonical path of the nearest existing folder, and the rest.
     public static func place(_ path: String) throws(FileError) -> String {
         var there = AbsolutePath(path)
         var rest: [[UInt8]] = []
@@ -87,7 +87,7 @@ public enum Files {
 }
 
 extension Files {
-    /// Whether this user may write there now: what `doctor` asks before anything is written.
+    /// Whether this user may write there now. `doctor` checks this.
     public static func isWritable(_ path: String) -> Bool {
         unsafe !path.utf8.contains(0) && access(path, W_OK) == 0
     }
@@ -98,18 +98,18 @@ extension Files {
     public struct Entry: Sendable, Hashable {
         /// The name without its directory.
         public let name: String
-        /// What sort of entry it is; symbolic links are not followed.
+        /// The kind of the entry. Symbolic links are not followed.
         public let kind: FileInfo.Kind
     }
 
-    /// The entries of a directory in the order of their names; more than `limit` of them is an error.
+    /// The entries of a directory, sorted by name. More than `limit` entries are an error.
     public static func list(_ directory: String, limit: Int = 100_000) throws(FileError) -> [Entry] {
         try FileError.refuseZero(directory, "list")
         guard let stream = unsafe opendir(directory) else { throw FileError("list", directory, errno: errno) }
         defer { unsafe closedir(stream) }
         var entries: [Entry] = []
         while true {
-            // readdir tells its end from a failure by errno alone.
+            // readdir distinguishes its end from a failure only by errno.
             errno = 0
             guard let found = unsafe readdir(stream) else { break }
             let name = unsafe withUnsafeBytes(of: &found.pointee.d_name) { field in
@@ -117,7 +117,7 @@ extension Files {
             }
             if name == "." || name == ".." { continue }
             guard entries.count < limit else {
-                throw FileError(.tooLarge, "list", directory, because: "it holds more than \(limit) entries")
+                throw FileError(.tooLarge, "list", directory, because: "it has more than \(limit) entries")
             }
             let kind = try kind(unsafe found.pointee.d_type, at: "\(directory)/\(name)")
             entries.append(Entry(name: name, kind: kind))
@@ -126,9 +126,9 @@ extension Files {
         return entries.sorted { $0.name < $1.name }
     }
 
-    /// Makes the directory and those above it that are missing, each with `mode`; an existing one is left as it is.
+    /// Creates the directory and its missing parents with `mode`. An existing directory is not changed.
     public static func makeDirectories(_ path: String, mode: UInt32 = 0o700) throws(FileError) {
-        try FileError.refuseZero(path, "make directory")
+        try FileError.refuseZero(path, "create directory")
         if unsafe mkdir(path, mode) == 0 { return }
         var failure = errno
         let parent = PathParts(path).directory
@@ -137,9 +137,9 @@ extension Files {
             if unsafe mkdir(path, mode) == 0 { return }
             failure = errno
         }
-        // Somebody else may have made it meanwhile, and EEXIST also stands for a file.
-        guard failure == EEXIST else { throw FileError("make directory", path, errno: failure) }
-        guard try info(path).kind == .directory else { throw FileError("make directory", path, errno: EEXIST) }
+        // Another program may have created it meanwhile, and EEXIST may also mean a file.
+        guard failure == EEXIST else { throw FileError("create directory", path, errno: failure) }
+        guard try info(path).kind == .directory else { throw FileError("create directory", path, errno: EEXIST) }
     }
 
     /// Removes a file, a symbolic link (never what it points to) or an empty directory.
@@ -163,14 +163,14 @@ extension Files {
 }
 
 extension Files {
-    /// Gives a file another name in one step, and throws `.exists` where something has that name already. When this
-    /// returns, a loss of power does not take the name back.
+    /// Renames a file in one step. Throws `.exists` if the new name exists. When this returns, a power loss does not
+    /// undo the rename.
     public static func rename(_ path: String, toNew name: String) throws(FileError) {
         try FileError.refuseZero(path, "rename")
         try FileError.refuseZero(name, "rename")
         if unsafe filekit_rename_new(path, name) != 0 {
             guard errno == EINVAL || errno == ENOSYS else { throw FileError("rename", name, errno: errno) }
-            // Some file systems cannot promise it; a link makes the second name or fails, too.
+            // Some file systems do not support this. Linking also creates the second name or fails.
             guard unsafe link(path, name) == 0, unsafe unlink(path) == 0 else {
                 throw FileError("rename", name, errno: errno)
             }
@@ -183,10 +183,10 @@ extension Files {
 }
 
 extension Files {
-    /// Replaces the file with `bytes` in one step: a reader, or a crash at any moment, meets the old content or the new.
+    /// Replaces the file with `bytes` in one step: a reader, or a crash at any moment, sees the old content or the new.
     ///
-    /// Without `mode` the permissions of an existing file are kept, and a new one is private (0o600). A symbolic link
-    /// stays: what it points to is replaced. The content is on the disk when this returns.
+    /// Without `mode`, the permissions of an existing file are kept, and a new file is private (0o600). The target of a
+    /// symbolic link is replaced, not the link. The content is on the disk when this returns.
     public static func writeAtomically(_ bytes: [UInt8], to path: String, mode: UInt32? = nil) throws(FileError) {
         let write = try AtomicWrite(replacing: path, mode: mode)
         try write.write(bytes.span)
@@ -196,7 +196,7 @@ extension Files {
 
 /// The directory and the last name of a path; trailing slashes are ignored.
 ///
-/// By bytes, as the kernel reads it: to Swift a slash with an accent after it is another character.
+/// By bytes, as in the kernel: for Swift, a slash with an accent after it is another character.
 struct PathParts {
     let directory: String
     let name: String
@@ -217,6 +217,6 @@ struct PathParts {
 }
 
 extension String {
-    /// Whether it is an absolute path to the kernel.
+    /// Whether the kernel treats it as an absolute path.
     var startsAtRoot: Bool { utf8.first == UInt8(ascii: "/") }
 }

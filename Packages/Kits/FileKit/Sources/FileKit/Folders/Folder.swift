@@ -1,29 +1,29 @@
 import CFileKit
 import Glibc
 
-/// An open folder, beneath which everything else is opened.
+/// An open folder. Everything else is opened beneath it.
 ///
 /// The kernel resolves each path from this descriptor (`openat2`). "RESOLVE_BENEATH: Do not permit the path resolution to
 /// succeed if any component of the resolution is not a descendant of the directory indicated by dirfd." That holds also
 /// while somebody renames folders or replaces them by links, which no check of a path's text could promise.
 ///
-/// Paths are the bytes that the file system has, since not every name is UTF-8; an empty one is the folder itself.
+/// Paths are bytes, because not every name is UTF-8. An empty path is the folder itself.
 public final class Folder: Sendable {
-    /// Who walks along the parts of a path.
+    /// The resolver of paths.
     public enum Resolver: Sendable {
         case kernel
         /// For kernels before 5.6, and containers that forbid the call.
         case steps
     }
 
-    /// What a descriptor is wanted for.
+    /// The use of a descriptor.
     public enum Use: Sendable {
-        /// To ask what is there; nothing is opened, so that no device notices.
+        /// To inspect an entry. Nothing is opened, so no device reacts.
         case look
-        /// To read a file; a FIFO or a terminal makes nobody wait.
+        /// To read a file. A FIFO or a terminal does not block.
         case read
         case list
-        /// To add to the end of a file.
+        /// To append to a file.
         case append
 
         var flags: filekit_use {
@@ -39,14 +39,14 @@ public final class Folder: Sendable {
     public let descriptor: FileDescriptor
     public let resolver: Resolver
 
-    /// - Parameter resolver: nil for the kernel wherever it can.
+    /// - Parameter resolver: nil uses the kernel if it can.
     public init(_ descriptor: consuming FileDescriptor, resolver: Resolver? = nil) {
         self.resolver = resolver ?? Self.resolver(for: descriptor.rawValue)
         self.descriptor = descriptor
     }
 
-    /// ENOSYS before Linux 5.6; EPERM from filters that know no newer call. Both are told apart from the folder's own
-    /// permissions by a path that any open folder has.
+    /// ENOSYS before Linux 5.6; EPERM from filters that block newer calls. A path that exists in every open folder
+    /// distinguishes these from the folder's own permissions.
     private static func resolver(for folder: Int32) -> Resolver {
         let probe = unsafe filekit_open_beneath(folder, [UInt8(ascii: "."), 0], FILEKIT_LOOK, true)
         guard probe >= 0 else { return .steps }
@@ -54,13 +54,13 @@ public final class Folder: Sendable {
         return .kernel
     }
 
-    /// Opens what is at the path, if that is inside. Links are followed while they stay inside, or not at all.
+    /// Opens the path if it is inside the folder. Links are followed only while they stay inside, or not at all.
     ///
-    /// - Parameter shown: how the path is named in errors of the descriptor.
+    /// - Parameter shown: the name of the path in errors.
     public func open(
         _ path: [UInt8], to use: Use, followingLinks: Bool, naming shown: String
     ) throws(FolderError) -> FileDescriptor {
-        // C would take a NUL for the end, and so for another path.
+        // C would read the path only up to a NUL, which is another path.
         guard !path.contains(0) else { throw FolderError(number: EINVAL) }
         let opened =
             switch resolver {
@@ -71,7 +71,7 @@ public final class Folder: Sendable {
         return FileDescriptor(owning: opened, path: shown)
     }
 
-    /// Opens an entry by its name, and never what a link there leads to.
+    /// Opens an entry by its name, without following a link.
     public func openEntry(
         _ name: [UInt8], to use: Use, naming shown: String
     ) throws(FolderError) -> FileDescriptor {
@@ -81,17 +81,17 @@ public final class Folder: Sendable {
         return FileDescriptor(owning: opened, path: shown)
     }
 
-    /// Where a link leads to, as it is written there; nil for what is no link. An empty name is this descriptor itself.
+    /// The target of a link, as stored. Nil when it is not a link. An empty name is this descriptor itself.
     public func linkTarget(_ name: [UInt8]) throws(FolderError) -> [UInt8]? {
         try Self.linkTarget(name, in: descriptor.rawValue)
     }
 
-    /// Where the folder is now.
+    /// The current location of the folder.
     public var location: [UInt8] { Self.location(of: descriptor) }
 
-    /// Where something that is open is now.
+    /// The current location of an open descriptor.
     public static func location(of descriptor: borrowing FileDescriptor) -> [UInt8] {
-        // Only what is no folder of a process fails here, and then nothing is known of it.
+        // This fails only without /proc, and then the location is unknown.
         do throws(FolderError) {
             return try linkTarget(Array("/proc/self/fd/\(descriptor.rawValue)".utf8), in: AT_FDCWD) ?? []
         } catch {
@@ -119,15 +119,15 @@ public final class Folder: Sendable {
     }
 }
 
-/// Why something beneath a folder could not be opened: the system's error number. EXDEV stands for a path that leads out.
+/// Why an entry beneath a folder could not be opened: the system's error number. EXDEV means that the path leads out.
 public struct FolderError: Error, Hashable {
     public let number: Int32
 }
 
 extension Folder {
-    /// Resolves a path without the kernel's help: links are read and not followed, and `..` drops a name from those
-    /// that were found to be folders. Every part is opened with O_NOFOLLOW from this folder on, so that a part which
-    /// somebody turns into a link meanwhile is an error and no way out.
+    /// Resolves a path without openat2: links are read but not followed, and `..` drops a name that was found to be a
+    /// folder. Every part is opened with O_NOFOLLOW from this folder on, so that a part that is replaced by a link
+    /// meanwhile is an error, not a way out.
     func openInSteps(_ path: [UInt8], _ use: filekit_use, _ followingLinks: Bool) -> Int32 {
         let (slash, dot) = (UInt8(ascii: "/"), UInt8(ascii: "."))
         if path.first == slash { return -EXDEV }
@@ -166,7 +166,7 @@ extension Folder {
         }
     }
 
-    /// The parts between the slashes, without the empty ones and the `.`
+    /// The parts between the slashes, without empty ones and `.`.
     private static func parts(_ path: [UInt8]) -> [ArraySlice<UInt8>] {
         path.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual([UInt8(ascii: ".")]) }
     }
@@ -198,7 +198,7 @@ extension Folder {
     ) throws(FolderError) -> Int32 {
         let opened = unsafe filekit_open_entry(parent.rawValue, Array(name) + [0], use)
         guard opened >= 0 else { throw FolderError(number: -opened) }
-        // O_PATH with O_NOFOLLOW opens a link itself, which is not what was found here a moment ago.
+        // O_PATH with O_NOFOLLOW would open a link itself if the entry was replaced by one.
         var status = stat()
         guard unsafe fstat(opened, &status) == 0, status.st_mode & S_IFMT != S_IFLNK else {
             close(opened)

@@ -1,26 +1,26 @@
 public import Capabilities
 import JSON
 
-/// Keeps what the person has agreed to for folders in one file: `{"/home/me/web": {"device": 2, "inode": 7, "mode":
+/// Stores the user's permissions for folders in one file: `{"/home/me/web": {"device": 2, "inode": 7, "mode":
 /// "workspace", "rules": […]}}`.
 ///
-/// It stands here, and not with the host that offers it, so that tests of features keep the same file.
+/// It is in this package, not in the host, so that tests of features use the same file.
 public final class FolderRecordFile: FolderRules, RuleKeeper {
-    /// Nobody answers so many questions. What grows beyond is refused, so that it can always be read again.
+    /// No user answers so many questions. A larger file is rejected, so that the file can always be read.
     static let largestFile = 4 << 20
     private static let lockTime: Duration = .seconds(5)
     private let path: String
 
-    /// - Parameter path: of the file; empty where there is no place for one, and then nothing is agreed to.
+    /// - Parameter path: the file. Empty when there is none; then nothing is permitted.
     public init(_ path: String) {
         self.path = path
     }
 
-    /// Where it is kept, if anywhere.
+    /// The file, if there is one.
     public var files: [String] { path.isEmpty ? [] : [path] }
 
     public func record(of folder: String) throws -> FolderRecord {
-        // Looking at the folder first tells of one that is gone, whatever was decided there.
+        // The folder is inspected first, so that a missing folder is reported regardless of its record.
         let identity = try Identity(of: folder)
         return try load()[identity.path]?.record(seenAs: identity) ?? FolderRecord(path: identity.path)
     }
@@ -28,7 +28,7 @@ public final class FolderRecordFile: FolderRules, RuleKeeper {
     @discardableResult
     public func change(_ folder: String, _ edit: @Sendable (inout FolderRecord) -> Void) async throws -> FolderRecord {
         guard !path.isEmpty else {
-            throw FileError(.noHome, "keep", folder, because: "there is no folder to remember it in; set HOME")
+            throw FileError(.noHome, "remember", folder, because: "there is no folder for the record; set HOME")
         }
         try Files.makeDirectories(AbsolutePath(path).folder.text)
         let lock = try await FileLock.acquire(path + ".lock", within: Self.lockTime)
@@ -43,10 +43,10 @@ public final class FolderRecordFile: FolderRules, RuleKeeper {
         guard bytes.count <= Self.largestFile else {
             throw FileError(
                 .tooLarge, "add to", path,
-                because: "too much was agreed to already; 'martlet chat disallow' takes it back")
+                because: "too many permissions are stored; remove some with 'martlet chat disallow'")
         }
         try Files.writeAtomically(bytes, to: path, mode: 0o600)
-        // One that is not released here is when it goes.
+        // After an error the lock is released when it goes out of scope.
         lock.release()
         return FolderRecord(path: record.path, mode: record.mode, rules: record.rules)
     }
@@ -79,9 +79,11 @@ public final class FolderRecordFile: FolderRules, RuleKeeper {
         }
         do {
             var entries: [String: Entry] = [:]
-            // What cannot be read of one folder may be a denial for another one that has the wrong name.
+            // An entry that cannot be read could be a denial, so the whole file is rejected.
             for (folder, json) in try JSON(parsing: bytes).object ?? ["": .null] {
-                guard let entry = Entry(json, path: folder) else { throw damaged("\(folder) is no record of a folder") }
+                guard let entry = Entry(json, path: folder) else {
+                    throw damaged("the entry for \(folder) is not valid")
+                }
                 entries[folder] = entry
             }
             return entries
@@ -91,11 +93,11 @@ public final class FolderRecordFile: FolderRules, RuleKeeper {
     }
 
     private func damaged(_ words: String) -> FileError {
-        FileError(.invalid, "read", path, because: "\(words); mend it, or remove the file and be asked again")
+        FileError(.invalid, "read", path, because: "\(words); correct the file, or remove it to be asked again")
     }
 }
 
-/// A folder as it is now.
+/// The current identity of a folder.
 private struct Identity: Hashable {
     let path: String
     let device: UInt64
@@ -105,7 +107,7 @@ private struct Identity: Hashable {
         path = try Files.canonical(folder)
         let info = try Files.info(path)
         guard info.kind == .directory else {
-            throw FileError(.notDirectory, "look at", path, because: "it is no folder")
+            throw FileError(.notDirectory, "access", path, because: "it is not a folder")
         }
         (device, inode) = (info.device, info.inode)
     }
@@ -124,7 +126,7 @@ private struct Entry {
         (mode, rules) = (record.mode, record.rules)
     }
 
-    /// Nil for what is no record, or one of which something could not be kept to.
+    /// Nil when the entry is not valid, or has a part that could not be obeyed.
     init?(_ json: JSON, path: String) {
         guard path.hasPrefix("/"), let device = json["device"]?.int, let inode = json["inode"]?.int else { return nil }
         self.path = path
@@ -143,7 +145,7 @@ private struct Entry {
         }
     }
 
-    /// Numbers of the file system have 64 bits without a sign, and those of JSON here have one.
+    /// File system numbers are unsigned 64-bit, and JSON numbers here are signed.
     var json: JSON {
         var object: JSONObject = [
             "device": .int(Int(truncatingIfNeeded: device)), "inode": .int(Int(truncatingIfNeeded: inode)),
@@ -153,7 +155,8 @@ private struct Entry {
         return .object(object)
     }
 
-    /// What of it holds in the folder that is there now: in another one than it was made for, what allows nothing.
+    /// The part of the record that applies to the current folder. For a replaced folder, the rules that allow something
+    /// are dropped.
     func record(seenAs identity: Identity) -> FolderRecord {
         let isSame = (device, inode) == (identity.device, identity.inode)
         return FolderRecord(

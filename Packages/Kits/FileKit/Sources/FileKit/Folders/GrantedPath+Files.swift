@@ -8,7 +8,7 @@ extension GrantedPath {
         return try Files.read(try open(bounds), limit: limit)
     }
 
-    /// Opens a regular file for reading, for what reads it piece by piece.
+    /// Opens a regular file for reading in pieces.
     public func open() throws(FileError) -> FileDescriptor {
         guard let bounds else {
             let file = try FileDescriptor.open(absolute, O_RDONLY | O_NONBLOCK | O_NOCTTY, for: "read")
@@ -20,7 +20,7 @@ extension GrantedPath {
         return file
     }
 
-    /// What was a regular file a moment ago.
+    /// Opens the file after checking that it is regular.
     private func open(_ bounds: Bounds) throws(FileError) -> FileDescriptor {
         let root = try opened(bounds, "read")
         if let file = openWithoutLinks(root, bounds) { return file }
@@ -33,7 +33,7 @@ extension GrantedPath {
         return file
     }
 
-    /// Replaces the file, or makes it with the folders above it.
+    /// Replaces the file, or creates it and its parent folders.
     public func write(_ bytes: [UInt8]) throws(FileError) {
         guard bounds != nil else {
             try makeFolders()
@@ -44,7 +44,7 @@ extension GrantedPath {
         try write.commit()
     }
 
-    /// Begins to replace the file, or to make it with the folders above it, for what is written piece by piece.
+    /// Starts to replace the file, or to create it and its parent folders, for writing in pieces.
     public func replacement() throws(FileError) -> AtomicWrite {
         guard let bounds else {
             try makeFolders()
@@ -54,7 +54,7 @@ extension GrantedPath {
         return try AtomicWrite(name, in: try open(folder, [], to: .list, "write"), mode: nil, naming: absolute)
     }
 
-    /// Adds to the end of the file, or makes it with the folders above it.
+    /// Appends to the file, or creates it and its parent folders.
     public func append(_ bytes: [UInt8]) throws(FileError) {
         let file: FileDescriptor
         if let bounds {
@@ -69,12 +69,12 @@ extension GrantedPath {
         try file.writeAll(bytes.span)
     }
 
-    /// How large the file is.
+    /// The size of the file.
     public func size() throws(FileError) -> Int {
         guard let bounds else { return Int(try Files.info(absolute).size) }
-        let place = try open(try opened(bounds, "look at"), bounds.rest, to: .look, "look at")
-        try require(Folder.location(of: place), bounds, "look at")
-        return Int(try place.status(for: "look at").size)
+        let place = try open(try opened(bounds, "access"), bounds.rest, to: .look, "access")
+        try require(Folder.location(of: place), bounds, "access")
+        return Int(try place.status(for: "access").size)
     }
 
     /// Opens the folder that it names.
@@ -87,11 +87,11 @@ extension GrantedPath {
         return folder
     }
 
-    /// Opens the file where no link is on its way, as on most ways there is none: then it is where its path says, and nobody
-    /// has to ask the system where that is. Nil where it has to be looked for with care.
+    /// Opens the file when its path has no links, which is the usual case. Then its location is its path, and needs no
+    /// further system call. Nil when the path needs careful resolution.
     private func openWithoutLinks(_ root: Folder, _ bounds: Bounds) -> FileDescriptor? {
         guard root.resolver == .kernel, !bounds.rest.isEmpty else { return nil }
-        // Where the root is called what it is, the grant has decided about this very place.
+        // When the root is its own canonical path, the grant has already decided about this path.
         guard bounds.root.path == bounds.root.canonical || bounds.allows(bounds.place) else { return nil }
         // It is looked at before it is opened, for opening alone can set off a device.
         var status = stat()
@@ -112,11 +112,11 @@ extension GrantedPath {
         try Files.makeDirectories(PathParts(absolute).directory, mode: 0o755)
     }
 
-    /// The root, which has to be the folder that was permitted.
+    /// Opens the root, which must be the permitted folder.
     private func opened(_ bounds: Bounds, _ operation: String) throws(FileError) -> Folder {
         var status = stat()
         if let folder = bounds.root.handle as? Folder {
-            // Whoever has moved it away has taken it from who may use it by its name.
+            // A folder that was moved away is no longer permitted under its name.
             guard unsafe lstat(bounds.root.canonical, &status) == 0 else {
                 throw FileError(operation, absolute, errno: errno)
             }
@@ -135,7 +135,7 @@ extension GrantedPath {
         guard UInt64(status.st_dev) == bounds.root.device, UInt64(status.st_ino) == bounds.root.inode else {
             throw FileError(
                 .denied, operation, absolute,
-                because: "\(bounds.root.path) is another folder now than the one that \(bounds.holder) may use")
+                because: "\(bounds.root.path) was replaced by a folder that \(bounds.holder) may not use")
         }
     }
 
@@ -153,10 +153,10 @@ extension GrantedPath {
         guard error.number == EXDEV else { return FileError(operation, absolute, errno: error.number) }
         return FileError(
             .denied, operation, absolute,
-            because: "a link on its way leads out of \(bounds?.root.path ?? "its folder"), or is absolute")
+            because: "a link in the path leads out of \(bounds?.root.path ?? "its folder"), or is absolute")
     }
 
-    /// What links have led to has to be where it may be, too. Without /proc nobody knows where that is.
+    /// The target of links must also be permitted. Without /proc the location is unknown.
     private func require(_ location: [UInt8], _ bounds: Bounds, _ operation: String) throws(FileError) {
         let place = AbsolutePath(bytes: location)
         if location.first == UInt8(ascii: "/"), bounds.allows(place) { return }
@@ -164,8 +164,7 @@ extension GrantedPath {
             .denied, operation, absolute, because: "it leads to \(place.text), which \(bounds.holder) may not use")
     }
 
-    /// The folder in which the file is, or is going to be, with the folders above it made; and its name there, which is
-    /// no link.
+    /// The folder of the file, created with its parents if missing; and the file's name there, which is not a link.
     private func place(_ bounds: Bounds) throws(FileError) -> (folder: Folder, name: String) {
         let root = try opened(bounds, "write")
         let slash = UInt8(ascii: "/")
@@ -176,7 +175,7 @@ extension GrantedPath {
             }
             let above = Array(names.dropLast())
             let folder = try folder(above, in: root, bounds)
-            // A link may lead to what the path itself did not name.
+            // A link may lead to a place that the path itself does not name.
             try require(folder.location + [slash] + name, bounds, "write")
             let target: [UInt8]?
             do throws(FolderError) { target = try folder.linkTarget(name) } catch {
@@ -184,23 +183,23 @@ extension GrantedPath {
                 target = nil
             }
             guard let target else { return (folder, String(decoding: name, as: UTF8.self)) }
-            // What is written is the file that the link leads to, as long as that is inside.
+            // The target of the link is written, if it is inside.
             if target.first == slash { throw failure(FolderError(number: EXDEV), "write") }
             names = above + target.split(separator: slash).filter { !$0.elementsEqual(".".utf8) }.map(Array.init)
         }
         throw FileError("write", absolute, errno: ELOOP)
     }
 
-    /// A folder beneath the root, made with those above it where there is none.
+    /// A folder beneath the root, created with its parents if missing.
     private func folder(_ names: [[UInt8]], in root: Folder, _ bounds: Bounds) throws(FileError) -> Folder {
         var above = Folder(try open(root, [], to: .look, "write"), resolver: root.resolver)
         for count in names.indices {
             let name = names[count]
             if !name.elementsEqual("..".utf8) {
-                try require(above.location + [UInt8(ascii: "/")] + name, bounds, "make directory")
+                try require(above.location + [UInt8(ascii: "/")] + name, bounds, "create directory")
                 let text = (name + [0]).map(CChar.init(bitPattern:))
                 if unsafe mkdirat(above.descriptor.rawValue, text, 0o755) != 0, errno != EEXIST {
-                    throw FileError("make directory", absolute, errno: errno)
+                    throw FileError("create directory", absolute, errno: errno)
                 }
             }
             let path = Array(names[...count].joined(separator: [UInt8(ascii: "/")]))
@@ -227,7 +226,7 @@ extension GrantedPath {
                     name, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW, mode: 0o600,
                     in: folder.descriptor.rawValue, for: "write", naming: shown)
             } catch {
-                // Somebody else has made it meanwhile.
+                // Another program has created it meanwhile.
                 guard error.kind == .exists else { throw error }
             }
         }
@@ -247,7 +246,7 @@ extension GrantedPath {
 }
 
 extension Folder: FolderHandle {
-    /// Opens the folder at a canonical path, and follows no link. It needs no right to list the folder.
+    /// Opens the folder at a canonical path without following links. This needs no permission to list the folder.
     fileprivate convenience init(
         lookingAt canonical: String, for operation: String, naming shown: String
     ) throws(FileError) {
@@ -264,7 +263,7 @@ extension Folder: FolderHandle {
 }
 
 extension FolderRoot {
-    /// The folder that is at an absolute path now.
+    /// Opens the current folder at an absolute path.
     public init(opening path: String) throws(FileError) {
         let canonical = try Files.canonical(path)
         let folder = try Folder(lookingAt: canonical, for: "open", naming: path)

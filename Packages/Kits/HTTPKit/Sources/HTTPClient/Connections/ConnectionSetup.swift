@@ -27,7 +27,7 @@ struct ConnectionSetup: Sendable {
         if let unixSocket {
             guard unixSocket.utf8.count < 108, !unixSocket.utf8.contains(0) else {
                 throw HTTPError(
-                    .invalid, "the path of a socket has at most 107 bytes, none of them zero: give a shorter one",
+                    .invalid, "a socket path must have at most 107 bytes and no zero byte: use a shorter path",
                     mayHaveBeenSent: false)
             }
             easy.set(CURLOPT_UNIX_SOCKET_PATH, unixSocket)
@@ -37,8 +37,8 @@ struct ConnectionSetup: Sendable {
         if !proxy.isEmpty, try !ProxySettings.isUsable(proxy) {
             throw HTTPError(
                 .proxy,
-                "the proxy for \(url.server) cannot be used: its address is malformed, or its scheme is none of "
-                    + "http, https, socks4a, socks5 and socks5h", mayHaveBeenSent: false, server: url.server)
+                "the proxy for \(url.server) cannot be used: its address is malformed, or its scheme is not http, "
+                    + "https, socks4a, socks5 or socks5h", mayHaveBeenSent: false, server: url.server)
         }
         easy.set(CURLOPT_PROXY, proxy)
         easy.set(CURLOPT_NOPROXY, proxies.except ?? "")
@@ -55,8 +55,9 @@ struct ConnectionSetup: Sendable {
         guard CurlLibrary.canVerify(CurlLibrary.tls) else {
             throw HTTPError(
                 .tls,
-                "no secure connection to \(url.server) is possible: the libcurl of this system is built with "
-                    + "\(CurlLibrary.tls.isEmpty ? "no TLS" : CurlLibrary.tls), and this program needs the one with OpenSSL",
+                "no secure connection to \(url.server) is possible: the libcurl of this system uses "
+                    + "\(CurlLibrary.tls.isEmpty ? "no TLS" : CurlLibrary.tls), but this program needs libcurl with "
+                    + "OpenSSL",
                 mayHaveBeenSent: false, server: url.server)
         }
         let verification = ServerVerification(host: url.hostWithoutZone, port: url.port, judge: trust.judge)

@@ -15,8 +15,8 @@ enum CurlLibrary {
     /// Why this process cannot use libcurl, or nil; opens it when called for the first time, on whichever thread.
     private static func openedProblem() -> String? {
         if let reason = reason(against: unsafe String(cString: httpclient_library())) { return reason }
-        guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK else { return "no memory is left" }
-        guard let info = unsafe curl_version_info(CURLVERSION_FIRST) else { return "it does not tell its version" }
+        guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK else { return "out of memory" }
+        guard let info = unsafe curl_version_info(CURLVERSION_FIRST) else { return "it does not report its version" }
         return unsafe reason(againstVersion: info.pointee.version_num, named: String(cString: info.pointee.version))
     }
 

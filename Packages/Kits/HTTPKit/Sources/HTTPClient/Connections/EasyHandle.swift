@@ -14,7 +14,7 @@ import HTTPCore
     init() throws(HTTPError) {
         try CurlLibrary.require()
         guard let raw = unsafe curl_easy_init() else {
-            throw HTTPError(.invalid, "libcurl could not be started: no memory is left", mayHaveBeenSent: false)
+            throw HTTPError(.invalid, "cannot start libcurl: out of memory", mayHaveBeenSent: false)
         }
         unsafe self.raw = unsafe raw
         unsafe words = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -57,8 +57,8 @@ import HTTPCore
         guard let refused else { return }
         throw HTTPError(
             .tls,
-            "the libcurl of this system refuses an option that a safe connection to \(server) needs "
-                + "(\(refused.rawValue)): install the one that is built with OpenSSL", mayHaveBeenSent: false,
+            "the libcurl of this system does not support an option for a safe connection to \(server) "
+                + "(\(refused.rawValue)): install libcurl with OpenSSL", mayHaveBeenSent: false,
             server: server)
     }
 
@@ -105,7 +105,7 @@ import HTTPCore
     func setLines(_ texts: [String]) {
         for text in texts {
             guard let longer = unsafe curl_slist_append(lines, text) else {
-                preconditionFailure("no memory is left for a header line")
+                preconditionFailure("out of memory for a header line")
             }
             unsafe lines = unsafe longer
         }

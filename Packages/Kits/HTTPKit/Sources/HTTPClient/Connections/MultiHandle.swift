@@ -9,13 +9,13 @@ import HTTPCore
     init() throws(HTTPError) {
         try CurlLibrary.require()
         guard let raw = unsafe curl_multi_init() else {
-            throw HTTPError(.invalid, "libcurl could not be started: no memory is left", mayHaveBeenSent: false)
+            throw HTTPError(.invalid, "cannot start libcurl: out of memory", mayHaveBeenSent: false)
         }
         // libcurl does without what wakes it when descriptors are short at this moment; then no command would reach it.
         guard unsafe curl_multi_wakeup(raw) == CURLM_OK else {
             _ = unsafe curl_multi_cleanup(raw)
             throw HTTPError(
-                .invalid, "libcurl could not be started: too many files are open", mayHaveBeenSent: false)
+                .invalid, "cannot start libcurl: too many open files", mayHaveBeenSent: false)
         }
         unsafe self.raw = unsafe raw
         _ = unsafe httpclient_multi_set_long(raw, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))

@@ -239,7 +239,7 @@ extension EngineLoop {
             }
         }
         if isClosed {
-            let failure = HTTPError(.closed, "the client was closed before the answer was complete")
+            let failure = HTTPError(.closed, "the client was closed before the response was complete")
             for job in Array(jobs.values) { end(job, .failure(failure)) }
         }
         return !isRetired || !jobs.isEmpty
@@ -256,7 +256,7 @@ extension EngineLoop {
             try job.configure(engine.setup, userAgent: engine.userAgent)
             let code = multi.add(easy)
             guard code == CURLM_OK else {
-                throw HTTPError(.invalid, "libcurl refuses the request (\(code.rawValue))", mayHaveBeenSent: false)
+                throw HTTPError(.invalid, "libcurl rejects the request (\(code.rawValue))", mayHaveBeenSent: false)
             }
             jobs[ObjectIdentifier(transfer)] = job
             heed(job.clock)

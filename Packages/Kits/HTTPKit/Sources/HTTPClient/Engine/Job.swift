@@ -119,8 +119,8 @@ extension Job {
         guard !mayHaveBeenSent || plan.mayRepeat else {
             failure = HTTPError(
                 .reset,
-                "\(plan.url.server) closed the connection while the request was under way; it may have been done, "
-                    + "so look before you send it again", server: plan.url.server)
+                "\(plan.url.server) closed the connection during the request; the server may have processed it, so "
+                    + "check before you send it again", server: plan.url.server)
             return false
         }
         mayHaveBeenSent = true
@@ -150,8 +150,8 @@ extension Job {
         case .tooLarge:
             failure = HTTPError(
                 .headTooLarge,
-                "\(plan.url.server) sent more than \(ByteCount(plan.headLimit).words) of header lines, "
-                    + "which is the limit", server: plan.url.server)
+                "\(plan.url.server) sent more header lines than the limit of "
+                    + "\(ByteCount(plan.headLimit).words)", server: plan.url.server)
             return false
         case .complete:
             clock.received(now: loop.now)
@@ -228,14 +228,14 @@ extension Job {
                 return .later
             case .failed(let error):
                 failure = HTTPError(
-                    .body, "the body for \(plan.url.server) could not be made: \(AnyFailure(error).message)",
+                    .body, "cannot create the body for \(plan.url.server): \(AnyFailure(error).message)",
                     server: plan.url.server, cause: error)
                 return .refused
             }
             if let length = pipe.length, count == 0 ? sent < length : sent + count > length {
                 failure = HTTPError(
                     .body,
-                    "the body for \(plan.url.server) was announced with \(length) bytes and has "
+                    "the body for \(plan.url.server) was declared with \(length) bytes but has "
                         + "\(count == 0 ? "only \(sent)" : "more")", server: plan.url.server)
                 return .refused
             }
@@ -256,8 +256,8 @@ extension Job {
     private func tooLarge(_ limit: Int) -> HTTPError {
         HTTPError(
             .tooLarge,
-            "the answer of \(plan.url.server) is larger than \(ByteCount(limit).words), which is the limit; "
-                + "read it as a stream, or raise the limit", status: head.status, server: plan.url.server)
+            "the response from \(plan.url.server) is larger than the limit of \(ByteCount(limit).words); read it as a "
+                + "stream, or raise the limit", status: head.status, server: plan.url.server)
     }
 }
 

@@ -148,7 +148,7 @@ extension Transfer {
             }
             guard isFree else {
                 throw HTTPError(
-                    .invalid, "two tasks read the same answer; only one at a time can", mayHaveBeenSent: true)
+                    .invalid, "two tasks read the same response; only one can read at a time", mayHaveBeenSent: true)
             }
         }
         if state.withLock(\.isCancelled) { throw CancellationError() }
@@ -237,7 +237,7 @@ extension Transfer {
 
 extension HTTPError {
     /// Cannot happen: the engine ends a try without a head only with an error.
-    static let internalEnd = HTTPError(.badAnswer, "the answer ended before it began")
+    static let internalEnd = HTTPError(.badAnswer, "the response ended before it began")
 }
 
 /// How much of a stream may wait for its reader: what the request says at first, and more while the reader keeps up.

@@ -186,13 +186,13 @@ final class BodyFile: Sendable {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
-            throw Self.failure(name, "it is no regular file; send it as a stream instead")
+            throw Self.failure(name, "it is not a regular file; send it as a stream instead")
         }
         let size = Int(status.st_size)
         if let range, range.lowerBound < 0 || range.upperBound > size {
             close(descriptor)
             throw Self.failure(
-                name, "it has \(size) bytes, and not those from \(range.lowerBound) to \(range.upperBound)")
+                name, "it has only \(size) bytes, so bytes \(range.lowerBound) to \(range.upperBound) do not exist")
         }
         _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
         self.name = name

@@ -136,7 +136,7 @@ extension EventSource {
     fileprivate func request(after lastEventID: String) throws(HTTPError) -> HTTPRequest {
         guard request.method == .get else {
             throw HTTPError(
-                .invalid, "only a GET can be opened again by itself; read the events of a \(request.method) once",
+                .invalid, "only a GET can reconnect automatically; read the events of a \(request.method) once",
                 mayHaveBeenSent: false, server: request.url.server)
         }
         var request = request
@@ -156,7 +156,7 @@ extension EventSource {
 
     fileprivate var useless: HTTPError {
         HTTPError(
-            .cut, "\(request.url.server) ends its streams of events before the first event", status: .ok,
+            .cut, "\(request.url.server) keeps ending its event streams before the first event", status: .ok,
             server: request.url.server)
     }
 
@@ -172,8 +172,8 @@ extension EventSource {
         guard HTTPHeaders.isSame(name, "text/event-stream") else {
             throw HTTPError(
                 .badAnswer,
-                "\(server) answered with \(name.isEmpty ? "no type" : "the type \(name.prefix(80))") where "
-                    + "events were expected; check the address", status: .ok, server: server)
+                "\(server) answered with \(name.isEmpty ? "no type" : "the type \(name.prefix(80))") where events were "
+                    + "expected; check the address", status: .ok, server: server)
         }
     }
 

@@ -33,7 +33,7 @@ public struct HTTPExchange: Sendable {
             guard bytes.count <= limit - whole.count else {
                 cancel()
                 throw HTTPError(
-                    .tooLarge, "the answer of \(url.server) is larger than \(limit) bytes, which is the limit",
+                    .tooLarge, "the response from \(url.server) is larger than the limit of \(limit) bytes",
                     status: status, server: url.server)
             }
             if whole.isEmpty { whole = bytes } else { whole.append(contentsOf: bytes) }

@@ -24,18 +24,18 @@ public struct RedirectPolicy: Sendable, Hashable {
         guard most > 0, status.isRedirect, let location = headers["Location"] else { return nil }
         func refusal(_ reason: String, _ cause: HTTPError? = nil) -> HTTPError {
             HTTPError(
-                .redirect, "\(request.url.server) redirects, and that is not followed: \(reason)", status: status,
+                .redirect, "did not follow a redirect from \(request.url.server): \(reason)", status: status,
                 server: request.url.server, cause: cause)
         }
-        guard followed < most else { throw refusal("there were \(most) redirects already") }
+        guard followed < most else { throw refusal("the limit is \(most) redirects") }
         let url: HTTPURL
         do {
             url = try request.url.resolving(location)
         } catch {
-            throw refusal("where it leads to is no address for this client", error)
+            throw refusal("its target is not a valid address", error)
         }
         if request.url.scheme == .https, url.scheme == .http, !mayLoseTLS {
-            throw refusal("it leads from https to http, where everybody on the way could read along")
+            throw refusal("it leads from https to http, which others on the network could read")
         }
         var next = request
         next.url = url
@@ -49,7 +49,7 @@ public struct RedirectPolicy: Sendable, Hashable {
             throw refusal("the body is a stream, which can be sent only once; send it to \(url.server) directly")
         }
         if !url.isSameOrigin(as: request.url) {
-            guard request.unixSocket == nil else { throw refusal("it leads from a socket of this machine elsewhere") }
+            guard request.unixSocket == nil else { throw refusal("it leads from a local socket to another server") }
             // What may be a credential has too many names to list, so what is none is listed.
             for (name, _) in request.headers where !Self.isForEverybody(name) { next.headers.remove(name) }
             next.idempotencyKey = nil

@@ -123,9 +123,9 @@ final class CurlSocket: Sendable {
 
 extension CurlSocket.Handles {
     func connect(unless isCancelled: () -> Bool) throws(HTTPError) {
-        guard multi.add(easy) == CURLM_OK else { throw error(.invalid, "libcurl could not begin to connect") }
+        guard multi.add(easy) == CURLM_OK else { throw error(.invalid, "libcurl could not start to connect") }
         while true {
-            if isCancelled() { throw error(.closed, "the connection was given up before it was made") }
+            if isCancelled() { throw error(.closed, "the connection was cancelled before it was made") }
             multi.perform()
             if let code = unsafe multi.nextFinished()?.code {
                 guard code == CURLE_OK, easy.socket != nil else { throw failure(code) }
@@ -148,11 +148,12 @@ extension CurlSocket.Handles {
         case CURLE_COULDNT_RESOLVE_HOST:
             return error(
                 .nameNotFound,
-                "no address is known for \(target.url.host): check the name, and whether the network is up")
+                "cannot resolve \(target.url.host): check the name and the network")
         case CURLE_COULDNT_CONNECT where gate?.refusal != nil:
-            return gate?.refusal ?? error(.notPermitted, "\(server) may not be spoken to")
+            return gate?.refusal ?? error(.notPermitted, "connections to \(server) are not permitted")
         case CURLE_COULDNT_CONNECT where easy.int(CURLINFO_OS_ERRNO) == Int(ECONNREFUSED):
-            return error(.refused, "cannot connect to \(server): nothing is listening there; check that it runs")
+            return error(
+                .refused, "cannot connect to \(server): nothing is listening there; check that the server is running")
         case CURLE_COULDNT_CONNECT: return error(.unreachable, "cannot connect to \(server): \(words)")
         case CURLE_OPERATION_TIMEDOUT:
             return error(
@@ -177,7 +178,7 @@ extension CurlSocket.Handles {
                 mayHaveBeenSent: false, server: target.url.server, cause: error)
         case .accepted, nil:
             HTTPError(
-                .proxy, "the certificate of the proxy for \(target.url.server) was refused: \(words)",
+                .proxy, "the certificate of the proxy for \(target.url.server) was rejected: \(words)",
                 mayHaveBeenSent: false,
                 server: target.url.server)
         }

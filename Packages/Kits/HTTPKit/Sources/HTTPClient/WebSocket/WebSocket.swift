@@ -145,7 +145,7 @@ extension WebSocket {
     }
 
     private var closed: HTTPError {
-        HTTPError(.closed, "the WebSocket to \(server) is closed: open another one", server: server)
+        HTTPError(.closed, "the WebSocket to \(server) is closed; open a new one", server: server)
     }
 
     private func broken(_ words: String) -> HTTPError {
@@ -226,7 +226,7 @@ extension WebSocket {
             } catch {
                 let kind: HTTPError.Kind = error.closeCode == .tooLarge ? .tooLarge : .badAnswer
                 state.end = .failure(
-                    HTTPError(kind, "\(server) broke the rules of WebSocket: \(error.message)", server: server))
+                    HTTPError(kind, "\(server) violated the WebSocket protocol: \(error.message)", server: server))
                 state.mustLinger = true
                 answer(&state, &ready)
                 return .end
@@ -328,7 +328,7 @@ extension WebSocket {
         state.withLock { state in
             guard state.end == nil else { return }
             state.end = .failure(
-                HTTPError(.idleTimedOut, "\(server) did not answer to the close within \(limit)", server: server))
+                HTTPError(.idleTimedOut, "\(server) did not confirm the close within \(limit)", server: server))
         }
         finish()
     }

@@ -135,7 +135,7 @@ struct WebSocketOpening {
         for field in request.headers where headers[field.name] == nil { headers.append(field.name, field.value) }
         if let (name, _) = headers.firstInvalid {
             throw HTTPError(
-                .invalid, "the header \(name) cannot be sent: it holds a character that is not allowed there",
+                .invalid, "the header \(name) cannot be sent: it contains an invalid character",
                 mayHaveBeenSent: false)
         }
         let target = request.url.path + (request.url.query.map { "?\($0)" } ?? "")
@@ -178,7 +178,7 @@ struct WebSocketOpening {
         while true {
             let part = try await receive(socket, descriptor)
             guard !part.isEmpty else {
-                throw HTTPError(.cut, "\(server) closed the connection without an answer", server: server)
+                throw HTTPError(.cut, "\(server) closed the connection without a response", server: server)
             }
             guard let head = try answer.append(part[...]) else { continue }
             guard head.status.code == 101 else { throw await refusal(head, socket, descriptor) }
@@ -247,7 +247,7 @@ struct WebSocketOpening {
         case .closed: throw broken("it was closed")
         case .timedOut:
             throw HTTPError(
-                .firstByteTimedOut, "\(server) took the request and did not answer within \(request.deadline)",
+                .firstByteTimedOut, "\(server) received the request but did not respond within \(request.deadline)",
                 server: server)
         }
     }
@@ -313,7 +313,7 @@ struct UpgradeAnswer {
         let isStatus = line.starts(with: "HTTP/".utf8)
         guard isStatus != isBegun, !isStatus || line.starts(with: "HTTP/1.".utf8), isBegun || line.count >= 12 else {
             throw HTTPError(
-                .badAnswer, "what \(server) sent is no answer by the rules of HTTP; check host and port",
+                .badAnswer, "\(server) did not send a valid HTTP response; check host and port",
                 server: server)
         }
         isBegun = true
@@ -321,7 +321,7 @@ struct UpgradeAnswer {
 
     private var tooLarge: HTTPError {
         HTTPError(
-            .headTooLarge, "\(server) sent more than \(limit) bytes of header lines, which is the limit",
+            .headTooLarge, "\(server) sent more header lines than the limit of \(limit) bytes",
             server: server)
     }
 }

@@ -14,10 +14,10 @@ public struct EventWriter: Sendable {
     /// - Throws: `invalid` when the type or the id has a line end, or the id a NUL.
     public mutating func event(_ data: ArraySlice<UInt8>, type: String? = nil, id: String? = nil) throws(HTTPError) {
         if let type, type.utf8.contains(where: { $0 == 10 || $0 == 13 }) {
-            throw HTTPError(.invalid, "an event was not sent: its type has a line end; use a name of one line")
+            throw HTTPError(.invalid, "an event was not sent: its type has a line break; use one line")
         }
         if let id, id.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 }) {
-            throw HTTPError(.invalid, "an event was not sent: its id has a line end or a NUL; use an id of one line")
+            throw HTTPError(.invalid, "an event was not sent: its id has a line break or a NUL; use one line")
         }
         bytes.reserveCapacity(bytes.count + data.count + 16)
         if let id { line("id: ", id) }

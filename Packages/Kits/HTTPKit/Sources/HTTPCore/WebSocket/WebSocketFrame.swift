@@ -62,7 +62,7 @@ struct WebSocketFrameHeader: Sendable, Hashable {
         guard let base = bytes.baseAddress, bytes.count > 0 else { return nil }
         let first = unsafe base.load(as: UInt8.self)
         guard first & 0x70 == 0 else {
-            throw WebSocketViolation(.protocolError, "a frame uses reserved bits, and no extension was agreed on")
+            throw WebSocketViolation(.protocolError, "a frame uses reserved bits, but no extension was negotiated")
         }
         guard let opcode = WebSocketOpcode(rawValue: first & 0x0F) else {
             throw WebSocketViolation(.protocolError, "a frame has the unknown opcode \(first & 0x0F)")
@@ -76,7 +76,8 @@ struct WebSocketFrameHeader: Sendable, Hashable {
         let isMasked = second & 0x80 != 0
         guard isMasked == (peer == .client) else {
             throw WebSocketViolation(
-                .protocolError, isMasked ? "a frame of the server is masked" : "a frame of the client is not masked")
+                .protocolError, isMasked ? "a frame from the server is masked" : "a frame from the client is not masked"
+            )
         }
         guard second & 0x7F <= 125 || !opcode.isControl else {
             throw WebSocketViolation(.protocolError, "a control frame is longer than 125 bytes")
@@ -103,7 +104,7 @@ struct WebSocketFrameHeader: Sendable, Hashable {
             if length > 0xFFFF { return Int(length) }
         case let short: return Int(short)
         }
-        throw WebSocketViolation(.protocolError, "the length of a frame is written with more bytes than it needs")
+        throw WebSocketViolation(.protocolError, "the length of a frame uses more bytes than necessary")
     }
 
     /// Writes the header to the end of `bytes`.

@@ -44,11 +44,11 @@ extension WebSocketHandshake {
         in answer: HTTPHeaders, key: String, offered: [String]
     ) throws(HTTPError) -> String? {
         guard answer.has("Upgrade", "websocket"), answer.has("Connection", "upgrade") else {
-            throw bad("it agreed to another protocol")
+            throw bad("it did not switch to WebSocket")
         }
         // Exactly one: a second could come from whoever stands between.
         guard answer.all("Sec-WebSocket-Accept").map(\.trimmingSpaces) == [accept(for: key)[...]] else {
-            throw bad("it did not answer to the key, so what answered may be a cache or not know WebSocket")
+            throw bad("its key does not match; a cache or a server without WebSocket may have answered")
         }
         guard answer.list("Sec-WebSocket-Extensions").isEmpty else {
             throw bad("it uses an extension that was not offered")
@@ -61,7 +61,7 @@ extension WebSocketHandshake {
     }
 
     private static func bad(_ reason: String) -> HTTPError {
-        HTTPError(.badAnswer, "the server's answer does not open a WebSocket: \(reason)", status: HTTPStatus(101))
+        HTTPError(.badAnswer, "the server did not open a WebSocket: \(reason)", status: HTTPStatus(101))
     }
 }
 
@@ -83,17 +83,17 @@ extension WebSocketHandshake {
         guard method == .get, headers.has("Upgrade", "websocket"), headers.has("Connection", "upgrade") else {
             throw Refusal(
                 status: HTTPStatus(426), headers: ["Upgrade": "websocket", "Connection": "Upgrade"],
-                message: "only a WebSocket can be opened here: ask with GET and Upgrade: websocket")
+                message: "this address is only for WebSockets: use GET with Upgrade: websocket")
         }
         guard headers.all("Sec-WebSocket-Version").map(\.trimmingSpaces) == ["13"] else {
             throw Refusal(
                 status: HTTPStatus(426), headers: ["Sec-WebSocket-Version": "13"],
-                message: "only version 13 of WebSocket is spoken here")
+                message: "only version 13 of WebSocket is supported")
         }
         let keys = headers.all("Sec-WebSocket-Key").map(\.trimmingSpaces)
         guard keys.count == 1, isKey(keys[0]) else {
             throw Refusal(
-                status: .badRequest, headers: [:], message: "Sec-WebSocket-Key has to be 16 bytes in base64")
+                status: .badRequest, headers: [:], message: "Sec-WebSocket-Key must be 16 bytes in Base64")
         }
         var answer: HTTPHeaders = [
             "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Accept": accept(for: String(keys[0])),

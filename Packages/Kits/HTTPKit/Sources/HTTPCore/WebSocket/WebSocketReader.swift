@@ -131,11 +131,11 @@ extension WebSocketReader {
         case .close, .ping, .pong: return control.reserveCapacity(header.length)
         case .continuation:
             guard kind != nil else {
-                throw WebSocketViolation(.protocolError, "a frame continues a message that was not begun")
+                throw WebSocketViolation(.protocolError, "a frame continues a message that was not started")
             }
         case .text, .binary:
             guard kind == nil else {
-                throw WebSocketViolation(.protocolError, "a message begins within another")
+                throw WebSocketViolation(.protocolError, "a message starts within another one")
             }
             kind = header.opcode == .text ? .text : .binary
         }

@@ -38,7 +38,7 @@ struct AnswerShape {
             range = part
         case .unsatisfiable:
             throw RequestProblem(
-                HTTPStatus(416), code: "server.range", "the range lies behind the end; there are \(length) bytes",
+                HTTPStatus(416), code: "server.range", "the range is beyond the end; there are \(length) bytes",
                 headers: ["Content-Range": "bytes */\(length)"])
         }
     }

@@ -92,7 +92,7 @@ struct OpenFile: ~Copyable, Sendable {
         var info = stat()
         guard unsafe fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
-            throw .notFound("there is no regular file of that name")
+            throw .notFound("there is no regular file with that name")
         }
         self.descriptor = descriptor
         length = Int(info.st_size)

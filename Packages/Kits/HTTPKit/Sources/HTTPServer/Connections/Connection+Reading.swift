@@ -29,7 +29,7 @@ extension Connection {
                 switch try await heed(direction, until: deadline) {
                 case .ready: continue
                 case .closed: return nil
-                case .timedOut where hasBegun: throw RequestRefusal(HTTPStatus(408), "took too long to come")
+                case .timedOut where hasBegun: throw RequestRefusal(HTTPStatus(408), "took too long to arrive")
                 case .timedOut: return nil
                 }
             }
@@ -167,7 +167,7 @@ extension Connection {
                 switch wake {
                 case .ready: state.withLock { $0.exchange.waited += ContinuousClock.now - start }
                 case .closed: throw ClientGone.closed
-                case .timedOut: throw fail(RequestRefusal(HTTPStatus(408), "has a body that stopped coming"))
+                case .timedOut: throw fail(RequestRefusal(HTTPStatus(408), "has a body that stopped arriving"))
                 }
             }
         }

@@ -175,7 +175,7 @@ extension Connection {
         _ answer: HTTPAnswer, _ request: HTTPRequestHead, _ protocols: [String]
     ) throws -> String? {
         guard request.version == .http11, request.body == .none || request.body == .length(0) else {
-            throw RequestProblem.badRequest("a WebSocket is opened by a request of HTTP/1.1 without a body")
+            throw RequestProblem.badRequest("open a WebSocket with an HTTP/1.1 request without a body")
         }
         var headers: HTTPHeaders
         do throws(WebSocketHandshake.Refusal) {

@@ -105,7 +105,7 @@ public enum InheritedSockets {
             let text = environment["LISTEN_FDS"], let count = Int32(text), count > 0
         else { return [] }
         guard count <= 64 else {
-            throw ServerError(.configuration, "LISTEN_FDS promises \(count) sockets; 64 is the limit")
+            throw ServerError(.configuration, "LISTEN_FDS announces \(count) sockets; the limit is 64")
         }
         return try (first..<first + count).map { descriptor throws(ServerError) in
             try ListenAddress.inherited(descriptor)
@@ -129,8 +129,8 @@ extension ListenAddress {
         else {
             throw ServerError(
                 .configuration,
-                "the descriptor \(descriptor) that was passed on is no socket that listens for streams; "
-                    + "in a socket unit use ListenStream= and Accept=no")
+                "the inherited descriptor \(descriptor) is not a listening stream socket; in a socket unit use "
+                    + "ListenStream= and Accept=no")
         }
         let flags = fcntl(descriptor, F_GETFL)
         guard flags >= 0, fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0,

@@ -15,7 +15,7 @@ struct Listener: Sendable {
         switch address.place {
         case .ip(let host, let port):
             guard let socketAddress = SocketAddress(ip: host, port: port) else {
-                throw ServerError(.configuration, "cannot listen at \(host): that is no address in digits")
+                throw ServerError(.configuration, "cannot listen at \(host): it is not a numeric address")
             }
             let bound = try Self.listen(socketAddress, "\(host):\(port)")
             let own = SocketAddress.own(of: bound)
@@ -140,7 +140,7 @@ struct SocketFile: Sendable {
         var info = stat()
         guard unsafe lstat(path, &info) == 0 else { return }
         guard info.st_mode & S_IFMT == S_IFSOCK else {
-            throw ServerError(.listen, "cannot listen at \(path): a file of another kind is there; choose another path")
+            throw ServerError(.listen, "cannot listen at \(path): another kind of file is there; choose another path")
         }
         guard let address = SocketAddress(path: path) else { return }
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)

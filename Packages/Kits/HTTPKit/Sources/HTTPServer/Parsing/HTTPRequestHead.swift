@@ -64,10 +64,10 @@ struct HeadBuilder {
             }
             host = field.value
         case .contentLength:
-            guard contentLength == nil else { throw RequestRefusal(.badRequest, "says the length of its body twice") }
+            guard contentLength == nil else { throw RequestRefusal(.badRequest, "gives the length of its body twice") }
             contentLength = try Self.length(field.value)
         case .transferEncoding:
-            guard !isChunked else { throw RequestRefusal(.badRequest, "says the encoding of its body twice") }
+            guard !isChunked else { throw RequestRefusal(.badRequest, "gives the encoding of its body twice") }
             guard HTTPHeaders.isSame(field.value, "chunked") else {
                 throw RequestRefusal(.notImplemented, "has a body in an encoding other than chunked")
             }
@@ -90,7 +90,7 @@ struct HeadBuilder {
     func finish() throws(RequestRefusal) -> HTTPRequestHead {
         guard let line else { throw RequestRefusal(.badRequest, "has no first line") }
         if isChunked, contentLength != nil {
-            throw RequestRefusal(.badRequest, "says both a length and an encoding of its body")
+            throw RequestRefusal(.badRequest, "gives both a length and an encoding of its body")
         }
         switch line.version {
         case .http11 where host == nil: throw RequestRefusal(.badRequest, "names no host")
@@ -215,7 +215,7 @@ struct FieldLine {
 
     init(_ line: Span<UInt8>) throws(RequestRefusal) {
         guard !line.isEmpty, line[0] != Byte.space, line[0] != Byte.tab else {
-            throw RequestRefusal(.badRequest, "has a header line that goes on in the next one")
+            throw RequestRefusal(.badRequest, "has a header line that continues in the next one")
         }
         guard let colon = line.first(Byte.colon), colon > 0 else {
             throw RequestRefusal(.badRequest, "has a header line without a name and a colon")

@@ -88,7 +88,7 @@ struct RequestParser {
                 state = range.count == left ? .end : .data(left: left - range.count)
                 return .body(range)
             case .chunkSize:
-                let refusal = RequestRefusal(.badRequest, "has a chunk with too long a line before it")
+                let refusal = RequestRefusal(.badRequest, "has a chunk with a size line that is too long")
                 guard let range = try line(bytes, &offset, limit: limits.chunkLine, orElse: refusal) else { return nil }
                 let size = try withLine(bytes, range) { (line) throws(RequestRefusal) in try ChunkLine.size(line) }
                 state = size == 0 ? .trailers(used: 0) : .chunkData(left: size)
@@ -97,7 +97,7 @@ struct RequestParser {
                 state = range.count == left ? .chunkEnd : .chunkData(left: left - range.count)
                 return .body(range)
             case .chunkEnd:
-                let refusal = RequestRefusal(.badRequest, "has a chunk that is longer than it says")
+                let refusal = RequestRefusal(.badRequest, "has a chunk that is longer than its size")
                 guard let range = try line(bytes, &offset, limit: 2, orElse: refusal) else { return nil }
                 guard range.isEmpty, unfinished.isEmpty else { throw refusal }
                 state = .chunkSize
@@ -169,7 +169,7 @@ extension RequestParser {
         _ bytes: Span<UInt8>, _ range: Range<Int>, mayBeEmpty: Bool
     ) throws(RequestRefusal) {
         if range.isEmpty, unfinished.isEmpty {
-            guard mayBeEmpty else { throw RequestRefusal(.badRequest, "begins with empty lines") }
+            guard mayBeEmpty else { throw RequestRefusal(.badRequest, "starts with empty lines") }
             state = .start(mayBeEmpty: false)
             return
         }

@@ -46,7 +46,7 @@ extension Route {
         _ path: String, of routes: [Route], _ description: APIDescription
     ) throws(ServerError) -> Route {
         let document = try Routes(routes).openAPI(description)
-        return Route(.get, path, "openAPI", "What this server answers, as an OpenAPI document") { _ in
+        return Route(.get, path, "openAPI", "Get the OpenAPI document of this server") { _ in
             HTTPAnswer.json(document)
         }.open().hidden()
     }
@@ -104,7 +104,7 @@ struct OpenAPIWriter {
             "schemas": ["Problem": .object(problem.jsonSchema)],
             "responses": [
                 "Problem": [
-                    "description": "It was refused or failed",
+                    "description": "The request was rejected or failed",
                     "content": ["application/json": ["schema": ["$ref": "#/components/schemas/Problem"]]],
                 ]
             ],

@@ -7,7 +7,7 @@ public import JSON
 ///
 /// ```swift
 /// Route(.get, "/v1/projects/{id}/files", "listFiles", "The files of a project",
-///     .path("id", "The project"), .query("limit", "At most so many", in: 1...100, default: 20)
+///     .path("id", "The project"), .query("limit", "Maximum number of files", in: 1...100, default: 20)
 /// ) { request, id, limit in
 ///     try await projects.files(of: id, limit: limit)      // an OutputValue: 200 and JSON
 /// }

@@ -6,8 +6,8 @@ public import JSON
 ///
 /// ```swift
 /// .path("id", "The project")                               // {id} in the path
-/// .query("limit", "At most so many", default: 20)           // ?limit=5
-/// .query("tag", "Only those with it", as: [String].self)    // ?tag=a&tag=b
+/// .query("limit", "Maximum number of results", default: 20) // ?limit=5
+/// .query("tag", "Only files with this tag", as: [String].self)    // ?tag=a&tag=b
 /// .header("Idempotency-Key", "…", as: String?.self)
 /// .body(NewProject.self, "What to make")                     // JSON
 /// .upload("The file")                                        // bytes as they come
@@ -156,7 +156,7 @@ extension RouteInput where Value: InputValue {
         declaration.isLenient = unknown != .refused
         return RouteInput(declaration: declaration) { (raw) throws(ValueErrors) in
             guard let body = raw.body else {
-                guard let absent else { throw ValueErrors(all: [ValueError("needs a body of JSON")]) }
+                guard let absent else { throw ValueErrors(all: [ValueError("needs a JSON body")]) }
                 return absent
             }
             let schema = Value.schema

@@ -35,12 +35,12 @@ public struct Routes: Sendable {
             entries.append(RouteEntry(route, template))
             if !router.add(route.method, template, index) { problems.append("\(name) is declared twice") }
             if !ids.insert(route.id).inserted {
-                problems.append("\(name) has the id \(route.id), as another route has")
+                problems.append("\(name) has the id \(route.id) of another route")
             }
             problems += Self.contradictions(route, template).map { "\(name) \($0)" }
         }
         guard problems.isEmpty else {
-            throw ServerError(.routes, "the routes contradict each other: " + problems.joined(separator: "; "))
+            throw ServerError(.routes, "the routes are not valid: " + problems.joined(separator: "; "))
         }
         all = routes
         self.entries = entries
@@ -53,7 +53,7 @@ public struct Routes: Sendable {
         for name in template.names where !declared.contains(name) { found.append("does not declare {\(name)}") }
         for name in declared where !template.names.contains(name) { found.append("declares \(name), not in its path") }
         if route.inputs.count(where: { $0.place == .body || $0.place == .upload }) > 1 {
-            found.append("takes two bodies")
+            found.append("has two bodies")
         }
         if route.summary.isEmpty || route.summary.hasSuffix(".") {
             found.append("needs a summary of one line without a final stop")

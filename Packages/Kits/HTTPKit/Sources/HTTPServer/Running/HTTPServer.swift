@@ -60,7 +60,7 @@ public struct HTTPServer: Sendable {
                 if !address.isLocal, configuration.authenticate == nil {
                     throw ServerError(
                         .configuration,
-                        "cannot listen at \(address): others can reach it, so that an authenticator is needed")
+                        "cannot listen at \(address): other machines can reach it, so an authenticator is required")
                 }
                 listeners.append(
                     try Listener(address, allowed: configuration.hosts, loop: core.loops[0]))

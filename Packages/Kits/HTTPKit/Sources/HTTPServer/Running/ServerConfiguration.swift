@@ -63,15 +63,15 @@ public struct ProblemReport: Sendable {
             .record([
                 Schema.Property("code", "A stable dotted code", .string),
                 Schema.Property("message", "What happened and what to do next", .string),
-                Schema.Property("status", "The status of the answer", .integer(nil)),
-                Schema.Property("request_id", "Names the request in logs", .string),
+                Schema.Property("status", "The HTTP status of the response", .integer(nil)),
+                Schema.Property("request_id", "The id of the request in the logs", .string),
                 Schema.Property(
-                    "inputs", "Every value that is wrong",
+                    "inputs", "All invalid values",
                     .optional(
                         .array(
                             .record([
                                 Schema.Property("place", "path, query, header or body", .string),
-                                Schema.Property("name", "Its name", .string),
+                                Schema.Property("name", "The name of the value", .string),
                                 Schema.Property("message", "What is wrong with it", .string),
                             ])))),
             ]))

@@ -126,7 +126,7 @@ extension ServerCore {
     private nonisolated(nonsending) func authenticated(_ request: ServerRequest) async throws -> Principal? {
         guard let authenticate = configuration.authenticate else { return nil }
         guard let principal = try await authenticate(request.head) else {
-            throw RequestProblem.unauthorized("a valid credential is needed; send it as Authorization: Bearer …")
+            throw RequestProblem.unauthorized("a valid credential is required; send it as Authorization: Bearer …")
         }
         return principal
     }
@@ -151,7 +151,7 @@ extension ServerCore {
             let host = (request.head.host ?? "").quotedForMessage
             throw RequestProblem(
                 HTTPStatus(421), code: "server.host",
-                "this server is not known as \(host); call it by an address that it allows")
+                "this server does not accept the host \(host); use one of its allowed addresses")
         }
         switch OriginVerdict(request.head, configuration.crossOrigin, isSecure: request.isSecure) {
         case .own: return nil
@@ -188,7 +188,7 @@ extension ServerCore {
             let list = allowed.map(\.rawValue).joined(separator: ", ")
             guard head.method == .options else {
                 let problem = RequestProblem(
-                    .methodNotAllowed, code: "server.method", "\(head.method) is not possible here, but \(list) is",
+                    .methodNotAllowed, code: "server.method", "\(head.method) is not allowed here; use \(list)",
                     headers: ["Allow": list])
                 return .told(.failure(problem))
             }
@@ -200,7 +200,7 @@ extension ServerCore {
             return .told(.failure(.notFound("there is nothing at \(head.path.quotedForMessage)")))
         case .refused:
             throw RequestProblem.badRequest(
-                "the path is malformed: it has a wrong escape, a NUL, or a part that would leave its folder")
+                "the path is malformed: it has an invalid escape, a NUL, or a part that leaves its folder")
         }
     }
 
@@ -209,7 +209,7 @@ extension ServerCore {
         _ entry: RouteEntry, _ values: [String], _ request: ServerRequest, _ body: JSON?
     ) throws -> RawInputs {
         guard let query = PercentDecoding.pairs(request.head.query) else {
-            throw RequestProblem.badRequest("the query is malformed: it has a wrong escape or a NUL")
+            throw RequestProblem.badRequest("the query is malformed: it has an invalid escape or a NUL")
         }
         let path = values.isEmpty ? [] : Array(zip(entry.template.names, values))
         return RawInputs(path: path, query: query, request: request, body: body)
@@ -228,7 +228,8 @@ extension ServerCore {
                 bodyLimit: limit)
         }
         throw RequestProblem(
-            .contentTooLarge, code: "server.too-large", "the body is larger than \(ByteCount(limit).words)")
+            .contentTooLarge, code: "server.too-large", "the body is larger than the limit of \(ByteCount(limit).words)"
+        )
     }
 
     /// A large body is parsed where that holds up nobody else.
@@ -246,7 +247,7 @@ extension ServerCore {
             guard name == "application/json" || name.hasPrefix("application/") && name.hasSuffix("+json") else {
                 throw RequestProblem(
                     HTTPStatus(415), code: "server.type",
-                    "the body is \(name.quotedForMessage), but this needs application/json")
+                    "the body type is \(name.quotedForMessage), but must be application/json")
             }
         }
         do throws(JSONError) {
@@ -358,11 +359,11 @@ extension ServerCore {
                 InputProblem(place: "body", name: error.path.joined(separator: "."), message: error.message)
             ])
         case is CancellationError where isEnding:
-            RequestProblem.unavailable("the server ends; try again", retryAfter: 1)
+            RequestProblem.unavailable("the server is shutting down; try again", retryAfter: 1)
         default:
             RequestProblem(
                 .internalServerError, code: "server.internal",
-                "something went wrong inside of the server; its traces have it under the id of this request")
+                "internal server error; the server's traces have the details under the id of this request")
         }
     }
 

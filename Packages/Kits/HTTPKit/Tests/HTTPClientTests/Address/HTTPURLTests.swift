@@ -46,7 +46,7 @@ struct HTTPURLTests {
         "what is no address is refused with a reason",
         arguments: [
             ("", "begins neither"), ("ftp://example.org/", "only http"), ("file:///etc/passwd", "only http"),
-            ("http://", "names no host"), ("http://example.org:70000/", "port"), ("http://example.org:0/", "port"),
+            ("http://", "host"), ("http://example.org:70000/", "port"), ("http://example.org:0/", "port"),
             ("http://[::1", "IPv6"), ("http://exa mple.org/", "host"), ("javascript:alert(1)", "begins neither"),
             ("http://a\u{0}b/", "control character"), ("http://user:pa55@example.org/", "user name or password"),
             ("http://user@example.org/", "user name or password"), ("http://bücher.example/", "ASCII form"),

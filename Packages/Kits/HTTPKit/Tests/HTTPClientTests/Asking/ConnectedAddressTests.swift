@@ -31,7 +31,7 @@ struct ConnectedAddressTests {
                 for hosts in [[name], ["*"]] {
                     let error = await Lab.failure { _ = try await within(hosts) { try await client.send(request) } }
                     #expect(error?.kind == .notPermitted && error?.mayHaveBeenSent == false, "\(error?.message ?? "")")
-                    #expect(error?.message.contains("127.0.0.1:\(server.port), to which \(name) leads") == true)
+                    #expect(error?.message.contains("127.0.0.1:\(server.port), the address of \(name)") == true)
                 }
                 #expect(server.record.requests.count == 1)
                 // The control: with the address named it is sent.
@@ -43,7 +43,7 @@ struct ConnectedAddressTests {
             try await Lab.client { client in
                 let request = try Lab.request(server.port, host: name)
                 let error = await Lab.failure { _ = try await within([name]) { try await client.send(request) } }
-                #expect(error?.kind == .notPermitted && error?.message.contains("to which \(name) leads") == true)
+                #expect(error?.kind == .notPermitted && error?.message.contains("the address of \(name)") == true)
                 #expect(server.record.connections.count == before)
                 _ = try await within([name, "127.0.0.1"]) { try await client.send(request) }
                 #expect(server.record.connections.count == before + 1)
@@ -58,7 +58,7 @@ struct ConnectedAddressTests {
             let request = try Lab.request(server.port)
             let refused = await Lab.failure { _ = try await client.send(request) }
             #expect(refused?.kind == .notPermitted)
-            #expect(refused?.message.contains("code that runs for no caller may not speak to") == true)
+            #expect(refused?.message.contains("code without a caller may not connect to") == true)
             let socket = WebSocketRequest(try HTTPURL("http://127.0.0.1:\(server.port)/"))
             let unopened = await Lab.failure { _ = try await WebSocketClient().connect(socket) }
             #expect(unopened?.kind == .notPermitted)

@@ -25,7 +25,7 @@ struct EarlyEndTests {
     private static let chunked = head + "Transfer-Encoding: chunked\r\n\r\n"
 
     static let rows: [Row] = [
-        Row("nothing", "", [.cut], "closed the connection without an answer"),
+        Row("nothing", "", [.cut], "closed the connection without a response"),
         Row("half a status line", "HTTP/1.1 2", [.cut, .badAnswer], ""),
         Row("half a head", head + "Content-Le", [.cut, .badAnswer], ""),
         Row("a head without its end", head + "Content-Length: 5\r\n", [.cut, .badAnswer], ""),

@@ -68,8 +68,8 @@ struct RedirectPolicyTests {
     @Test(
         "what must not be followed is an error that says why",
         arguments: [
-            ("http://example.org/", "from https to http"), ("ftp://example.org/", "no address"),
-            ("https://u:p@example.org/", "no address"), ("https://[", "no address"),
+            ("http://example.org/", "from https to http"), ("ftp://example.org/", "not a valid address"),
+            ("https://u:p@example.org/", "not a valid address"), ("https://[", "not a valid address"),
         ])
     func refused(_ location: String, _ reason: String) throws {
         let error = #expect(throws: HTTPError.self) { _ = try next(302, location, try request(.get)) }

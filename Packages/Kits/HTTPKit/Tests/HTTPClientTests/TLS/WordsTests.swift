@@ -18,7 +18,7 @@ struct WordsTests {
                     _ = try await client.send(try Lab.request(server.port, scheme: "https"))
                 }
                 #expect(error?.kind == .tls && error?.mayHaveBeenSent == false)
-                #expect(error?.message.contains("it may speak http: check the URL") == true, "\(error?.message ?? "")")
+                #expect(error?.message.contains("it may use http: check the URL") == true, "\(error?.message ?? "")")
                 #expect(error?.message.contains("OpenSSL") == false)
             }
         }
@@ -72,7 +72,7 @@ struct WordsTests {
                 try await Lab.client(configuration) { client in
                     let error = await Lab.failure { _ = try await client.send(try Lab.request(port, scheme: "https")) }
                     #expect(error?.exit == .usage, "\(error?.message ?? "")")
-                    #expect(error?.message.contains("no certificate in PEM") == true, "\(error?.message ?? "")")
+                    #expect(error?.message.contains("no PEM certificate") == true, "\(error?.message ?? "")")
                 }
             }
         }

@@ -97,18 +97,20 @@ struct WebSocketFaultTests {
         (agreement("Sec-WebSocket-Accept: ACCEPT", "Sec-WebSocket-Protocol: x"), "", .badAnswer, 101, "subprotocol"),
         (
             head("101 Yes", "Upgrade: h2c", "Connection: Upgrade", "Sec-WebSocket-Accept: ACCEPT"), "", .badAnswer, 101,
-            "another protocol"
+            "did not switch to WebSocket"
         ),
         (
             head("101 Yes", "Upgrade: websocket", "Connection: close", "Sec-WebSocket-Accept: ACCEPT"), "", .badAnswer,
-            101, "another protocol"
+            101, "did not switch to WebSocket"
         ),
-        ("SSH-2.0-OpenSSH_9.2\r\n", "", .badAnswer, nil, "no answer"),
-        ("HTTP/2 101\r\n\r\n", "", .badAnswer, nil, "no answer"), ("HTTP/.\r\n\r\n", "", .badAnswer, nil, "no answer"),
-        ("HTTP/1.1\r\n\r\n", "", .badAnswer, nil, "no answer"), ("\r\n\r\n", "", .badAnswer, nil, "no answer"),
-        ("HTTP/1.1 101 a\r\nHTTP/. 101 b\r\n\r\n", "", .badAnswer, nil, "no answer"),
-        ("", "close", .cut, nil, "without an answer"),
-        ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: web", "close", .cut, nil, "without an answer"),
+        ("SSH-2.0-OpenSSH_9.2\r\n", "", .badAnswer, nil, "not send a valid HTTP response"),
+        ("HTTP/2 101\r\n\r\n", "", .badAnswer, nil, "not send a valid HTTP response"),
+        ("HTTP/.\r\n\r\n", "", .badAnswer, nil, "not send a valid HTTP response"),
+        ("HTTP/1.1\r\n\r\n", "", .badAnswer, nil, "not send a valid HTTP response"),
+        ("\r\n\r\n", "", .badAnswer, nil, "not send a valid HTTP response"),
+        ("HTTP/1.1 101 a\r\nHTTP/. 101 b\r\n\r\n", "", .badAnswer, nil, "not send a valid HTTP response"),
+        ("", "close", .cut, nil, "without a response"),
+        ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: web", "close", .cut, nil, "without a response"),
     ]
 
     private static func head(_ status: String, _ lines: String...) -> String {

@@ -86,7 +86,7 @@ struct NewProject: InputValue, Hashable {
             #expect(answer.answerBody.utf8.count < 1 << 14)
             let error = try #require(try JSON(parsing: answer.answerBody)["error"])
             #expect(error["inputs"]?.array?.count == 21)
-            #expect(error["message"]?.string?.hasSuffix("the body has more problems than these 20") == true)
+            #expect(error["message"]?.string?.hasSuffix("the body has more problems than the 20 listed") == true)
         }
     }
 

@@ -81,8 +81,8 @@ import Testing
             Issue.record("they were taken")
         } catch {
             for words in [
-                "GET /a/{x} does not declare {x}", "GET /a/{y} is declared twice", "has the id a, as another",
-                "without a final stop", "GET b has a malformed path", "POST /c takes two bodies",
+                "GET /a/{x} does not declare {x}", "GET /a/{y} is declared twice", "has the id a of another route",
+                "without a final stop", "GET b has a malformed path", "POST /c has two bodies",
                 "GET /d/{r...}/e has a malformed path",
             ] {
                 #expect(error.message.contains(words), "\(words)")

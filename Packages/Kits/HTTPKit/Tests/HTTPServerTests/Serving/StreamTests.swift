@@ -130,7 +130,7 @@ import Testing
         try await withServer(routes, { $0.limits.stall = .milliseconds(300) }) { server in
             let client = try server.client()
             try await client.send("GET /endless HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            await failures.wait(for: "the client did not read its answer for too long, and was dropped")
+            await failures.wait(for: "the client did not read the response for too long and was disconnected")
             client.close()
         }
     }

@@ -68,7 +68,7 @@ struct DiscoveryTests {
                     _ = try await KamiwazaAddress("http://127.0.0.1:\(port)").discover(using: client)
                 }
                 #expect(error?.kind == .unreachable && error?.exit == .unreachable)
-                #expect(error?.message.hasPrefix("the server could not be reached: ") == true)
+                #expect(error?.message.hasPrefix("cannot reach the server: ") == true)
                 #expect(error?.message.contains("check") == true, "\(error?.message ?? "")")
             }
         }

@@ -24,9 +24,9 @@ struct AnswerErrorTests {
                 status: 400, kind: .refused, exit: .failed,
                 words: "refused the request (400 Bad Request): made by a test"),
             Case(status: 401, kind: .signInAgain, exit: .denied, words: "sign in again"),
-            Case(status: 403, kind: .forbidden, exit: .denied, words: "no permission"),
+            Case(status: 403, kind: .forbidden, exit: .denied, words: "not have permission"),
             Case(status: 404, kind: .notFound, exit: .failed, words: "nothing at /auth/users/me"),
-            Case(status: 408, kind: .timedOut, exit: .unreachable, words: "in time"),
+            Case(status: 408, kind: .timedOut, exit: .unreachable, words: "timed out"),
             Case(status: 409, kind: .refused, exit: .failed, words: "made by a test"),
             Case(status: 418, kind: .refused, exit: .failed, words: "made by a test"),
             Case(
@@ -47,15 +47,15 @@ struct AnswerErrorTests {
                 status: 422, body: ["detail": ["reason": "psk_timeout"]], kind: .refused, exit: .failed,
                 words: ": psk_timeout"),
             Case(status: 423, kind: .locked, exit: .denied, words: "locked"),
-            Case(status: 429, kind: .tooManyRequests, exit: .unreachable, words: "too often"),
+            Case(status: 429, kind: .tooManyRequests, exit: .unreachable, words: "too many requests"),
             Case(status: 500, kind: .serverFailed, exit: .failed, words: "(500 Internal Server Error): made by a test"),
             Case(status: 501, kind: .serverFailed, exit: .failed, words: "501"),
             Case(status: 502, kind: .notReady, exit: .unreachable, words: "not ready"),
             Case(
                 status: 503, body: ["code": "starting", "message": "wait", "retry_after_seconds": 90], kind: .notReady,
                 exit: .unreachable, words: "not ready; try again in 1m30s: starting: wait"),
-            Case(status: 504, kind: .timedOut, exit: .unreachable, words: "in time"),
-            Case(status: 304, kind: .redirected, exit: .failed, words: "elsewhere"),
+            Case(status: 504, kind: .timedOut, exit: .unreachable, words: "timed out"),
+            Case(status: 304, kind: .redirected, exit: .failed, words: "to another server"),
         ])
     func status(_ expected: Case) async throws {
         var configuration = HTTPClient.Configuration.standalone

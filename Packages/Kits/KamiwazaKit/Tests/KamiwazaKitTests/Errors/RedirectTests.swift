@@ -64,7 +64,7 @@ struct RedirectTests {
         try await Lab.session { server, api, _ in
             server.fail("/api/auth/users/me", with: .redirect(to: "/api/auth/users/me"))
             let error = await Lab.failure { _ = try await api.whoAmI() }
-            #expect(error?.kind == .redirected && error?.message.contains("circle") == true)
+            #expect(error?.kind == .redirected && error?.message.contains("in a loop") == true)
             #expect(server.count(.get, "/api/auth/users/me") == 4)
         }
     }

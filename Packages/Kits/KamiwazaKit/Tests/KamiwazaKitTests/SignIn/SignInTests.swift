@@ -44,7 +44,7 @@ struct SignInTests {
             }
             let wrong = await kind("grace", "not this")
             #expect(wrong?.kind == .wrongPassword && wrong?.status == 401 && wrong?.exit == .denied)
-            #expect(wrong?.message == "the user name or the password is wrong; check both and try again")
+            #expect(wrong?.message == "the user name or password is wrong; check both and try again")
             #expect(await kind("nobody", "right")?.message == wrong?.message)
             let disabled = await kind("out", "right")
             #expect(disabled?.kind == .wrongPassword && disabled?.status == 403)

@@ -1,12 +1,12 @@
 import Capabilities
 import ModelKit
 
-/// The parts of an answer in the order in which they came, with a bound on what they hold.
+/// The parts of an answer in the order in which they arrived, with a limit on their size.
 struct AnswerParts: Sendable {
     enum Kind: Sendable { case text, reasoning, refusal }
 
     static let largestText = 16 << 20
-    /// What a part takes beyond its text, so that many small ones are bounded too.
+    /// The size of a part besides its text, so that many small ones are limited too.
     private static let partSize = 128
 
     private var closed: [Message.Part] = []
@@ -18,7 +18,7 @@ struct AnswerParts: Sendable {
     private(set) var hasText = false
     private(set) var hasRefusal = false
     private(set) var hasCalls = false
-    /// Whether there are calls that somebody has to answer.
+    /// Whether there are calls that need results.
     private(set) var hasOpenCalls = false
 
     var hasAnswer: Bool { hasText || hasRefusal || hasCalls }
@@ -35,7 +35,7 @@ struct AnswerParts: Sendable {
         text += piece
     }
 
-    /// Adds a call or a result, and tells of it.
+    /// Adds a call or a result, and emits it.
     mutating func add(_ part: Message.Part, _ events: inout [ChatEvent]) {
         close()
         closed.append(part)
@@ -61,7 +61,7 @@ struct AnswerParts: Sendable {
         }
     }
 
-    /// All parts, and the thoughts that have to be sent back as they came with the first that were thought.
+    /// All parts, with the reasoning to be sent back unchanged attached to the first reasoning part.
     func all(sealed: String?) -> [Message.Part] {
         var parts = closed
         if let open { parts.append(open) }

@@ -2,19 +2,19 @@ import Capabilities
 import JSON
 import ModelKit
 
-/// Calls that come in pieces: the id and the name once, the input in parts of its text, several calls interleaved.
+/// Calls that arrive in pieces: the id and the name once, the input in pieces of text, several calls interleaved.
 struct CallPieces: Sendable {
     private struct Pending: Sendable {
         var index: Int?
-        /// Nil until the server has given one.
+        /// Nil until the server has sent one.
         var id: String?
-        /// What it is called until then.
+        /// The id used until then.
         var ownID: String
         var name = ""
         var arguments = ""
         var isAnnounced = false
 
-        /// The name may come in pieces, before the input does, or whole with each piece of it.
+        /// The name may come in pieces before the input, or whole with each piece of it.
         mutating func take(name piece: String) {
             if name.isEmpty || piece.hasPrefix(name) {
                 name = piece
@@ -31,14 +31,14 @@ struct CallPieces: Sendable {
     private var pending: [Pending] = []
     private var count = 0
     private var size = 0
-    /// The calls that are done, of which some servers tell in two ways.
+    /// The finished calls, which some servers report in two ways.
     private var doneIDs: Set<String> = []
 
     init(areDone: Bool) {
         self.areDone = areDone
     }
 
-    /// Takes a piece. What it completes is returned.
+    /// Adds a piece. Returns what it completes.
     mutating func take(_ piece: JSON, _ events: inout [ChatEvent]) throws(DialectError) -> Message.Part? {
         let function = piece["function"]
         let id = piece["id"]?.filled
@@ -55,7 +55,7 @@ struct CallPieces: Sendable {
             try charge(text)
             pending[place].arguments += text
         case nil, .null: break
-        // Some give the input as JSON and not as its text.
+        // Some servers send the input as JSON and not as text.
         case let value?:
             let text = value.text()
             try charge(text)
@@ -66,7 +66,7 @@ struct CallPieces: Sendable {
             let call = pending[place]
             events.append(.calling(id: call.id ?? call.ownID, name: call.name))
         }
-        // One that is done already is history, which is told at once if it came whole.
+        // A finished call is history, which is emitted at once if it is complete.
         guard areDone, pending[place].arguments.utf8.last == UInt8(ascii: "}"),
             case .call(let call) = part(of: pending[place], isTruncated: false), case .object = call.input
         else { return nil }
@@ -75,7 +75,7 @@ struct CallPieces: Sendable {
         return .call(call)
     }
 
-    /// Takes a call that the server has done, unless it is known.
+    /// Adds a call that the server ran, unless it is known.
     mutating func takeDone(id: String?, name: String, input: JSON) throws(DialectError) -> Message.Part? {
         let number = try countCall()
         let id = id ?? number
@@ -84,14 +84,14 @@ struct CallPieces: Sendable {
         return .call(ToolCall(id: id, name: name, input: input, isDone: true))
     }
 
-    /// All calls that have begun, as nothing more comes.
+    /// All open calls, because nothing more arrives.
     mutating func settle(isTruncated: Bool) -> [Message.Part] {
         let parts = pending.map { part(of: $0, isTruncated: isTruncated) }
         pending = []
         return parts
     }
 
-    /// Where a piece belongs: by its index, else by its id, else to the last call. A second id at an index, and a name
+    /// The call of a piece: by its index, else by its id, else the last call. A second id at an index, and a name
     /// without either, begin a new call.
     private mutating func position(index: Int?, id: String?, name: String?) throws(DialectError) -> Int {
         var place: Int?
@@ -129,22 +129,22 @@ extension CallPieces {
     private func part(of call: Pending, isTruncated: Bool) -> Message.Part {
         let id = call.id ?? call.ownID
         func malformed(_ reason: String) -> Message.Part {
-            // What is done is history, however it is written, and nobody is to answer it.
+            // A finished call is history, however it is written, and needs no result.
             if areDone {
                 return .call(ToolCall(id: id, name: call.name, input: .string(call.arguments), isDone: true))
             }
             return .malformedCall(MalformedCall(id: id, name: call.name, text: call.arguments, reason: reason))
         }
-        guard !call.name.isEmpty else { return malformed("the call names no tool") }
-        // Tools without input are called without any by some; where the answer was cut, the input may be missing.
+        guard !call.name.isEmpty else { return malformed("the call does not name a tool") }
+        // Some servers send no input for tools without one. If the answer was cut, the input may be missing.
         let isBlank = call.arguments.allSatisfy(\.isWhitespace)
         if isBlank, !isTruncated { return .call(ToolCall(id: id, name: call.name, input: [:], isDone: areDone)) }
         do {
             let input = try JSON(parsing: call.arguments, reading: .stream)
-            guard case .object = input else { return malformed("the input is \(input.kindName) and not an object") }
+            guard case .object = input else { return malformed("the input is \(input.kindName), not an object") }
             return .call(ToolCall(id: id, name: call.name, input: input, isDone: areDone))
         } catch {
-            let cut = isTruncated ? ", as the answer was cut at its limit of tokens" : ""
+            let cut = isTruncated ? ", because the answer was cut off at its token limit" : ""
             return malformed("the input is not JSON\(cut): \(error)")
         }
     }

@@ -1,12 +1,12 @@
 import Glibc
 import JSON
 
-/// A chunk that has nothing but a piece of text or of thoughts. It is read without a tree, as such chunks are nearly all
-/// of a stream; any other is nil, and is then read with one.
+/// A chunk with only a piece of text or reasoning, read without a JSON tree because nearly all chunks are such. It is
+/// nil for any other chunk, which is then parsed.
 struct TextDelta {
     private(set) var content: String?
     private(set) var reasoning: String?
-    /// Where the content stands in the chunk, with its quotes.
+    /// The range of the content in the chunk, with its quotes.
     private(set) var place: Range<Int>?
     private var choices = 0
     private var isPlain = true
@@ -56,7 +56,7 @@ struct TextDelta {
                 let start = reader.offset
                 content = try reader.string()
                 place = start..<reader.offset
-            // Some servers send the same thoughts under both names.
+            // Some servers send the same reasoning under both names.
             case "reasoning" where !reader.isNull, "reasoning_content" where !reader.isNull:
                 let text = try reader.string()
                 if reasoning?.isEmpty ?? true { reasoning = text }
@@ -67,23 +67,23 @@ struct TextDelta {
     }
 }
 
-/// A chunk like the one before, but for its text.
+/// A chunk that differs from the previous one only in its text.
 ///
-/// Most servers send every piece of text in the same chunk. Where all the bytes around the text are those of a chunk that
-/// was read before, and the text has nothing in it that would end it, a parser would find the same again.
+/// Most servers send every piece of text in the same chunk. If all bytes around the text match a chunk that was parsed
+/// before, and nothing in the text would end it, a parser would give the same result.
 struct RepeatedChunk {
     private let head: ArraySlice<UInt8>
     private let tail: ArraySlice<UInt8>
 
     /// - Parameter delta: what a parser found in the chunk.
-    /// - Returns: nil where the text is not all that there is.
+    /// - Returns: nil if the chunk has more than the text.
     init?(_ data: [UInt8], _ delta: TextDelta) {
         guard let place = delta.place, delta.reasoning == nil else { return nil }
         head = data[...place.lowerBound]
         tail = data[(place.upperBound - 1)...]
     }
 
-    /// The text of another chunk; nil where that has to be parsed.
+    /// The text of another chunk; nil if it has to be parsed.
     func text(in data: [UInt8]) -> String? {
         let end = data.count - tail.count
         guard end >= head.count, Self.isSame(head, data, at: 0), Self.isSame(tail, data, at: end) else { return nil }
@@ -107,7 +107,7 @@ struct RepeatedChunk {
     }
 }
 
-/// Joins the two halves of a character that a server has cut apart: proxies in JavaScript split texts between the escapes
+/// Joins the two halves of a character that a server has split: proxies in JavaScript split texts between the escapes
 /// of a surrogate pair, `\ud83d` at the end of one chunk and `\udc26` at the beginning of the next.
 struct SurrogateSeam: Sendable {
     /// The escape of a first half that waits for its second.
@@ -115,7 +115,7 @@ struct SurrogateSeam: Sendable {
 
     var isOpen: Bool { !half.isEmpty }
 
-    /// The chunk with what was cut put together, or without a half that has to wait.
+    /// The chunk with the halves joined, or without a half that has to wait.
     mutating func mend(_ data: [UInt8]) -> [UInt8] {
         var data = data
         if isOpen, let place = Self.secondHalf(in: data) {
@@ -144,14 +144,14 @@ struct SurrogateSeam: Sendable {
         escapes(in: data, "cdefCDEF").first { $0 > 0 && data[$0 - 1] == quote }
     }
 
-    /// Where escapes of surrogates stand whose second digit is one of these.
+    /// Where surrogate escapes are whose second digit is one of these.
     private static func escapes(in data: [UInt8], _ digits: String) -> some Sequence<Int> {
         let digits = Array(digits.utf8)
         return data.indices.dropLast(5).lazy.filter { place in
             guard data[place] == backslash, data[place + 1] == UInt8(ascii: "u"),
                 data[place + 2] | 0x20 == UInt8(ascii: "d"), digits.contains(data[place + 3])
             else { return false }
-            // A backslash that is escaped itself begins no escape.
+            // An escaped backslash does not begin an escape.
             var before = place
             while before > 0, data[before - 1] == backslash { before -= 1 }
             return (place - before).isMultiple(of: 2)

@@ -2,10 +2,10 @@ public import Capabilities
 import JSON
 public import ModelKit
 
-/// Puts an answer together from the chunks of a stream.
+/// Assembles an answer from the chunks of a stream.
 ///
-/// `isComplete` comes with `[DONE]`, as usage is told only after the reason to finish. A stream that ends after a reason
-/// and without `[DONE]` is whole too.
+/// `isComplete` is set by `[DONE]`, because usage comes only after the finish reason. A stream that ends after a reason
+/// without `[DONE]` is also complete.
 public struct OpenAIReader: AnswerReader {
     let quirks: OpenAIQuirks
     var start = ChatStart()
@@ -18,15 +18,15 @@ public struct OpenAIReader: AnswerReader {
     private var seam = SurrogateSeam()
     /// Whether the server has begun an answer.
     var hasChoice = false
-    /// The last chunk of nothing but text.
+    /// The last chunk with only text.
     private var repeated: RepeatedChunk?
-    /// Why the model stopped, in the server's word.
+    /// The server's finish reason.
     var reason: String?
-    /// Whether a gateway says that a tool was not used because nobody was there to allow it.
+    /// Whether a gateway reports that a tool was not used because nobody could approve it.
     var isUnapproved = false
     public internal(set) var isComplete = false
 
-    /// More than this is not read as one event.
+    /// The size limit of one event.
     static let largestEvent = 32 << 20
 
     init(_ quirks: OpenAIQuirks) {
@@ -42,7 +42,7 @@ public struct OpenAIReader: AnswerReader {
             return try say(text, .text, &events)
         }
         let data = seam.isOpen || data.contains(UInt8(ascii: "\\")) ? seam.mend(data) : data
-        // All that most chunks have is a piece of text, for which no tree is built.
+        // Most chunks have only a piece of text, which is read without a JSON tree.
         guard hasBegun, reason == nil else { return try receiveTree(name, data, into: &events) }
         guard let delta = TextDelta(data) else { return try receiveTree(name, data, into: &events) }
         repeated = RepeatedChunk(data, delta)
@@ -53,19 +53,19 @@ public struct OpenAIReader: AnswerReader {
 
     public mutating func finish(into events: inout [ChatEvent]) throws(DialectError) -> ChatAnswer {
         guard isComplete || reason != nil else {
-            throw DialectError(.cut, "the stream ended before the server said that the answer was whole; ask again")
+            throw DialectError(.cut, "the stream ended before the answer was complete; try again")
         }
         try sayRest(&events)
         settleCalls(into: &events)
         let answer = partial
-        // An answer may have nothing in it, as after the results of tools when all has been said. An agent that says
-        // nothing has failed, and one that was cut short or held back says so by that.
+        // An answer may be empty, for example after tool results. An empty answer of an agent is a failure, unless it
+        // was cut off or withheld.
         let mayBeEmpty = hasChoice && !quirks.callsAreDone
         if mayBeEmpty || answer.finish == .length || answer.finish == .refused || parts.hasAnswer { return answer }
         throw .empty
     }
 
-    /// What looked like the beginning of a tag, and is none.
+    /// Text that was held back as a possible tag.
     mutating func sayRest(_ events: inout [ChatEvent]) throws(DialectError) {
         let rest = tags.rest()
         try tell(rest.text, rest.kind, &events)
@@ -78,7 +78,7 @@ public struct OpenAIReader: AnswerReader {
         return answer
     }
 
-    /// The calls that nothing more can come for.
+    /// The calls that cannot receive more pieces.
     mutating func settleCalls(into events: inout [ChatEvent]) {
         for part in calls.settle(isTruncated: finish == .length) { parts.add(part, &events) }
     }
@@ -89,7 +89,7 @@ public struct OpenAIReader: AnswerReader {
         case "length", "max_tokens", "model_length": .length
         case "content_filter", "refusal", "safety": .refused
         case nil where !isComplete: .other("incomplete")
-        // Some servers say `stop` though they want calls answered; others name calls that they have run themselves.
+        // Some servers say `stop` although their calls need results. Others name calls that they ran themselves.
         case nil, "stop", "tool_calls", "function_call", "tool_use", "end_turn", "stop_sequence", "eos":
             parts.hasOpenCalls ? .calls : parts.hasRefusal ? .refused : .stop
         case let word?: .other(PlainText.excerpt(word))
@@ -124,7 +124,7 @@ public struct OpenAIReader: AnswerReader {
 }
 
 extension OpenAIReader {
-    /// Reads an event that is not just text.
+    /// Reads an event that is not only text.
     mutating func receiveTree(
         _ name: String, _ data: [UInt8], into events: inout [ChatEvent]
     ) throws(DialectError) {
@@ -146,7 +146,7 @@ extension OpenAIReader {
         try complete(&events)
     }
 
-    /// Whether it is what proxies write in the midst of a stream when they fail.
+    /// Whether it is what proxies write in the middle of a stream when they fail.
     private static func saysOnlyWords(_ object: JSONObject) -> Bool {
         (object["detail"] != nil || object["message"] != nil)
             && !["choices", "object", "usage", "id"].contains { object[$0] != nil }
@@ -162,13 +162,13 @@ extension OpenAIReader {
         if try takeFrame(object, &events) { return }
         note(object, &events)
         if object["unapproved"]?.bool == true { isUnapproved = true }
-        // Only one answer is asked for; if a server gives more, the others are passed over.
+        // Only one answer is requested. Others are ignored.
         let choice = object["choices"]?.array?.first { ($0["index"]?.int ?? 0) == 0 }
         if let choice {
             hasChoice = true
             if let delta = (choice["delta"]?.object ?? choice["message"]?.object) { try take(delta: delta, &events) }
             if reason == nil, let word = choice["finish_reason"]?.filled {
-                if word == "error" { throw .failed(ServerRefusal(message: "it gives no reason")) }
+                if word == "error" { throw .failed(ServerRefusal(message: "it gave no reason")) }
                 reason = word
                 try sayRest(&events)
                 settleCalls(into: &events)
@@ -178,7 +178,7 @@ extension OpenAIReader {
         take(usage: object["usage"]?.object, &events)
     }
 
-    /// Notes who answers. Some servers say that only in later chunks, or leave it empty at first.
+    /// Notes the id and the model. Some servers send them only in later chunks, or empty at first.
     private mutating func note(_ object: JSONObject, _ events: inout [ChatEvent]) {
         start.id = start.id ?? object["id"]?.filled
         start.model = start.model ?? object["model"]?.filled
@@ -197,10 +197,10 @@ extension OpenAIReader {
         try say(thoughts, .reasoning, &events)
         try take(content: delta["content"], &events)
         try say(delta["refusal"]?.filled ?? "", .refusal, &events)
-        // Some servers name the calls after the reason, and others name all of them once more.
+        // Some servers send the calls after the reason, and others send all of them again.
         guard reason == nil || !parts.hasOpenCalls else { return }
         var pieces = delta["tool_calls"]?.array ?? []
-        // The older form, of which there is one.
+        // The older form, with one call.
         if let call = delta["function_call"], !call.isNull { pieces.append(["index": 0, "function": call]) }
         for piece in pieces {
             begin(&events)
@@ -208,7 +208,7 @@ extension OpenAIReader {
         }
     }
 
-    /// Content is a text, or a list of blocks with texts and, with some, thoughts.
+    /// Content is a text, or a list of blocks with texts and, from some servers, reasoning.
     private mutating func take(content: JSON?, _ events: inout [ChatEvent]) throws(DialectError) {
         if let text = content?.filled { try say(text, .text, &events) }
         for block in content?.array ?? [] {
@@ -226,7 +226,7 @@ extension OpenAIReader {
         events.append(.usage(new))
     }
 
-    /// Nil for JSON that is no object, and for what events with a name of their own say, neither of which is for us.
+    /// Nil for JSON that is not an object, and for other named events, neither of which belong to the dialect.
     private static func object(in data: [UInt8], named name: String) throws(DialectError) -> JSONObject? {
         guard data.count <= largestEvent else {
             throw DialectError(.tooLarge, "the server sent more than \(largestEvent >> 20) MiB at once; ask for less")
@@ -237,17 +237,17 @@ extension OpenAIReader {
             if name == "error" { throw .failed(ServerRefusal(words: data) ?? ServerRefusal(message: "")) }
             guard name.isEmpty || name == "message" else { return nil }
             if error.code == .depth {
-                throw DialectError(.tooLarge, "the server's answer nests too deep: \(error); ask it another way")
+                throw DialectError(
+                    .tooLarge, "the server's answer is nested too deeply: \(error); rephrase the question")
             }
             throw .malformed(data)
         }
     }
 }
 
-/// The frames that a gateway sends between its chunks, which are known by `object`: what tools it has used, and what
-/// all of it took.
+/// The frames that a gateway sends between its chunks, marked by `object`: the tools that it used, and the total usage.
 extension OpenAIReader {
-    /// Whether it was one.
+    /// Whether it was such a frame.
     mutating func takeFrame(_ object: JSONObject, _ events: inout [ChatEvent]) throws(DialectError) -> Bool {
         switch object["object"]?.string {
         case "tool_use":
@@ -255,9 +255,9 @@ extension OpenAIReader {
         case "tool_result":
             try takeResult(object, &events)
         case "usage":
-            // The numbers stand in the frame itself, or below a key as they do in chunks.
+            // The numbers are in the frame itself, or below a key as in chunks.
             take(usage: object["usage"]?.object ?? object, &events)
-        // What the server asks is the affair of whoever can answer it.
+        // An approval question is handled by the caller.
         case "approval_request": break
         default: return false
         }
@@ -296,7 +296,7 @@ extension OpenAIReader {
 }
 
 extension Usage {
-    /// What a server reports, under OpenAI's names or those of Anthropic and of gateways; nil where it reports nothing.
+    /// The reported usage, under OpenAI's names or those of Anthropic and gateways; nil if there is none.
     init?(openAI object: JSONObject) {
         let read = object["prompt_tokens_details"] ?? object["input_tokens_details"]
         let written = object["completion_tokens_details"] ?? object["output_tokens_details"]
@@ -310,11 +310,11 @@ extension Usage {
         if let tokens = object["prompt_tokens"].tokens {
             inputTokens = tokens
         } else if let tokens = object["input_tokens"].tokens {
-            // Where Anthropic's names are used, they are used as Anthropic does: without what concerns its cache.
+            // Anthropic's names count input without the cached part.
             inputTokens = tokens + (fromCache ?? 0) + (toCache ?? 0)
         }
         cost = Cost(object["cost"])
-        // A gateway that does not know what it cost says zero.
+        // A gateway that does not know the cost sends zero.
         if cost == nil, let total = Cost(object["total_cost"]), total.nanodollars > 0 { cost = total }
         if self == Usage() { return nil }
     }

@@ -2,12 +2,12 @@ import Capabilities
 import JSON
 import ModelKit
 
-/// The thoughts of a model as OpenRouter wants them back: `reasoning_details`, put together from pieces and otherwise
-/// unchanged. `Reasoning.sealed` holds them as JSON.
+/// The reasoning of a model as OpenRouter expects it back: `reasoning_details`, assembled from pieces and otherwise
+/// unchanged. `Reasoning.sealed` holds it as JSON.
 struct ReasoningDetails: Sendable {
     private struct Detail: Sendable {
         var fields: JSONObject
-        /// The member that grows, and what it has grown to.
+        /// The growing member, and its text so far.
         var grows: String?
         var text = ""
     }
@@ -25,7 +25,7 @@ struct ReasoningDetails: Sendable {
         return JSON.array(whole).text()
     }
 
-    /// Takes a piece and returns what people can read of it.
+    /// Adds a piece and returns its readable text.
     mutating func take(_ piece: JSONObject) -> String {
         let grows = ["text", "summary", "data"].first { piece[$0]?.filled != nil }
         let text = grows.flatMap { piece[$0]?.string } ?? ""
@@ -39,21 +39,21 @@ struct ReasoningDetails: Sendable {
         return grows == "data" ? "" : text
     }
 
-    /// The thought that a piece goes on with: that of the same kind at its index, or the last one.
+    /// The thought that a piece continues: of the same kind at its index, or the last one.
     private func position(of piece: JSONObject, _ grows: String?) -> Int? {
-        // More than a few are never open at once, and a search of all would take ever longer.
+        // Only a few are ever open at once, and searching all would take longer and longer.
         let place = details.indices.suffix(64).last { details[$0].fields["index"] == piece["index"] }
         guard let place, details[place].fields["type"] == piece["type"] else { return nil }
         let known = details[place].grows
         return known == nil || grows == nil || known == grows ? place : nil
     }
 
-    /// Adds the thoughts of a message to what is sent of it.
+    /// Adds the reasoning of a message to the request.
     static func write(_ message: Message, into object: inout JSONObject) {
         var text = ""
         for case .reasoning(let reasoning) in message.parts {
             text += reasoning.text
-            // What another provider has sealed is no such list.
+            // Sealed reasoning of another provider is not such a list.
             if let sealed = reasoning.sealed, let details = try? JSON(parsing: sealed), details.array != nil {
                 object[key] = details
             }
@@ -62,25 +62,25 @@ struct ReasoningDetails: Sendable {
     }
 }
 
-/// Thoughts that a server leaves in the text, between `<think>` and `</think>` at its very beginning. What stands there
-/// later is text that talks about such tags.
+/// Reasoning that a server leaves in the text, between `<think>` and `</think>` at its very beginning. Later tags are
+/// text about such tags.
 struct ThinkTags: Sendable {
     private enum Place { case start, thoughts, gap, text }
 
     private static let opening = "<think>"
     private static let closing = "</think>"
 
-    /// More blank text than this comes before no tag.
+    /// The limit of blank text before a tag.
     private static let longestGap = 1024
 
     private var place = Place.start
-    /// What may be the beginning of a tag.
+    /// A possible beginning of a tag.
     private var held = ""
 
-    /// Whether all that comes is text.
+    /// Whether everything that follows is text.
     var isSettled: Bool { place == .text }
 
-    /// Takes more text, and gives what is known of it.
+    /// Adds text, and returns what is decided of it.
     mutating func take(_ piece: String) -> [(kind: AnswerParts.Kind, text: String)] {
         held += piece
         var found: [(kind: AnswerParts.Kind, text: String)] = []
@@ -105,7 +105,7 @@ struct ThinkTags: Sendable {
             }
         }
         if place == .gap {
-            // Lines are left empty between thoughts and the answer.
+            // Empty lines between reasoning and answer are dropped.
             held = String(held.drop(while: \.isWhitespace))
             if !held.isEmpty { place = .text }
         }
@@ -116,7 +116,7 @@ struct ThinkTags: Sendable {
         return found
     }
 
-    /// What was held back, when nothing more comes.
+    /// The text held back, when nothing more arrives.
     mutating func rest() -> (kind: AnswerParts.Kind, text: String) {
         defer { held = "" }
         return (place == .thoughts ? .reasoning : .text, held)

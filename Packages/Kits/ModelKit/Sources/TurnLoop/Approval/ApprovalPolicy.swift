@@ -1,21 +1,20 @@
 public import Capabilities
 public import JSON
 
-/// The rules of a person about tools, and how far a model goes where none of them fits. They are read here, and
-/// `Grant.decide` decides by them.
+/// The user's rules for tools, and the mode for calls without a rule. `Grant.decide` makes the decision.
 ///
-/// A denial wins over everything. Of the other rules that fit a call, those count that describe its input and its tool
-/// most closely. Among them the one wins that names the source more closely, then the one nearest to the conversation
-/// (conversation, project, always), then one that asks over one that allows. So an approval that is remembered for a
-/// conversation beats the question of a setting.
+/// A denial always wins. Of the other matching rules, those that describe the input and the tool most closely count.
+/// Among them, the one with the closer source wins, then the one nearest to the conversation (conversation, project,
+/// always), then a question over an approval. So an approval for a conversation takes precedence over a question in the
+/// settings.
 ///
-/// Of several commands in one the strictest verdict counts.
+/// For several commands in one call, the strictest verdict counts.
 public struct ApprovalPolicy: InputValue, OutputValue, Hashable {
     public var rules: [ApprovalRule]
-    /// What relative paths in rules and calls, and `~`, stand for.
+    /// The folders for relative paths in rules and calls, and for `~`.
     public var places: PathGlob.Places
 
-    /// What holds where no rule fits.
+    /// The mode for calls without a matching rule.
     public var mode: ToolMode
 
     public init(
@@ -36,8 +35,8 @@ public struct ApprovalPolicy: InputValue, OutputValue, Hashable {
 
     public var json: JSON { rules.json }
 
-    /// What the rules say of a call, with the one that says so; nil where none is about it. Who may do it is decided by the
-    /// grant of the caller.
+    /// The verdict of the rules for a call, with the deciding rule; nil if none matches. The caller's grant decides
+    /// whether the call may run.
     public func ruling(for request: ApprovalRequest) -> (verdict: ApprovalVerdict, rule: ApprovalRule)? {
         var doubt: ApprovalRule?
         for rule in rules where rule.verdict == .deny {
@@ -48,7 +47,7 @@ public struct ApprovalPolicy: InputValue, OutputValue, Hashable {
             }
         }
         if let doubt { return (.ask, doubt) }
-        // Of what cannot be read as commands, the whole.
+        // If the text cannot be read as commands, the whole of it.
         var parts: [[String]?] = [nil]
         if let text = request.command, case .plain(let commands) = ShellCommand(text), commands.count <= Self.mostParts
         {
@@ -56,15 +55,15 @@ public struct ApprovalPolicy: InputValue, OutputValue, Hashable {
         }
         let found = parts.map { rule(for: request, words: $0) }
         if let asking = found.lazy.compactMap(\.self).first(where: { $0.verdict == .ask }) { return (.ask, asking) }
-        // A rule for one of several commands says nothing of the others.
+        // A rule for one of several commands does not apply to the others.
         guard let first = found.first, let first, found.allSatisfy({ $0 != nil }) else { return nil }
         return (first.verdict, first)
     }
 
-    /// Nobody writes more commands into one; each is compared with each rule.
+    /// The limit of commands in one call, because each is compared with each rule.
     private static let mostParts = 100
 
-    /// - Parameter words: of several commands the one that is meant.
+    /// - Parameter words: the command to decide about, if there are several.
     private func rule(for request: ApprovalRequest, words: [String]?) -> ApprovalRule? {
         var best: ApprovalRule?
         for rule in rules where rule.verdict != .deny && rule.fit(request, words, in: places) != .no {
@@ -73,10 +72,10 @@ public struct ApprovalPolicy: InputValue, OutputValue, Hashable {
         return best
     }
 
-    /// Patterns for the files and folders that no tool of a source may open, or may only read, so that a denial holds for
-    /// whatever would come there.
+    /// Patterns for the files and folders that no tool of a source may open, or may only read, so that a denial applies
+    /// to every tool.
     ///
-    /// - Parameter tools: those of the source by which files are read and written.
+    /// - Parameter tools: the tools of the source that read and write files.
     public func deniedPaths(of source: String, _ tools: [ToolDescription]) -> DeniedPaths {
         var denied = DeniedPaths()
         for rule in rules where rule.verdict == .deny && rule.source.map({ Glob.matchesWide($0, source) }) != false {

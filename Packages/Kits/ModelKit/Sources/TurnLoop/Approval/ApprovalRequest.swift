@@ -1,19 +1,19 @@
 public import Capabilities
 import JSON
 
-/// What somebody is asked to agree to.
+/// A call that needs approval.
 public struct ApprovalRequest: Sendable, Hashable {
-    /// As the model wrote it.
+    /// The call as the model wrote it.
     public var call: ToolCall
-    /// What the source calls the tool.
+    /// The source's own name for the tool.
     public var tool: String
     public var source: String
     public var effect: Effect
-    /// Whether it reaches others than this machine, or costs something.
+    /// Whether it sends data to other machines or costs something.
     public var sends: Bool
-    /// What the tool says of itself.
+    /// The summary of the tool.
     public var summary: String
-    /// What it would reach, as far as its source can tell.
+    /// What the call would reach, as far as its source knows.
     public var reach: ToolReach
 
     public init(
@@ -29,33 +29,33 @@ public struct ApprovalRequest: Sendable, Hashable {
         self.reach = reach
     }
 
-    /// What a grant decides about.
+    /// The request for a grant.
     ///
     /// - Parameters:
-    ///   - mode: how far the model goes where no rule says anything else; nil where it is asked about in any case.
-    ///   - ruling: what the rules of the person say; nil where none is about it.
+    ///   - mode: the mode for calls without a rule; nil if the user is asked in any case.
+    ///   - ruling: the verdict of the user's rules; nil if none matches.
     public func use(in mode: ToolMode?, ruling: ApprovalVerdict?) -> ToolUse {
         ToolUse(tool, of: source, effect, sends: sends, reach: reach, mode: mode, ruling: ruling)
     }
 
-    /// What an answer that counts for longer would be about: the tool, or a pattern for commands. Nil where none can.
+    /// What a lasting answer would be about: the tool, or a pattern for commands. Nil if none is possible.
     public var remembers: String? {
         rule(.allow, lasting: .conversation).map { $0.arguments["/command"] ?? tool }
     }
 
-    /// The command for a shell in it, if it is one.
+    /// The shell command in it, if there is one.
     var command: String? {
         if let command = reach.command { return command.text }
         return JSONPointer.commandNames.lazy.compactMap { call.input[$0]?.string }.first
     }
 
-    /// The rule that remembers an answer: for this tool, or for this program where the tool runs commands. Nil for one that
-    /// counts once, and where a rule would say more than was asked.
+    /// The rule that remembers an answer: for this tool, or for this program if the tool runs commands. Nil for an
+    /// answer that applies once, and if a rule would cover more than was asked.
     public func rule(_ verdict: ApprovalVerdict, lasting scope: ApprovalScope) -> ApprovalRule? {
         guard scope != .once else { return nil }
         var rule = ApprovalRule(verdict, tool: Glob.escape(tool), source: Glob.escape(source), scope: scope)
         if let command = reach.command {
-            // Outside of a sandbox no rule would allow it.
+            // Outside of a sandbox, no rule would allow it.
             guard command.isSandboxed || verdict != .allow,
                 let pattern = CommandPattern(remembering: command.text)?.text
             else { return nil }
@@ -65,12 +65,12 @@ public struct ApprovalRequest: Sendable, Hashable {
     }
 }
 
-/// What a person says to a request.
+/// The user's answer to an approval request.
 public struct ApprovalAnswer: Sendable, Hashable {
     public var isAllowed: Bool
-    /// For how long it counts.
+    /// How long it applies.
     public var scope: ApprovalScope
-    /// What the model is told of why not.
+    /// The reason for a denial, for the model.
     public var reason: String?
 
     public init(isAllowed: Bool, scope: ApprovalScope = .once, reason: String? = nil) {
@@ -80,17 +80,17 @@ public struct ApprovalAnswer: Sendable, Hashable {
     }
 }
 
-/// What was decided about a call, and by whom.
+/// The decision about a call, and who made it.
 public struct ApprovalDecision: Sendable, Hashable {
     public var isAllowed: Bool
     public var by: Origin
 
     public enum Origin: Sendable, Hashable {
         case rule(ApprovalRule)
-        /// What holds for all tools of this effect.
+        /// The default for all tools of this effect.
         case effect
         case person
-        /// It had to be asked, and nobody was there.
+        /// An answer was needed, but nobody could give it.
         case nobody
     }
 
@@ -100,19 +100,19 @@ public struct ApprovalDecision: Sendable, Hashable {
     }
 }
 
-/// For how long an approval counts.
+/// How long an approval applies.
 public enum ApprovalScope: String, Choice, Hashable {
     case once, conversation, project, always
 }
 
-/// What somebody can say to a request, and what each of it means.
+/// The choices for an approval request, and their meanings.
 public struct ApprovalChoices: Sendable {
     private let scopes: [ApprovalScope]
     public let words: [String]
 
     /// - Parameters:
-    ///   - remembered: what an answer that counts for longer would be about; nil where none can.
-    ///   - lasting: for how long an answer can count, with the words for that.
+    ///   - remembered: what a lasting answer would be about; nil if none is possible.
+    ///   - lasting: the possible scopes of an answer, with their words.
     public init(of tool: String, remembering remembered: String?, _ lasting: [(scope: ApprovalScope, words: String)]) {
         let offered = remembered == nil ? [] : lasting
         let object = remembered.flatMap { $0 == tool ? nil : ", '\(PlainText.escape($0))'" } ?? ""
@@ -120,7 +120,7 @@ public struct ApprovalChoices: Sendable {
         words = ["Yes, this once"] + offered.map { "Yes\(object), \($0.words)" } + ["No", "No, and say why"]
     }
 
-    /// What was chosen; `reason` is asked for where somebody wants to give one.
+    /// The answer for a choice. `reason` is called if the user wants to give one.
     public func answer(_ index: Int, reason: () async throws -> String) async throws -> ApprovalAnswer {
         if scopes.indices.contains(index) { return ApprovalAnswer(isAllowed: true, scope: scopes[index]) }
         return ApprovalAnswer(isAllowed: false, reason: index == scopes.count ? nil : try await reason())
@@ -128,8 +128,8 @@ public struct ApprovalChoices: Sendable {
 }
 
 extension ToolReach {
-    /// What somebody has to see before they agree: what would be changed, a command with what no sandbox keeps it from,
-    /// or else the whole input.
+    /// What the user must see before approving: the changes, a command with what no sandbox prevents, or else the whole
+    /// input.
     public func preview(of call: ToolCall) -> String {
         var lines = [diff.map(CallText.shown) ?? call.preview]
         if let caution = command?.caution { lines.append("(\(PlainText.escape(caution)))") }

@@ -1,21 +1,21 @@
 public import Capabilities
 public import JSON
 
-/// What is decided beforehand for the calls that it fits.
+/// A decision in advance about matching calls.
 ///
 ///     {"verdict": "allow", "tool": "read_*", "source": "files", "arguments": {"/path": "/srv/notes/**"}}
 ///
-/// In patterns `*` stands for anything but `/`, `**` for anything at all, `?` for one character, and `\` takes the
-/// meaning from the next. A denial of a path holds for every spelling of it, for what leads there, for what lies beneath,
-/// and for every tool of the workspace that would come there. Commands are compared word by word; one that does more than
-/// name programs and their arguments is allowed by no such rule, and none is outside of a sandbox.
+/// In patterns, `*` stands for anything but `/`, `**` for anything, `?` for one character, and `\` escapes the next
+/// character. A denial of a path applies to every spelling of it, to links that lead there, to everything beneath, and
+/// to every tool of the workspace. Commands are compared word by word. No such rule allows a command that does more
+/// than name programs and their arguments, or one outside of a sandbox.
 public struct ApprovalRule: InputValue, OutputValue, Hashable {
     public var verdict: ApprovalVerdict
-    /// Which tools, by the name that their source gives them.
+    /// A pattern for tools, by the name that their source uses.
     public var tool: String
-    /// Which sources; any when nil.
+    /// A pattern for sources; any when nil.
     public var source: String?
-    /// Patterns for values of the input, by JSON pointer. All of them have to fit.
+    /// Patterns for input values, by JSON pointer. All of them must match.
     public var arguments: [String: String]
     public var scope: ApprovalScope
 
@@ -31,14 +31,14 @@ public struct ApprovalRule: InputValue, OutputValue, Hashable {
     }
 
     public static let schema = Schema.record([
-        .init("verdict", "What happens to the calls", ApprovalVerdict.schema),
-        .init("tool", "Pattern for the tool's name; any when absent", .optional(.string)),
-        .init("source", "Pattern for who offers it; any when absent", .optional(.string)),
+        .init("verdict", "What happens to matching calls", ApprovalVerdict.schema),
+        .init("tool", "Pattern for the tool's name; any if absent", .optional(.string)),
+        .init("source", "Pattern for the tool's source; any if absent", .optional(.string)),
         .init(
-            "arguments", "Patterns for values of the input, by JSON pointer", .optional(.map(.string)),
+            "arguments", "Patterns for input values, by JSON pointer", .optional(.map(.string)),
             keywords: ["propertyNames": ["pattern": "^(/|$)"]]),
         .init(
-            "scope", "For how long it counts; always when absent", .optional(ApprovalScope.schema),
+            "scope", "How long it applies; always if absent", .optional(ApprovalScope.schema),
             keywords: ["enum": .array(ApprovalScope.allCases.filter { $0 != .once }.map(\.json))]),
     ])
 
@@ -55,9 +55,9 @@ public struct ApprovalRule: InputValue, OutputValue, Hashable {
             verdict, tool: try member("tool", String.self) ?? "*", source: try member("source", String.self),
             arguments: try member("arguments", [String: String].self) ?? [:],
             scope: try member("scope", ApprovalScope.self) ?? .always)
-        if scope == .once { throw ValueError("cannot be 'once': such an answer is not kept", at: ["scope"]) }
+        if scope == .once { throw ValueError("cannot be 'once': such an answer is not stored", at: ["scope"]) }
         for pointer in arguments.keys where !JSONPointer.isValid(pointer) {
-            throw ValueError("is no JSON pointer; it begins with '/', as in '/path'", at: ["arguments", pointer])
+            throw ValueError("is not a JSON pointer; it begins with '/', as in '/path'", at: ["arguments", pointer])
         }
     }
 
@@ -71,13 +71,13 @@ public struct ApprovalRule: InputValue, OutputValue, Hashable {
 }
 
 extension ApprovalRule {
-    /// Longer values are not compared: they fit whatever asks or denies, and nothing that allows.
+    /// Longer values are not compared: they match every rule that asks or denies, and none that allows.
     static let longestValue = 65_536
 
-    /// Whether this speaks of a call. What denies or asks also does where a value is another spelling of what it names,
-    /// or leads there; what allows only where nothing about the call is left open.
+    /// Whether the rule matches a call. A rule that denies or asks also matches other spellings of its value, and links
+    /// that lead there. A rule that allows matches only if the call is unambiguous.
     ///
-    /// - Parameter words: of several commands the one that is meant; nil for all of the call.
+    /// - Parameter words: the command to match, if there are several; nil for the whole call.
     func fit(_ request: ApprovalRequest, _ words: [String]? = nil, in places: PathGlob.Places) -> CommandFit {
         guard matches(tool, request.tool), source.map({ matches($0, request.source) }) != false else { return .no }
         // Outside of a sandbox, rules allow no command.
@@ -85,8 +85,8 @@ extension ApprovalRule {
         return arguments.map { pointer, pattern in fit(request, words, at: pointer, pattern, places) }.min() ?? .yes
     }
 
-    /// Why no command is allowed by a rule that allows commands, such as one from before these were compared word by word;
-    /// nil where some can be, and for all other rules.
+    /// Why a rule that allows commands has no effect, such as one from before commands were compared word by word; nil
+    /// if it can have one, and for all other rules.
     public var emptiness: String? {
         guard verdict == .allow else { return nil }
         for (pointer, pattern) in arguments.sorted(by: { $0.key < $1.key }) where JSONPointer.namesCommand(pointer) {
@@ -94,17 +94,17 @@ extension ApprovalRule {
             if let word = words.first(where: {
                 $0.allSatisfy("&|;<>".contains) || $0.contains("$(") || $0.contains("`")
             }) {
-                return "allows nothing: commands are compared word by word, and \(word) is none"
+                return "allows nothing: commands are compared word by word, and \(word) is not a word"
             }
             if CommandReach.runsOthers(words) {
                 return
-                    "allows nothing: \(words.first ?? "it") runs other programs, or writes, and is asked about each time"
+                    "allows nothing: \(words.first ?? "it") runs other programs or writes, so you are asked each time"
             }
         }
         return nil
     }
 
-    /// A star in what denies or asks is any name, whatever is in that.
+    /// In a rule that denies or asks, a star matches any name.
     private func matches(_ pattern: String, _ name: String) -> Bool {
         verdict == .allow ? Glob.matches(pattern, name) : Glob.matchesWide(pattern, name)
     }
@@ -131,7 +131,7 @@ extension ApprovalRule {
     ) -> CommandFit {
         if text.utf8.count > Self.longestValue { return verdict == .allow ? .no : .yes }
         if JSONPointer.namesCommand(pointer) {
-            // Those of another member say nothing of this one.
+            // Patterns for another member do not apply to this one.
             let words = text == request.command ? words : nil
             let commands = CommandPattern(pattern)
             if verdict == .allow { return allows(words, text, request, commands) ? .yes : .no }
@@ -153,7 +153,7 @@ extension ApprovalRule {
             guard case .plain(let all) = ShellCommand(text) else { return false }
             parts = all
         }
-        // What a relative path names depends on the folder.
+        // The meaning of a relative path depends on the folder.
         let folder = request.call.input["folder"]?.string ?? ""
         let isElsewhere = !["", "."].contains(folder)
         return parts.allSatisfy { words in
@@ -165,7 +165,7 @@ extension ApprovalRule {
     private func allows(
         _ text: String, _ request: ApprovalRequest, at pointer: String, _ pattern: String, _ places: PathGlob.Places
     ) -> Bool {
-        // A pattern of a folder would otherwise allow what lies outside of it.
+        // Otherwise a folder pattern would allow what lies outside of it.
         if text.split(separator: "/").contains(".."), text != pattern { return false }
         guard JSONPointer.namesPath(pointer) else { return Glob.matches(pattern, text) }
         let paths = PathGlob(pattern, in: places)
@@ -180,12 +180,12 @@ extension ApprovalRule {
 }
 
 extension JSONPointer {
-    /// Whether what it names is a command for a shell, by which name tools take one.
+    /// Whether it names a shell command, by the names that tools use.
     static func namesCommand(_ pointer: String) -> Bool { commandNames.contains(String(lastName(of: pointer))) }
 
     static let commandNames = ["command", "cmd", "script"]
 
-    /// Whether what it names is a file or a folder.
+    /// Whether it names a file or a folder.
     static func namesPath(_ pointer: String) -> Bool {
         let name = lastName(of: pointer)
         return ["path", "file", "folder", "dir", "directory", "filename", "cwd"].contains(name)
@@ -215,7 +215,7 @@ enum JSONPointer {
         return json[index]
     }
 
-    /// "~1" stands for "/" and "~0" for "~", and are undone in this order.
+    /// "~1" stands for "/" and "~0" for "~"; they are replaced in this order.
     private static func unescaped(_ token: Substring) -> String {
         guard token.contains("~") else { return String(token) }
         var name = ""

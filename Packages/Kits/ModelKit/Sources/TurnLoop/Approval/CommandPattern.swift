@@ -2,7 +2,7 @@ import Capabilities
 
 /// A pattern for commands, word by word: `git status`, `swift *`, `npm run test*`.
 ///
-/// `*` stands for anything within a word, and at the end for more words too.
+/// `*` stands for anything within a word, and at the end also for more words.
 struct CommandPattern {
     let text: String
     private let words: [String]
@@ -14,7 +14,7 @@ struct CommandPattern {
         takesMore = words.last.map { $0.hasSuffix("*") && !$0.hasSuffix("\\*") } ?? true
     }
 
-    /// Whether it speaks of nothing but one program with these words.
+    /// Whether it names exactly one program with these words.
     func fits(_ given: some Collection<String>) -> Bool {
         var rest = given[...]
         for (index, word) in words.enumerated() {
@@ -24,34 +24,34 @@ struct CommandPattern {
         return rest.isEmpty || takesMore
     }
 
-    /// How surely a denial or a question concerns a text for a shell.
+    /// How certainly a denial or a question applies to a shell text.
     func concerns(_ text: String) -> CommandFit {
         if case .plain(let parts) = ShellCommand(text) { return parts.map(concerns).max() ?? .no }
-        // What could not be read may be anything.
+        // Unreadable text may be any command.
         return max(mentioned(in: ShellCommand.words(in: text)), .perhaps)
     }
 
-    /// The same of one command. What runs others may run what it names, and what it does not show.
+    /// The same for one command. A program that runs others may run what it names, and what it does not show.
     func concerns(_ given: [String]) -> CommandFit {
         if fits(given) || byName.fits(Self.named(given)) { return .yes }
         let mentioned = mentioned(in: given.flatMap(ShellCommand.words))
         return CommandReach.runsOthers(given) ? max(mentioned, .perhaps) : min(mentioned, .perhaps)
     }
 
-    /// A pattern by which an answer about a command is remembered: its program, and what that is told to do. Nil where that
-    /// would say more than was asked.
+    /// The pattern that remembers an answer about a command: its program and its subcommand. Nil if that would cover
+    /// more than was asked.
     init?(remembering command: String) {
         guard case .plain(let parts) = ShellCommand(command), parts.count == 1, let words = parts.first,
             CommandReach.canBeRemembered(words)
         else { return nil }
-        // The second word of `git log -3` or `swift build` is what the program is to do.
+        // The second word of `git log -3` or `swift build` is the subcommand.
         let order = words.dropFirst().first ?? ""
         let isOrder = !order.isEmpty && !order.hasPrefix("-") && order.allSatisfy { $0 == "-" || "a"..."z" ~= $0 }
         if CommandReach.needsOrder(words[0]), !isOrder { return nil }
         self.init((words.prefix(isOrder ? 2 : 1).map(Glob.escape) + ["*"]).joined(separator: " "))
     }
 
-    /// Whether the words that it speaks of stand anywhere. With options between them it may still be meant.
+    /// Whether its words occur anywhere. With options between them it may still apply.
     private func mentioned(in loose: [String]) -> CommandFit {
         let pattern = byName
         guard let program = pattern.words.first else { return .yes }
@@ -60,7 +60,7 @@ struct CommandPattern {
         var count = 0
         for start in loose.indices where Self.matches(program, Self.named([loose[start]])[0]) {
             count += 1
-            // A text that names it so often wants to take long.
+            // A text that repeats it this often is meant to take long.
             if count > 100 { return max(best, .perhaps) }
             let following = Array(loose[start...])
             if pattern.fits(Self.named(Array(following.prefix(pattern.words.count)))) { return .yes }
@@ -75,33 +75,33 @@ struct CommandPattern {
         return best
     }
 
-    /// The same about the program wherever it lies.
+    /// The same pattern with only the program's name, for any location of the program.
     private var byName: CommandPattern {
         guard let first = words.first, first.contains("/") else { return self }
         return CommandPattern(Self.named(words).joined(separator: " "))
     }
 
-    /// A program by its name alone, wherever it lies.
+    /// A program by its name alone, at any location.
     private static func named(_ words: [String]) -> [String] {
         guard let first = words.first, let name = first.split(separator: "/").last else { return words }
         return [String(name)] + words.dropFirst()
     }
 
-    /// A slash is nothing special in a command.
+    /// A slash has no special meaning in a command.
     private static func matches(_ pattern: String, _ word: String) -> Bool {
         Glob.matchesWide(pattern, word)
     }
 }
 
-/// How surely a rule speaks of a command.
+/// How certainly a rule applies to a command.
 enum CommandFit: Comparable {
     case no, perhaps, yes
 }
 
-/// What programs can do beside what they are called for.
+/// What programs can do besides their purpose.
 enum CommandReach {
-    /// Whether a program, called like this, runs others or writes what its name does not say. No rule about commands
-    /// allows it: who allows `find *` thinks of what it finds.
+    /// Whether a program with these arguments runs others or writes unexpectedly. No command rule allows it: an
+    /// approval of `find *` is meant for finding.
     static func runsOthers(_ words: [String]) -> Bool {
         guard let first = words.first else { return false }
         let (name, arguments) = (name(of: first), words.dropFirst())
@@ -112,17 +112,17 @@ enum CommandReach {
     private static func runsOthers(_ program: String, _ arguments: ArraySlice<String>) -> Bool {
         if carriers.contains(program) { return true }
         if let orders = orders[program], arguments.contains(where: orders.contains) { return true }
-        // Who allows `rm *` does not think of the whole folder.
+        // An approval of `rm *` is not meant for the whole folder.
         if changing.contains(program), arguments.contains(where: isWholeFolder) { return true }
-        // The second is written.
+        // The second argument is written.
         if copying.contains(program), arguments.count(where: { !$0.hasPrefix("-") }) > 1 { return true }
         guard let options = options[program] else { return false }
-        // Without a hyphen, as of old.
+        // The old form without a hyphen.
         let old = program == "tar" ? arguments.first.map { ["-" + $0] } ?? [] : []
         return (arguments + old).contains { word in options.contains { isOption(word, $0) } }
     }
 
-    /// Whether a word is an option: a letter among others, or a long one that may be shortened.
+    /// Whether a word is this option: a letter among others, or a long one that may be abbreviated.
     private static func isOption(_ word: String, _ option: String) -> Bool {
         if option.hasPrefix("--") {
             let name = word.prefix { $0 != "=" }
@@ -132,14 +132,14 @@ enum CommandReach {
         return option.utf8.count == 2 ? word.dropFirst().contains(option.dropFirst()) : word.hasPrefix(option)
     }
 
-    /// Whether an answer about a program may be remembered by its name and what it is to do.
+    /// Whether an answer about a program may be remembered by its name and subcommand.
     static func canBeRemembered(_ words: [String]) -> Bool {
         guard let first = words.first, !first.contains("/"), !runsOthers(words) else { return false }
         if interpreters.contains(unversioned(name(of: first))) { return false }
         return !orderly.contains(first) || !words.dropFirst().prefix(2).contains(where: running.contains)
     }
 
-    /// Whether the first argument, and not the program, says what is done.
+    /// Whether the first argument determines what the program does.
     static func needsOrder(_ program: String) -> Bool { orderly.contains(program) }
 
     private static func name(of program: String) -> String { program.split(separator: "/").last.map(String.init) ?? "" }
@@ -154,7 +154,7 @@ enum CommandReach {
         Set(words.split(whereSeparator: \.isWhitespace).map(String.init))
     }
 
-    /// They take programs for arguments, or text that is one, or write what they are given.
+    /// These run programs or code given as arguments, or write their input.
     private static let carriers = set(
         """
         env sudo doas su nice ionice nohup timeout setsid stdbuf unbuffer watch xargs parallel time flock script chroot
@@ -166,22 +166,22 @@ enum CommandReach {
 
     private static let copying = set("uniq xxd")
 
-    /// They remove or change what they are given, with all that is in it.
+    /// These remove or change their arguments with everything in them.
     private static let changing = set("rm rmdir shred chmod chown chgrp mv truncate")
 
-    /// Whether a path is a root, the present folder or one above it: it is made of dots and slashes.
+    /// Whether a path is a root, the current folder or one above it: it consists of dots and slashes.
     private static func isWholeFolder(_ word: String) -> Bool {
         !word.isEmpty && word.utf8.allSatisfy { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ".") }
     }
 
-    /// Orders by which they run others.
+    /// Subcommands that run other programs.
     private static let orders: [String: Set<String>] = [
         "git": set(
             "foreach bisect difftool mergetool filter-branch archive rebase send-email instaweb daemon config alias"),
         "docker": set("run exec"), "podman": set("run exec"), "kubectl": set("exec run"),
     ]
 
-    /// Options by which others do the like.
+    /// Options that run other programs.
     private static let options: [String: [String]] = [
         "find": ["-exec", "-ok", "-delete", "-fprint", "-fls"], "fd": ["-x", "-X", "--exec"],
         "fdfind": ["-x", "-X", "--exec"],
@@ -209,18 +209,18 @@ enum CommandReach {
         "go": ["-exec", "-toolexec"],
     ]
 
-    /// They do what their first argument says.
+    /// Programs whose first argument is a subcommand.
     private static let orderly = set(
         """
         git docker podman kubectl npm pnpm yarn cargo go swift uv pip pip3 apt apt-get dnf brew systemctl gh glab make just
         gradle mvn dotnet terraform aws
         """)
 
-    /// To allow these orders is to allow whatever follows.
+    /// Approving these subcommands would approve whatever follows.
     private static let running = set(
         "run exec x dlx foreach bisect rebase difftool generate tool submodule eval script")
 
-    /// To allow them is to allow everything.
+    /// Approving these programs would approve everything.
     private static let interpreters = set(
         """
         python perl ruby node nodejs ts-node tsx deno bun php lua npx uvx pipx bunx pnpx java osascript pwsh R Rscript

@@ -2,7 +2,7 @@ public import Capabilities
 public import JSON
 import Synchronization
 
-/// The rules of a folder, whoever was asked in it: one record for all that let models work there.
+/// The rules of a folder, from one record for all features that let models work there.
 public struct FolderApprovals: Sendable {
     private let folders: any FolderRules
 
@@ -10,19 +10,19 @@ public struct FolderApprovals: Sendable {
         self.folders = folders
     }
 
-    /// What holds in a folder. What cannot be read denies, since it may have been a denial, and that is told.
+    /// The rules of a folder. An unreadable record denies everything, because it may contain denials, and is reported.
     public func rules(in folder: String, telling tell: (String) -> Void) -> [ApprovalRule] {
         let record: FolderRecord
         do { record = try folders.record(of: folder) } catch {
-            tell("what was decided in this folder could not be read, so no tool is used: \(AnyFailure(error).message)")
+            tell("the rules of this folder could not be read, so no tool is used: \(AnyFailure(error).message)")
             return [ApprovalRule(.deny, scope: .project)]
         }
         return record.rules.map { json in
-            ApprovalRule.remembered(json, .project) { tell("\($0); 'martlet chat disallow' takes it back") }
+            ApprovalRule.remembered(json, .project) { tell("\($0); 'martlet chat disallow' removes it") }
         }
     }
 
-    /// Adds one rule, in the place of another for the same calls: who says something else later means that.
+    /// Adds a rule and replaces an earlier one for the same calls.
     public func remember(_ rule: ApprovalRule, in folder: String) async throws {
         var rule = rule
         rule.scope = .project
@@ -32,10 +32,10 @@ public struct FolderApprovals: Sendable {
         }
     }
 
-    /// Takes in rules that were kept elsewhere before. Whoever calls this removes them there afterwards, so that nothing is
-    /// lost in between, and doing it twice changes nothing.
+    /// Adopts rules that were stored elsewhere. The caller removes them there afterwards, so that nothing is lost in
+    /// between. Doing it twice changes nothing.
     ///
-    /// An allowance that would allow nothing any more is asked about from now on, which is told.
+    /// An allow rule that has no effect any more becomes a question, which is reported.
     public func adopt(_ rules: [JSON], in folder: String, telling tell: (String) -> Void) async throws {
         guard !rules.isEmpty else { return }
         var adopted: [JSON] = []
@@ -47,8 +47,8 @@ public struct FolderApprovals: Sendable {
             rule.verdict = .ask
             adopted.append(rule.json)
             tell(
-                "the rule of this folder for '\(PlainText.escape(rule.tool))' \(PlainText.escape(emptiness)); from now on you "
-                    + "are asked")
+                "the rule of this folder for '\(PlainText.escape(rule.tool))' \(PlainText.escape(emptiness)); you will be "
+                    + "asked from now on")
         }
         try await folders.change(folder) { [adopted] record in
             record.rules += adopted.filter { !record.rules.contains($0) }
@@ -57,11 +57,11 @@ public struct FolderApprovals: Sendable {
 }
 
 extension ApprovalRule {
-    /// A rule that was kept. What cannot be read any more denies, since it may have been a denial.
+    /// Reads a stored rule. An unreadable rule denies, because it may have been a denial.
     ///
     /// - Parameters:
-    ///   - scope: that of the place where it was kept, whatever it says itself.
-    ///   - tell: is given why it denies.
+    ///   - scope: the scope of the place where it is stored, whatever the rule contains.
+    ///   - tell: receives the reason for a denial.
     public static func remembered(_ json: JSON, _ scope: ApprovalScope, telling tell: (String) -> Void) -> ApprovalRule
     {
         do throws(ValueError) {
@@ -72,8 +72,7 @@ extension ApprovalRule {
             let tool = json["tool"]?.string
             let what = tool.map { "'\(PlainText.escape($0))' is" } ?? "all tools are"
             tell(
-                "\(what) denied, as a rule that was remembered for this \(scope.rawValue) cannot be read (it"
-                    + " \(error.message))")
+                "\(what) denied, because a rule stored for this \(scope.rawValue) cannot be read (it \(error.message))")
             return ApprovalRule(.deny, tool: tool ?? "*", scope: scope)
         }
     }
@@ -89,7 +88,8 @@ extension ApprovalRule {
 }
 
 extension SettingsWriter {
-    /// Takes a rule out of a list in the person's own settings. Throws where it stands elsewhere, such as in a project's.
+    /// Removes a rule from a list in the user's own settings. Throws if it is elsewhere, such as in a project's
+    /// settings.
     public func remove(_ rule: KeptRule, from key: [String]) async throws {
         let isFound = Mutex(false)
         try await edit { own in
@@ -104,11 +104,11 @@ extension SettingsWriter {
     }
 }
 
-/// A rule that is not the person's own.
+/// A rule that is not in the user's own settings.
 private struct ForeignRule: Failure {
     let key: String
     var code: String { "rules.foreign" }
     var message: String {
-        "this rule does not stand in your own settings; 'martlet config get \(key)' says which file has it"
+        "this rule is not in your own settings; 'martlet config get \(key)' shows which file contains it"
     }
 }

@@ -1,10 +1,11 @@
 import Capabilities
 
-/// A command for a shell, as far as it consists of plain words: what may hold anything else is not guessed at.
+/// A shell command, as far as it consists of plain words. Anything else is not interpreted.
 enum ShellCommand: Equatable {
     /// Programs with their arguments, joined by `&&`, `||`, `;`, `|` or a line break.
     case plain([[String]])
-    /// One with assignments, redirections, expansions, patterns, functions, words of the shell, or what nobody could read.
+    /// A text with assignments, redirections, expansions, patterns, functions or shell keywords, or one that cannot be
+    /// read.
     case opaque
 
     init(_ text: String) {
@@ -13,7 +14,8 @@ enum ShellCommand: Equatable {
         self = !parts.isEmpty && parts.allSatisfy(Self.isPlain) ? .plain(parts) : .opaque
     }
 
-    /// Whether the first word names a program, and nothing that the shell sets or obeys itself, and all can be read.
+    /// Whether the whole text can be read and its first word names a program, and not something that the shell handles
+    /// itself.
     private static func isPlain(_ words: [String]) -> Bool {
         guard let first = words.first, !first.isEmpty, !first.contains("="), !reserved.contains(first) else {
             return false
@@ -26,8 +28,7 @@ enum ShellCommand: Equatable {
         "select", "time", "coproc", "[[", "]]", "!", "{", "}",
     ]
 
-    /// Every word that stands in a text, whatever the shell would make of it: what is quoted and escaped is taken for the
-    /// letters that it hides.
+    /// Every word in a text, whatever the shell would make of it. Quotes and escapes are removed.
     static func words(in text: String) -> [String] {
         var words: [String] = []
         var word = ""
@@ -45,7 +46,7 @@ enum ShellCommand: Equatable {
     }
 }
 
-/// Reads plain words and the few signs between commands.
+/// Reads plain words and the operators between commands.
 private struct Parser {
     private let scalars: [Unicode.Scalar]
     private var next = 0
@@ -65,7 +66,7 @@ private struct Parser {
             case " ", "\t": next += 1
             case "\n", ";":
                 next += 1
-                // A command may end so, and lines may be empty.
+                // A command may end here, and lines may be empty.
                 if words.isEmpty, scalar == ";" { return false }
                 end()
             case "|", "&":
@@ -73,7 +74,7 @@ private struct Parser {
                 guard !words.isEmpty, count == 2 || (count == 1 && scalar == "|") else { return false }
                 next += count
                 end()
-                // What comes next is a command, also on the next line, and what is joined is not nothing.
+                // A command must follow, possibly on the next line, and something must precede it.
                 while let space = current, " \t\n".unicodeScalars.contains(space) { next += 1 }
                 if current == nil { return false }
             default:

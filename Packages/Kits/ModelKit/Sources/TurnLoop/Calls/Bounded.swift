@@ -1,28 +1,28 @@
 import Synchronization
 
-/// How work ended that was waited for with a limit.
+/// How work with a time limit ended.
 enum Bounded<Value: Sendable>: Sendable {
     case ended(Result<Value, any Error>)
     case timedOut
-    /// The task that waited was cancelled.
+    /// The waiting task was cancelled.
     case stopped
 }
 
 /// Waits for work until it ends, its time is over, or the waiting task is cancelled.
 ///
-/// Work that does not listen to cancellation is left to itself then: a tool that hangs must not hold up the turn, nor a
-/// person who has pressed stop.
+/// Work that ignores cancellation is then abandoned: a hanging tool must not block the turn, or a user who has pressed
+/// stop.
 func bounded<Value: Sendable>(
     by limit: Duration?, on clock: any Clock<Duration>, _ work: @escaping @Sendable () async throws -> Value
 ) async -> Bounded<Value> {
     let first = First<Bounded<Value>>()
-    // Both tasks are cancelled below. A group would wait for work that never ends.
+    // Both tasks are cancelled below. A task group would wait for work that never ends.
     let worker = Task {
         do { first.settle(.ended(.success(try await work()))) } catch { first.settle(.ended(.failure(error))) }
     }
     let alarm = Task {
         guard let limit else { return }
-        // A sleep that is cut short means that the race is over.
+        // An interrupted sleep means that the race is over.
         do { try await clock.sleep(for: limit) } catch { return }
         first.settle(.timedOut)
     }
@@ -37,7 +37,7 @@ func bounded<Value: Sendable>(
     }
 }
 
-/// The first of several values; the later ones are dropped.
+/// The first of several values; later ones are dropped.
 private final class First<Value: Sendable>: Sendable {
     private enum State {
         case open
@@ -75,7 +75,7 @@ private final class First<Value: Sendable>: Sendable {
     }
 }
 
-/// Measures how long something takes, on a clock of any kind.
+/// Measures a duration, on any clock.
 func stopwatch<C: Clock<Duration>>(_ clock: C) -> @Sendable () -> Duration {
     let start = clock.now
     return { start.duration(to: clock.now) }

@@ -1,11 +1,11 @@
 import Capabilities
 
-/// Does the calls of answers, each after somebody agreed to it. It belongs to the task of its turn.
+/// Runs the calls of answers, each after approval. It belongs to the task of its turn.
 final class CallRun {
     let loop: TurnLoop
     let toolBox: ToolBox
     let sink: EventSink
-    /// Grows by what the person wants to be remembered.
+    /// Grows by the rules that the user wants to be remembered.
     var policy: ApprovalPolicy
     var entries: [Entry] = []
 
@@ -13,19 +13,19 @@ final class CallRun {
     var failed = 0
     /// Whether a call was denied only because nobody could approve it.
     var isUnapproved = false
-    /// Whether a call was denied because the answer that was given beforehand does not fit the question.
+    /// Whether a call was denied because the prepared answer does not match the question.
     var hasUnfitApproval = false
 
     struct Entry {
         var update: CallUpdate
         var tool: ToolBox.Tool?
-        /// What it reached when it was looked at, which is what is agreed to.
+        /// What the call reached when it was examined. The approval is for this.
         var reach = ToolReach()
-        /// How often it reached something else when it was to run.
+        /// How often it had another target when it was to run.
         var changes = 0
 
         var isAnswered: Bool { update.result != nil }
-        /// What only reads can run beside others of its kind.
+        /// Calls that only read can run in parallel.
         var runsAlone: Bool { tool?.description.effect != .reads }
     }
 
@@ -36,13 +36,13 @@ final class CallRun {
         self.sink = sink
     }
 
-    /// How often a call is looked at again because what it reaches has changed.
+    /// How often a call is examined again because its target has changed.
     static let mostChanges = 3
 
-    /// Does all calls of a message and gives one result for each, in their order.
+    /// Runs all calls of a message and returns one result for each, in their order.
     ///
-    /// Neighbours that only read run at the same time, and all others alone, in order, so that a call finds done what
-    /// stands before it. Each is approved right before it runs, when the person knows what came of the ones before.
+    /// Neighbouring calls that only read run in parallel. All others run alone and in order, so that each call sees the
+    /// effects of earlier ones. Each is approved right before it runs, when the results of earlier ones are known.
     func answer(_ message: Message) async throws -> [ToolResult] {
         try await begin(message)
         for (index, problem) in problems(in: message) { try await settle(index, problem) }
@@ -59,14 +59,14 @@ final class CallRun {
         return entries.compactMap(\.update.result)
     }
 
-    /// Answers all calls of a message with why they are not done.
+    /// Answers all calls of a message with the reason why they are not run.
     func turnDown(_ message: Message, _ words: String) async throws -> [ToolResult] {
         try await begin(message)
         for index in entries.indices { try await settle(index, words) }
         return entries.compactMap(\.update.result)
     }
 
-    /// Shows the calls that the server has done itself.
+    /// Shows the calls that the server ran.
     func show(doneBy message: Message) async throws {
         var results: [String: ToolResult] = [:]
         for case .result(let result) in message.parts { results[result.call] = result }
@@ -94,7 +94,7 @@ extension CallRun {
         try await sink.deliver(entries.map { .call($0.update) })
     }
 
-    /// What is known to be wrong with calls before any is done.
+    /// The problems that are known before any call runs.
     private func problems(in message: Message) -> [(Int, String)] {
         var malformed: [String: String] = [:]
         for case .malformedCall(let call) in message.parts { malformed[call.id] = call.reason }
@@ -115,7 +115,7 @@ extension CallRun {
 }
 
 extension CallRun {
-    /// Sees to it that somebody agrees to a call, or settles it.
+    /// Gets approval for a call, or settles it.
     func approve(_ index: Int) async throws {
         guard let tool = entries[index].tool else { return }
         var call = entries[index].update.call
@@ -124,7 +124,7 @@ extension CallRun {
         switch await bounded(by: limit(of: index), on: loop.clock, { [call] in try await tool.source.reach(of: call) })
         {
         case .ended(.success(let found)): reach = found
-        // Nobody is asked about what cannot be done.
+        // The user is not asked about an impossible call.
         case let end: return try await settle(index, unreachable: end)
         }
         entries[index].reach = reach
@@ -138,7 +138,7 @@ extension CallRun {
         let by = ruling.map { ApprovalDecision.Origin.rule($0.rule) } ?? .effect
         switch (Caller.current?.grant ?? .person).decide(.tool(use)) {
         case .allow where ruling == nil && !use.isWithinMode:
-            // The person has agreed to the bundle that says so.
+            // The user has approved the bundle that allows this call.
             let rule = ApprovalRule(
                 .allow, tool: Glob.escape(request.tool), source: Glob.escape(request.source), scope: .once)
             try await allow(index, by: .rule(rule))
@@ -150,14 +150,14 @@ extension CallRun {
 
     private func ask(_ index: Int, _ request: ApprovalRequest) async throws {
         guard let approve = loop.approve else { return try await denyUnapproved(index) }
-        // A question that does not go away when it is cancelled must not hold up who wants to stop.
+        // A question that ignores cancellation must not block a stop.
         switch await bounded(by: nil, on: loop.clock, { try await approve(request) }) {
         case .ended(.success(let answer)):
             if let rule = request.rule(answer.isAllowed ? .allow : .deny, lasting: answer.scope) {
                 policy.rules.append(rule)
                 try await sink.deliver([.remember(rule)])
             } else if answer.scope != .once {
-                try await sink.deliver([.notice("that holds for this call alone: no rule could say it of others")])
+                try await sink.deliver([.notice("this answer applies to this call only: no rule can cover others")])
             }
             if answer.isAllowed { return try await allow(index, by: .person) }
             try await deny(index, by: .person, CallWords.declined(answer.reason))
@@ -167,7 +167,7 @@ extension CallRun {
         case .ended(.failure(is CancellationError)), .stopped, .timedOut:
             try await settle(index, CallWords.stopped)
         case .ended(.failure(let error)):
-            // Nobody has decided, and the turn must not look as if all had gone well.
+            // Nobody has decided, so the turn must not look successful.
             let message = AnyFailure(error).message
             if (error as? InteractionError)?.isUnfit == true { hasUnfitApproval = true } else { isUnapproved = true }
             try await sink.deliver([.notice(message)])
@@ -193,7 +193,7 @@ extension CallRun {
 }
 
 extension CallRun {
-    /// Runs calls that were approved, some at a time, and settles each as soon as it has ended.
+    /// Runs approved calls, some in parallel, and settles each as soon as it has ended.
     func run(_ indices: [Int]) async throws {
         guard !indices.isEmpty, !Task.isCancelled else { return }
         try await withThrowingTaskGroup(of: (Int, Bounded<ToolResult>, Duration).self) { group in
@@ -230,7 +230,7 @@ extension CallRun {
         entries[index].tool?.description.limit ?? loop.limits.callTime
     }
 
-    /// Settles a call of which its source says that it cannot be done, in words of its own for the model.
+    /// Settles a call that its source considers impossible, with the source's message for the model.
     func settle(_ index: Int, unreachable end: Bounded<ToolReach>) async throws {
         switch end {
         case .ended(.failure(let error)) where !(error is CancellationError):
@@ -242,7 +242,7 @@ extension CallRun {
 
     private func settle(_ index: Int, _ end: Bounded<ToolResult>, after time: Duration) async throws {
         switch end {
-        // What was agreed to is not there any more. It has not run, and is asked about as it is now.
+        // The approved target has changed. The call has not run, and is asked about again.
         case .ended(.failure(is ToolReachChanged)) where entries[index].changes < Self.mostChanges:
             entries[index].changes += 1
             entries[index].update.state = .waiting
@@ -275,22 +275,22 @@ extension CallRun {
     }
 }
 
-/// Runs a tool as a model, which may do less than whoever asked the model.
+/// Runs a tool with the rights of a model, which may be less than those of its caller.
 private func asModel(_ run: () async throws -> ToolResult) async throws -> ToolResult {
     guard let caller = Caller.current else { return try await run() }
     try caller.grant.use()
     return try await Caller.$current.withValue(caller.narrowed(by: .model), operation: run)
 }
 
-/// What the model is told of calls that were not done or went wrong.
+/// The messages for the model about calls that were not run or failed.
 enum CallWords {
     static let stopped = "stopped by the person before it was done"
     static let brokenOff = "not done, because the answer that asked for it broke off"
-    static let refused = "not done, because the answer was held back by a filter"
+    static let refused = "not done, because a filter withheld the answer"
     static let nobody = "not done: nobody was there to approve this call"
-    static let forbidden = "not done: a rule of the person denies this call"
+    static let forbidden = "not done: a rule of the user denies this call"
     static let restless =
-        "not done: what it reaches was changed by somebody else each time it was agreed to; look at it again first"
+        "not done: its target was changed by another program after each approval; look at it again first"
     static let unknownEnd = "no result of this call is known: the program ended before it was done"
 
     static func rounds(_ limit: Int) -> String {
@@ -306,7 +306,7 @@ enum CallWords {
     }
 
     static func declined(_ reason: String?) -> String {
-        "not done: the person does not allow this call" + (reason.map { ": \(said($0))" } ?? "")
+        "not done: the user does not allow this call" + (reason.map { ": \(said($0))" } ?? "")
     }
 
     static func malformed(_ reason: String) -> String {
@@ -319,7 +319,7 @@ enum CallWords {
         "the tool could not be used: \(said(AnyFailure(error).message))"
     }
 
-    /// Words from elsewhere, short and harmless.
+    /// Text from elsewhere, shortened and escaped.
     private static func said(_ words: String) -> String {
         PlainText.escape(words.count > 500 ? words.prefix(500) + "…" : words)
     }

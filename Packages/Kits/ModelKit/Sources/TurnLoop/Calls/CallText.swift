@@ -2,20 +2,19 @@ public import Capabilities
 import JSON
 
 extension ToolCall {
-    /// What the call does, in a few words on one line: `read README.md`, `make test`.
+    /// What the call does, on one short line: `read README.md`, `make test`.
     public var headline: String { CallText(self).headline }
 
-    /// What somebody has to see before they agree: a command, the lines that change, or else the whole input. Nothing
-    /// of the input is left out but the end of a very long text, which is told.
+    /// What the user must see before approving: a command, the changed lines, or else the whole input. Only the end of
+    /// a very long text is left out, with a note.
     public var preview: String { CallText(self).preview }
 }
 
-/// Puts a call's input into words. The models' usual names for tools and their members are known; all others are shown
-/// as they are.
+/// Describes a call's input. The usual names of tools and members are known; all others are shown unchanged.
 struct CallText {
     private let call: ToolCall
 
-    /// How many lines of one text a preview has at most.
+    /// The maximum number of lines of one text in a preview.
     static let longestText = 200
     private static let longestObject = 80
 
@@ -40,7 +39,7 @@ struct CallText {
         return "\(verb) \(object)"
     }
 
-    /// What it is done to.
+    /// The object of the call.
     private var object: String? {
         if let pattern = call.input["pattern"]?.string {
             let place = call.input["path"]?.string.map { " in \(Self.line($0))" } ?? ""
@@ -52,7 +51,7 @@ struct CallText {
         return Self.objects.lazy.compactMap { call.input[$0]?.string }.first { !$0.isEmpty }.map(Self.line)
     }
 
-    /// The first line, not too long.
+    /// The first line, shortened.
     private static func line(_ text: String) -> String {
         let lines = text.split(whereSeparator: \.isNewline)
         let first = lines.first.map(String.init) ?? ""
@@ -71,7 +70,7 @@ struct CallText {
         }
         let path = take("path") ?? take("file_path")
         if let path { lines.append(path) }
-        // What is run is never cut.
+        // A command is never cut.
         if let command = take("command") { lines += Self.marked("$ ", command, limit: .max) }
         if let patch = take("patch") { lines += Self.marked("", patch) }
         lines += Self.change(&rest)
@@ -88,12 +87,12 @@ struct CallText {
         return PlainText.escapeLines(lines.joined(separator: "\n"))
     }
 
-    /// A diff, not too long.
+    /// A diff, shortened.
     static func shown(diff: String) -> String {
         PlainText.escapeLines(marked("", diff).joined(separator: "\n"))
     }
 
-    /// All elements in words, with what these do not say; nil where one of them is another thing.
+    /// All elements in words, with their other members; nil if one of them is something else.
     private static func list(
         _ elements: [JSON], _ words: (inout JSONObject) -> [String]
     ) -> [String]? {
@@ -108,7 +107,7 @@ struct CallText {
         return lines
     }
 
-    /// The lines that go and those that come in their place.
+    /// The removed and the added lines.
     private static func change(_ rest: inout JSONObject) -> [String] {
         for (old, new) in [("old_text", "new_text"), ("old_string", "new_string")] {
             guard let before = rest[old]?.string, let after = rest[new]?.string else { continue }

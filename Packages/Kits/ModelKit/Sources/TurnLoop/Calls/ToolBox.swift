@@ -1,13 +1,13 @@
 import Capabilities
 import JSON
 
-/// The tools of all sources under names that are clear and that every provider takes.
+/// The tools of all sources under unambiguous names that every provider accepts.
 struct ToolBox: Sendable {
     struct Tool: Sendable {
         let source: any ToolSource
-        /// As the source describes it.
+        /// The source's description.
         let description: ToolDescription
-        /// What the model calls it.
+        /// The name for the model.
         let name: String
     }
 
@@ -15,7 +15,7 @@ struct ToolBox: Sendable {
     private var tools: [Tool] = []
     private var places: [String: Int] = [:]
 
-    /// As the model is given them.
+    /// The description for the model.
     var descriptions: [ToolDescription] {
         tools.map { tool in
             var description = tool.description
@@ -34,7 +34,7 @@ struct ToolBox: Sendable {
             : "there is no tool \(wanted)\(Suggestion.text(for: name, among: names))"
     }
 
-    /// Asks all sources at once; one that does not answer is named in a notice, and the others are used.
+    /// Asks all sources in parallel. Sources that do not answer are named in a notice, and the others are used.
     static func open(
         _ sources: [any ToolSource], limit: Duration, clock: any Clock<Duration>
     ) async -> ToolBox {
@@ -50,17 +50,17 @@ struct ToolBox: Sendable {
             case .ended(.success(let tools))?:
                 for tool in tools { box.add(tool, of: source) }
             case .ended(.failure(let error))?:
-                box.notices.append("the tools of '\(source.name)' are left out: \(AnyFailure(error).message)")
+                box.notices.append("the tools of '\(source.name)' are not available: \(AnyFailure(error).message)")
             case .timedOut?:
                 box.notices.append(
-                    "the tools of '\(source.name)' are left out: it did not answer within \(limit.words)")
+                    "the tools of '\(source.name)' are not available: the source did not answer within \(limit.words)")
             case .stopped?, nil: break
             }
         }
         return box
     }
 
-    /// The first to bring a name keeps it; the next is called after its source.
+    /// The first tool with a name keeps it; the next one is prefixed with its source.
     private mutating func add(_ tool: ToolDescription, of source: any ToolSource) {
         var name = Self.plain(tool.name)
         if places[name] != nil { name = Self.plain("\(source.name)_\(tool.name)") }
@@ -74,7 +74,7 @@ struct ToolBox: Sendable {
         tools.append(Tool(source: source, description: tool, name: name))
     }
 
-    /// Providers take up to 64 letters, digits, `_` and `-`.
+    /// Providers accept up to 64 letters, digits, `_` and `-`.
     private static func plain(_ name: String) -> String {
         let plain = String(
             name.unicodeScalars.prefix(64).map { scalar -> Character in

@@ -1,19 +1,19 @@
 public import Capabilities
 
-/// Decides what of a history is sent to a model with a limited context.
+/// Decides which part of a history is sent to a model with a limited context.
 ///
-/// System messages and the newest turn are always sent, calls never without their results. Older turns are left out, the
-/// oldest first, or replaced by a summary. What is left out is told to the model, in front of the first message that
-/// is kept, and to the person, by a notice; it is never left out silently.
+/// System messages and the newest turn are always sent, and calls never without their results. Older turns are left
+/// out, oldest first, or replaced by a summary. The model is told in front of the first remaining message, and the user
+/// by a notice; nothing is left out silently.
 public struct ContextBudget: Sendable {
-    /// Makes a summary of messages.
+    /// Summarises messages.
     public typealias Summarise = @Sendable ([Message]) async throws -> String
 
-    /// How many tokens the model takes, with its answer.
+    /// The context size in tokens, including the answer.
     public var tokens: Int
-    /// How many of them are kept for the answer.
+    /// The tokens reserved for the answer.
     public var reserve: Int
-    /// Nil where older turns are simply left out.
+    /// Nil if older turns are only left out.
     public var summarise: Summarise?
 
     public init(tokens: Int, reserve: Int = 4096, summarise: Summarise? = nil) {
@@ -22,18 +22,18 @@ public struct ContextBudget: Sendable {
         self.summarise = summarise
     }
 
-    /// For a model of a catalogue; nil when its context is not known.
+    /// For a model of a catalogue; nil if its context size is unknown.
     public init?(for model: ModelDescription, options: ModelOptions, summarise: Summarise? = nil) {
         guard let tokens = model.contextTokens else { return nil }
         let answer = options.maxTokens ?? min(model.outputTokens ?? 4096, 16_384)
         self.init(tokens: tokens, reserve: min(answer, tokens / 2), summarise: summarise)
     }
 
-    /// The request with what fits of its messages.
+    /// The request with the messages that fit.
     ///
-    /// - Parameter cut: what was left out before. The same is left out again as long as that is enough, so that a
-    ///   provider's cache goes on to fit; when it is not, a quarter of the room is made free at once.
-    /// - Throws: only when the task is cancelled. A summary that fails is left out with a word about it.
+    /// - Parameter cut: what was left out before. The same is left out again while that is enough, so that a provider's
+    ///   cache stays valid. When it is not, a quarter of the room is freed at once.
+    /// - Throws: only when the task is cancelled. A failed summary is left out with a note.
     public func fit(
         _ request: ChatRequest, after cut: ContextCut? = nil, estimate: TokenEstimate = TokenEstimate()
     ) async throws -> FittedRequest {
@@ -60,9 +60,9 @@ public struct ContextBudget: Sendable {
 
 /// What was left out of a history, to be left out again next time.
 public struct ContextCut: Sendable, Hashable {
-    /// How many messages, counted from the oldest after the system's.
+    /// The number of messages, counted from the oldest after the system messages.
     public var messages: Int
-    /// What stands for them.
+    /// The summary that replaces them.
     public var summary: String?
 
     public init(messages: Int, summary: String? = nil) {
@@ -71,57 +71,57 @@ public struct ContextCut: Sendable, Hashable {
     }
 }
 
-/// A request as it is sent, and what is not in it.
+/// A request as it is sent, and what it leaves out.
 public struct FittedRequest: Sendable, Hashable {
     public var request: ChatRequest
     public var cut: ContextCut?
-    /// What a person has to be told; nil when everything is sent.
+    /// The notice for the user; nil if everything is sent.
     public var notice: ContextNotice?
 }
 
-/// Says that not all of a history is sent.
+/// Reports that not all of a history is sent.
 public struct ContextNotice: Sendable, Hashable {
-    /// How many messages are left out, those of steps of the newest turn included.
+    /// The number of messages left out, including those of steps of the newest turn.
     public var messages: Int
-    /// About how many tokens they would have taken.
+    /// Their estimated number of tokens.
     public var tokens: Int
     public var isSummarised: Bool
-    /// Even the newest turn alone is too long by this estimate; it is sent all the same.
+    /// By this estimate even the newest turn alone is too long. It is sent anyway.
     public var isTooLong: Bool
-    /// Why there is no summary though one was wanted.
+    /// Why there is no summary although one was requested.
     public var problem: String?
 
-    /// The sentence that a person reads.
+    /// The sentence for the user.
     public var text: String {
         var text = "\(messages) earlier message\(messages == 1 ? " does" : "s do") not fit into the model's context"
         text += " and \(messages == 1 ? "is" : "are") \(isSummarised ? "summarised" : "left out")"
         if messages == 0 { text = "the newest message alone is longer than the model's context" }
-        if isTooLong, messages > 0 { text += ", and what is left is still too long" }
+        if isTooLong, messages > 0 { text += ", and the rest is still too long" }
         if let problem { text += "; no summary could be made: \(problem)" }
         return text
     }
 
-    /// Whether a person would read the same.
+    /// Whether the sentence for the user is the same.
     func saysTheSame(as other: ContextNotice) -> Bool { text == other.text }
 }
 
-/// A history with the sizes of its messages, of which the oldest are left out until it fits.
+/// A history with the sizes of its messages. The oldest are left out until it fits.
 struct HistoryParts {
-    /// What is always sent.
+    /// The messages that are always sent.
     private let system: [Message]
     /// All other messages.
     let body: [Message]
     private let estimate: TokenEstimate
-    /// The size of all that stands in front of each message; one longer than the messages.
+    /// The total size before each message; one element more than the messages.
     private let sums: [Int]
     /// The size of system messages, tools, schema and the note.
     private let fixed: Int
-    /// Where a person's turn begins.
+    /// The indices at which turns begin.
     private let turns: [Int]
 
-    /// How many messages are left out at the beginning.
+    /// The number of messages left out at the beginning.
     var leftOut = 0
-    /// Which steps of the newest turn are left out too.
+    /// The steps of the newest turn that are left out too.
     private var rounds: Range<Int>?
 
     init(_ request: ChatRequest, estimate: TokenEstimate, room: Int) {
@@ -147,8 +147,8 @@ struct HistoryParts {
         leftOut = turns.first { size(leavingOut: $0) <= limit } ?? turns.last ?? 0
     }
 
-    /// Steps of the newest turn, each an answer with the results of its calls, where the turn alone is too long. The
-    /// person's message and the newest step stay.
+    /// Steps of the newest turn, each an answer with its results, if the turn alone is too long. The user's message and
+    /// the newest step stay.
     mutating func leaveOutRounds(until limit: Int) {
         guard size(leavingOut: leftOut) > limit, let newest = turns.last, leftOut == newest else { return }
         let steps = body.indices.filter { $0 > newest && body[$0].role == .assistant }
@@ -178,8 +178,8 @@ struct HistoryParts {
                 isTooLong: estimate.tokens(of: request) > limit, problem: problem))
     }
 
-    /// What the model is told. It stands in the person's message, because a summary of what was said before must not
-    /// have the weight of a system message.
+    /// The note for the model. It is in the user's message, because a summary must not have the weight of a system
+    /// message.
     private func note(skipped: Int, summary: String?) -> String {
         var notes: [String] = []
         if leftOut > 0, let summary {

@@ -1,10 +1,10 @@
 public import Capabilities
 import JSON
 
-/// Makes a history one that every provider takes, whatever it has been through.
+/// Turns any history into one that every provider accepts.
 ///
-/// Providers demand that each call is answered right behind the message that makes it, once, and refuse answers to calls
-/// that nobody has made. A killed program, an imported conversation or a cut through the middle breaks that.
+/// Providers require that each call is answered once, right after its message, and refuse results without a call. A
+/// killed program, an imported conversation or a cut in the middle breaks this.
 public enum HistoryRepair {
     public static func repaired(_ messages: [Message]) -> [Message] {
         var repaired: [Message] = []
@@ -13,7 +13,7 @@ public enum HistoryRepair {
             let message = messages[index]
             index += 1
             switch message.role {
-            // Results that follow a call are taken with it, and what is left belongs to none.
+            // The results after a call are handled with it. Any others belong to no call.
             case .tool: continue
             case .assistant where saysNothing(message): continue
             case .system, .user: if !message.parts.isEmpty { repaired.append(message) }
@@ -45,12 +45,12 @@ public enum HistoryRepair {
             result.call = id
             answer.parts.append(.result(result))
         }
-        // What a tool has brought beside its result, such as an image.
+        // Content of a tool besides its result, such as an image.
         answer.parts += parts.filter { if case .result = $0 { false } else { true } }
         return answer
     }
 
-    /// An answer that was stopped while the model still thought. Its thoughts alone are taken by nobody.
+    /// An answer that was stopped during its reasoning. No provider accepts reasoning alone.
     private static func saysNothing(_ message: Message) -> Bool {
         message.parts.allSatisfy { part in
             switch part {
@@ -63,7 +63,7 @@ public enum HistoryRepair {
 }
 
 extension Message {
-    /// The calls that have to be answered, the malformed ones with their text as input, in order.
+    /// The calls that need results, in order. Malformed ones have their text as input.
     var openCalls: [ToolCall] {
         parts.compactMap { part in
             switch part {
@@ -75,7 +75,7 @@ extension Message {
     }
 }
 
-/// Sees to it that each call of a message has an id of its own, because some servers number them carelessly.
+/// Gives each call of a message a unique id, because some servers number them carelessly.
 enum CallIdentity {
     static func distinct(_ message: Message) -> Message {
         var message = message
@@ -94,7 +94,7 @@ enum CallIdentity {
         return message
     }
 
-    /// The id itself, or the id with a number. Providers take letters, digits, `_` and `-` only.
+    /// The id itself, or the id with a number. Providers only accept letters, digits, `_` and `-`.
     private static func free(_ id: String, _ taken: inout Set<String>) -> String {
         let wanted = id.isEmpty ? "call" : id
         var name = wanted
@@ -107,7 +107,7 @@ enum CallIdentity {
     }
 }
 
-/// Shortens what tools have brought to what a model can bear. The conversation keeps the whole.
+/// Shortens tool results for the model. The conversation keeps them whole.
 enum ResultTrim {
     static func trimmed(_ messages: [Message], to limit: Int) -> [Message] {
         messages.map { message in
@@ -124,8 +124,8 @@ enum ResultTrim {
         }
     }
 
-    /// The beginning and the end, which mostly holds the error or the sum, with a note between them. The same text is
-    /// always cut at the same places, so that a provider's cache goes on to fit.
+    /// The beginning and the end, which usually has the error or the summary, with a note between them. The same text
+    /// is always cut at the same places, so that a provider's cache stays valid.
     static func trimmed(_ text: String, to limit: Int) -> String {
         let count = text.utf8.count
         guard count > limit else { return text }

@@ -1,13 +1,13 @@
 public import Capabilities
 import JSON
 
-/// Guesses how many tokens a text takes, without the tables of any model.
+/// Estimates the number of tokens of a text, without the tables of any model.
 ///
-/// It is within a fifth of what o200k_base counts for prose in several languages, code and JSON, and within a third for
-/// what has few words, such as listings. Other tokenisers differ by as much again. The provider's own counts correct the
-/// guess after the first answer.
+/// It is within a fifth of the count of o200k_base for prose in several languages, code and JSON, and within a third
+/// for text with few words, such as listings. Other tokenisers differ by as much again. The provider's own counts
+/// correct the estimate after the first answer.
 public struct TokenEstimate: Sendable, Hashable {
-    /// What the guess is multiplied by.
+    /// The factor of the estimate.
     public private(set) var correction = 1.0
 
     public init() {}
@@ -15,16 +15,16 @@ public struct TokenEstimate: Sendable, Hashable {
     public func tokens(of text: String) -> Int { corrected(Self.guess(text)) }
     public func tokens(of message: Message) -> Int { corrected(Self.guess(message)) }
 
-    /// All that is sent, with the tools and the schema.
+    /// The whole request, with the tools and the schema.
     public func tokens(of request: ChatRequest) -> Int { corrected(Self.guess(request)) }
 
     public func tokens(of tools: [ToolDescription]) -> Int { corrected(Self.guess(tools)) }
 
-    /// Learns from what the provider has counted for the same request.
+    /// Learns from the provider's count of the same request.
     public mutating func learn(reported: Int, for request: ChatRequest) {
         let guess = Self.guess(request)
         guard reported > 0, guess > 0 else { return }
-        // A server that counts only a part, as some do, must not talk us into sending too much.
+        // A server that counts only a part must not make us send too much.
         correction = min(3, max(0.5, Double(reported) / guess))
     }
 
@@ -34,8 +34,8 @@ public struct TokenEstimate: Sendable, Hashable {
 // MARK: Guessing
 
 extension TokenEstimate {
-    /// Letters mostly stand in whole words, and the spaces between belong to them; digits and signs are dearer. The
-    /// weights were fitted to what o200k_base makes of prose, code, JSON and manuals.
+    /// Letters are mostly in whole words, which include the spaces between them; digits and symbols cost more. The
+    /// weights were fitted to the counts of o200k_base for prose, code, JSON and manuals.
     private static func guess(_ text: String) -> Double {
         var (letters, spaces, signs, others, wide, rare) = (0, 0, 0, 0, 0, 0)
         for byte in text.utf8 {
@@ -60,7 +60,7 @@ extension TokenEstimate {
     private static func guess(_ part: Message.Part) -> Double {
         switch part {
         case .text(let text), .refusal(let text): guess(text)
-        // Encrypted thoughts are about as long as their text would be, in base64.
+        // Encrypted reasoning is about as long as its text would be, in base64.
         case .reasoning(let thought): guess(thought.text) + Double(thought.sealed?.utf8.count ?? 0) / 5
         case .attachment(let attachment): guess(attachment)
         case .call(let call): 8 + guess(call.name) + guess(call.input.text())
@@ -69,7 +69,7 @@ extension TokenEstimate {
         }
     }
 
-    /// An image costs up to about 1,600 tokens, however many bytes it has; a page of a document about as much.
+    /// An image costs up to about 1,600 tokens, whatever its size in bytes; a page of a document about as much.
     private static func guess(_ attachment: Attachment) -> Double {
         if attachment.isImage { return 1600 }
         if attachment.mediaType.hasPrefix("text/") { return Double(attachment.bytes.count) / 3 }

@@ -5,15 +5,15 @@ import HTTPCore
 import OpenAIDialect
 import Testing
 
-@Suite("Streams of every server are read for what they mean")
+@Suite("Streams of all servers")
 struct FixtureTests {
-    @Test("a stream says what its server means", arguments: Fixture.all)
+    @Test("A stream is read as its server means it", arguments: Fixture.all)
     func meaning(_ fixture: Fixture) throws {
         let heard = try hear([fixture.bytes])
         #expect(heard.reading == fixture.expected)
     }
 
-    @Test("the events tell all of the answer, and tell it once", arguments: Fixture.all)
+    @Test("The events contain the whole answer exactly once", arguments: Fixture.all)
     func eventsAreTheAnswer(_ fixture: Fixture) throws {
         let heard = try hear([fixture.bytes])
         #expect(heard.told.parts == heard.answer.message.parts)
@@ -26,7 +26,7 @@ struct FixtureTests {
         }
     }
 
-    @Test("a cut at any byte changes no event", arguments: Fixture.all)
+    @Test("Splitting the stream at any byte changes no event", arguments: Fixture.all)
     func cuts(_ fixture: Fixture) throws {
         let bytes = fixture.bytes
         let whole = try hear([bytes])
@@ -37,7 +37,7 @@ struct FixtureTests {
         #expect(try hear(bytes.map { [$0] }) == whole)
     }
 
-    @Test("a stream that ends early, wherever that is, is never a whole answer with another text")
+    @Test("A stream that ends early is never a complete answer with another text")
     func earlyEnds() throws {
         for fixture in Fixture.all where fixture.expected.failure == nil {
             let bytes = fixture.bytes
@@ -46,7 +46,7 @@ struct FixtureTests {
                 if heard.failure == nil {
                     try #require(heard.text == fixture.expected.text, "\(fixture.name), cut at byte \(end)")
                 } else {
-                    // Calls may be whole before that; none is one that was cut.
+                    // Calls may be complete before that; a cut one is not a call.
                     try #require(heard.calls.allSatisfy(fixture.expected.calls.contains), "\(fixture.name) at \(end)")
                 }
             }

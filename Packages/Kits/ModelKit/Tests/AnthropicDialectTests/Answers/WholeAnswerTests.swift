@@ -5,9 +5,9 @@ import JSON
 import ModelKit
 import Testing
 
-@Suite("Whole answers and refusals are read, whoever sends them")
+@Suite("Whole answers and refusals")
 struct WholeAnswerTests {
-    @Test("a whole answer, which a proxy may give to a request for a stream, is told as a stream would be")
+    @Test("A whole answer in reply to a stream request is read like a stream")
     func whole() throws {
         let body = #"""
             {"id":"msg_1","type":"message","role":"assistant","model":"claude","content":[
@@ -32,7 +32,7 @@ struct WholeAnswerTests {
         #expect(answer.finish == .calls && answer.usage == usage)
     }
 
-    @Test("a whole answer can be an error under 200, or none at all")
+    @Test("A whole answer can be an error with status 200, or not an answer at all")
     func failures() {
         func failure(_ body: String) -> String? {
             var events: [ChatEvent] = []
@@ -47,7 +47,7 @@ struct WholeAnswerTests {
         #expect(failure("<html>") == "model.malformed")
     }
 
-    @Test("an answer without anything in it, or with thoughts alone, is an answer")
+    @Test("An answer that is empty or has only reasoning is a valid answer")
     func empty() throws {
         var events: [ChatEvent] = []
         for content in ["[]", #"[{"type":"thinking","thinking":"hm","signature":"s"}]"#] {
@@ -58,7 +58,7 @@ struct WholeAnswerTests {
     }
 
     @Test(
-        "the words of a refusal are found in every envelope",
+        "The message of a refusal is found in every envelope",
         arguments: [
             (
                 #"{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"},"request_id":"r"}"#,
@@ -74,12 +74,12 @@ struct WholeAnswerTests {
         #expect(AnthropicDialect().refusal(in: Array(body.utf8)) == expected)
     }
 
-    @Test("what says nothing is no refusal", arguments: ["", "{}", "<html>502</html>", #"{"a":1}"#])
+    @Test("A body without a message is not a refusal", arguments: ["", "{}", "<html>502</html>", #"{"a":1}"#])
     func nothing(_ body: String) {
         #expect(AnthropicDialect().refusal(in: Array(body.utf8)) == nil)
     }
 
-    @Test("words are escaped and bounded, in the stream too")
+    @Test("Messages are escaped and limited, in streams too")
     func bounded() throws {
         let long = String(repeating: "\u{202E}x", count: 5000)
         let body = #"{"type":"error","error":{"message":"\#(long)","type":"\#(long)"}}"#

@@ -4,9 +4,9 @@ import JSON
 import ModelKit
 import Testing
 
-@Suite("Lists of models are read page by page")
+@Suite("Model list")
 struct ModelListTests {
-    @Test("names, limits, what they can do, and where the rest is")
+    @Test("A page has names, limits, abilities and the next page")
     func page() throws {
         let list = #"""
             {"data":[{"type":"model","id":"claude-a","display_name":"Claude A","created_at":"2025-01-01T00:00:00Z",
@@ -26,7 +26,7 @@ struct ModelListTests {
         #expect(page.next == "claude-old")
     }
 
-    @Test("the last page has no next one")
+    @Test("The last page has no next page")
     func last() throws {
         for list in [#"{"data":[],"has_more":false,"last_id":"a"}"#, #"{"data":[],"has_more":null}"#, #"{"data":[]}"#] {
             let page = try AnthropicDialect.models(in: Array(list.utf8), provider: "p")
@@ -34,7 +34,7 @@ struct ModelListTests {
         }
     }
 
-    @Test("what is no list is refused", arguments: ["", "[]", "{}", #"{"data":{}}"#, "<html>"])
+    @Test("An invalid list is refused", arguments: ["", "[]", "{}", #"{"data":{}}"#, "<html>"])
     func malformed(_ body: String) {
         let error = #expect(throws: DialectError.self) {
             try AnthropicDialect.models(in: Array(body.utf8), provider: "p")
@@ -42,7 +42,7 @@ struct ModelListTests {
         #expect(error?.kind == .malformed)
     }
 
-    @Test("a list of ours is read again")
+    @Test("Our own list is read back")
     func again() throws {
         let models = [
             ModelDescription(id: "a", provider: "p", name: "A", contextTokens: 9, outputTokens: 5),

@@ -8,9 +8,9 @@ import ModelKit
 import Synchronization
 import Testing
 
-@Suite("What the vendor's own library asks is understood", .timeLimit(.minutes(5)))
+@Suite("Requests of the vendor's library", .timeLimit(.minutes(5)))
 struct VendorAsksTests {
-    @Test("requests of every kind arrive whole, and refusals name the field")
+    @Test("Requests of every kind arrive whole, and refusals name the field")
     func requests() async throws {
         let asked = Asked()
         let chat = Route(.post, "/v1/messages", "messages", "Answers", .upload("The request")) { _, body in
@@ -25,7 +25,7 @@ struct VendorAsksTests {
             #expect(
                 lines == [
                     "models [('a', 'a', 9), ('b', 'b', 9)]", "streamed hello (10+2 tokens)",
-                    "refused 400 invalid_request_error messages[0].content[0].text has to be a string and is an integer",
+                    "refused 400 invalid_request_error messages[0].content[0].text must be a string, not an integer",
                 ])
         }
         #expect(asked.requests.map(\.chat) == [Self.pictures, Self.calls, Self.stream])
@@ -77,7 +77,7 @@ struct VendorAsksTests {
     }
 }
 
-/// Answers what it is asked, and remembers it.
+/// Answers requests and records them.
 private final class Asked: Sendable {
     private let all = Mutex<[AnthropicRequest]>([])
     var requests: [AnthropicRequest] { all.withLock { $0 } }

@@ -6,7 +6,7 @@ import HTTPServer
 import JSON
 import Testing
 
-@Suite("The vendor's own library and ours read the same over HTTP", .timeLimit(.minutes(5)))
+@Suite("Our reader and the vendor's library over HTTP", .timeLimit(.minutes(5)))
 struct VendorReadsFixturesTests {
     /// Each fixture at its number, sent in pieces.
     private static let fixtures = Route(
@@ -22,7 +22,7 @@ struct VendorReadsFixturesTests {
         }
     }
 
-    @Test("the model, text, thoughts, calls and usage are equal, and so is whether it failed")
+    @Test("The model, text, reasoning, calls, usage and failure are equal")
     func equal() async throws {
         try await VendorPeer.withServer([Self.fixtures]) { url in
             let known = Fixture.all.indices.filter { Fixture.all[$0].isKnownToVendor }
@@ -33,7 +33,7 @@ struct VendorReadsFixturesTests {
                 let ours = try await read(number, fixture, at: url)
                 #expect(ours == fixture.expected, "\(fixture.name)")
                 #expect((told["error"]?.string != nil) == (ours.failure != nil), "\(fixture.name)")
-                // A failure takes from the library's users what came before it.
+                // The library drops what came before a failure.
                 guard ours.failure == nil else { continue }
                 #expect(told["model"]?.string == ours.model, "\(fixture.name)")
                 #expect(told["text"] == .string(ours.text), "\(fixture.name)")

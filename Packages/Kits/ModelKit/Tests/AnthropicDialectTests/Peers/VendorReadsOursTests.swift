@@ -6,9 +6,9 @@ import JSON
 import ModelKit
 import Testing
 
-@Suite("What our server writes is read by the vendor's own library", .timeLimit(.minutes(5)))
+@Suite("Our answers in the vendor's library", .timeLimit(.minutes(5)))
 struct VendorReadsOursTests {
-    @Test("streams and whole answers are equal to what was said")
+    @Test("The vendor's library reads our streams and whole answers unchanged")
     func answers() async throws {
         let written = Spoken.all
         let route = Route(

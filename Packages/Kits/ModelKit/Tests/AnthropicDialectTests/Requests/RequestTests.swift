@@ -5,16 +5,16 @@ import JSON
 import ModelKit
 import Testing
 
-@Suite("Requests say what Anthropic wants to hear")
+@Suite("Requests to Anthropic")
 struct RequestTests {
-    /// Without marks for the cache, which have tests of their own.
+    /// Without cache marks, which have their own tests.
     private var plain: AnthropicDialect {
         var options = AnthropicOptions()
         options.marksCache = false
         return AnthropicDialect(options)
     }
 
-    @Test("what the system says stands apart, and turns of one side are one")
+    @Test("System messages are separate, and turns of one side are merged")
     func turns() throws {
         let request = ChatRequest(
             model: "claude-sonnet-4-5",
@@ -34,7 +34,7 @@ struct RequestTests {
         #expect(body["stream"] == true && body["model"] == "claude-sonnet-4-5")
     }
 
-    @Test("all results stand first in one turn, and thoughts go back unchanged with what proves them")
+    @Test("Results come first in one turn, and reasoning is sent back unchanged with its signature")
     func results() throws {
         let call = ToolCall(id: "a", name: "read", input: ["path": "x"])
         let bad = MalformedCall(id: "b", name: "read", text: "{", reason: "cut")
@@ -74,7 +74,7 @@ struct RequestTests {
             ])
     }
 
-    @Test("images, PDF and texts go along")
+    @Test("Images, PDF files and texts are attached")
     func attachments() throws {
         let files: [Message.Part] = [
             .attachment(Attachment(name: "i", mediaType: "image/png", bytes: [1, 2, 3])),
@@ -93,7 +93,7 @@ struct RequestTests {
             ])
     }
 
-    @Test("what stays the same is marked for the cache, four times at most")
+    @Test("Stable parts are marked for the cache, at most four")
     func cache() throws {
         let tool = ToolDescription(name: "t", summary: "", input: ["type": "object"], effect: .reads)
         let talk = (0..<5).flatMap { [Message(.user, "q\($0)"), Message(.assistant, "a\($0)")] }
@@ -111,7 +111,7 @@ struct RequestTests {
     }
 
     @Test(
-        "there is always a limit of tokens, that of the request, the options or the model",
+        "There is always a token limit: of the request, the options or the model",
         arguments: [
             ("claude-3-haiku-20240307", 4096), ("claude-3-5-sonnet-20241022", 8192), ("claude-opus-4-1", 32_000),
             ("us.anthropic.claude-opus-4-20250514-v1:0", 32_000), ("llama", 4096), ("claude-next", 32_000),
@@ -126,7 +126,7 @@ struct RequestTests {
         #expect(try AnthropicDialect(options).body(of: request)["max_tokens"] == 5)
     }
 
-    @Test("other options and extras")
+    @Test("Other options and extras are written")
     func options() throws {
         var request = ChatRequest(model: "m", messages: [Message(.user, "a")], streams: false, extras: ["top_k": 5])
         (request.options.temperature, request.options.topP, request.options.stop) = (0.5, 0.9, ["END"])

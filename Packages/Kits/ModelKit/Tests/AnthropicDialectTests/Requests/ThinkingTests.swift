@@ -4,7 +4,7 @@ import JSON
 import ModelKit
 import Testing
 
-@Suite("Models are asked to think, and to follow a schema, as each of them can")
+@Suite("Reasoning and schemas")
 struct ThinkingTests {
     private func body(
         _ model: String, _ effort: ModelOptions.Effort?, schema: AnswerSchema? = nil, tools: [ToolDescription] = [],
@@ -16,7 +16,7 @@ struct ThinkingTests {
     }
 
     @Test(
-        "newer models take a word, older ones a number of tokens",
+        "Newer models get an effort word, older ones a token budget",
         arguments: [
             ("claude-opus-4-8", true), ("claude-sonnet-4.6", true), ("claude-fable-5-1", true),
             ("claude-haiku-4-5", false),
@@ -34,7 +34,7 @@ struct ThinkingTests {
         #expect(try self.body(model, nil)["thinking"] == nil)
     }
 
-    @Test("a budget leaves room for the answer, or is refused")
+    @Test("A budget leaves room for the answer, or is refused")
     func room() throws {
         #expect(try body("claude-haiku-4-5", .high, limit: 4096)["thinking"]?["budget_tokens"] == 2048)
         let error = #expect(throws: DialectError.self) { try body("claude-haiku-4-5", .low, limit: 2000) }
@@ -42,7 +42,7 @@ struct ThinkingTests {
         #expect(error?.message.contains("2000 tokens") == true)
     }
 
-    @Test("a model that cannot think is not asked to")
+    @Test("A model without reasoning is not asked for it")
     func none() {
         let error = #expect(throws: DialectError.self) { try body("claude-3-5-haiku-20241022", .low) }
         #expect(error?.kind == .unsupported)
@@ -51,7 +51,7 @@ struct ThinkingTests {
 
     private let schema = AnswerSchema(name: "city", schema: ["type": "object"])
 
-    @Test("a schema is the input of a tool that has to be called; with other tools one of them")
+    @Test("A schema is the input of a required tool, or of one of several tools")
     func forcedTool() throws {
         let body = try body("claude-sonnet-4-5", nil, schema: schema)
         #expect(body["tool_choice"] == ["type": "tool", "name": "structured_answer"])
@@ -64,7 +64,7 @@ struct ThinkingTests {
         #expect(throws: DialectError.self) { try self.body("m", nil, schema: schema, tools: [clash]) }
     }
 
-    @Test("a model that thinks cannot be forced, and is asked for the format")
+    @Test("A reasoning model cannot be forced to call a tool, and is asked for the format")
     func format() throws {
         let format: JSON = ["type": "json_schema", "schema": ["type": "object"]]
         let body = try body("claude-opus-4-8", .high, schema: schema)
@@ -75,7 +75,7 @@ struct ThinkingTests {
         #expect(try self.body("m", nil, schema: schema, options: options)["output_config"] == ["format": format])
     }
 
-    @Test("what cannot be said is refused by name")
+    @Test("An unsupported option is refused by name")
     func unsupported() {
         func failure(_ parts: [Message.Part] = [], _ role: Message.Role = .user, _ change: (inout ModelOptions) -> Void)
             -> String?
@@ -87,17 +87,17 @@ struct ThinkingTests {
             return error?.message
         }
         #expect(failure { $0.seed = 1 }?.contains("seed") == true)
-        #expect(failure { $0.temperature = 1.5 }?.contains("temperature above 1") == true)
+        #expect(failure { $0.temperature = 1.5 }?.contains("temperatures above 1") == true)
         #expect(failure { ($0.temperature, $0.effort) = (0.5, .low) }?.contains("temperature") == true)
         let film = Message.Part.attachment(Attachment(name: "a\u{202E}b", mediaType: "video/mp4", bytes: [0]))
-        #expect(failure([film]) { _ in }?.contains(#"video/mp4, and a\u{202E}b is one"#) == true)
+        #expect(failure([film]) { _ in }?.contains(#"video/mp4, such as a\u{202E}b"#) == true)
         #expect(failure([film], .assistant) { _ in }?.contains("assistant") == true)
         #expect(failure([film], .system) { _ in }?.contains("system") == true)
         let call = Message.Part.call(ToolCall(id: "a", name: "b", input: [:]))
-        #expect(failure([call], .user) { _ in }?.contains("calls in a message of the role user") == true)
+        #expect(failure([call], .user) { _ in }?.contains("calls in messages with the role user") == true)
     }
 
-    @Test("after a refusal the other way is tried, once")
+    @Test("A refused form is replaced by the other one, once")
     func adapting() throws {
         let words = #""thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive""#
         let refusal = ServerRefusal(message: words)

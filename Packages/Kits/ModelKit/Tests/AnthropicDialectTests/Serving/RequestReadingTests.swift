@@ -4,10 +4,10 @@ import JSON
 import ModelKit
 import Testing
 
-@Suite("Requests are read with patience, and errors name the field")
+@Suite("Request reading")
 struct RequestReadingTests {
     @Test(
-        "what cannot be understood names where it stands",
+        "An invalid request is refused with its field",
         arguments: [
             ("{", nil), ("[]", nil), (#"{"model":"m"}"#, "messages"), (#"{"messages":[]}"#, "messages"),
             (#"{"messages":{}}"#, "messages"), (#"{"messages":[{"content":"a"}]}"#, "messages[0].role"),
@@ -30,7 +30,7 @@ struct RequestReadingTests {
         #expect(error?.refusal?.message.contains(field ?? "body") == true)
     }
 
-    @Test("blocks of tools that a server ran, and citations, are left out for other dialects, and named")
+    @Test("Server-side tools and citations are left out for other dialects, and named")
     func dropped() throws {
         let body = #"""
             {"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[
@@ -59,7 +59,7 @@ struct RequestReadingTests {
         #expect(own.native?.body["messages"]?[1]?["content"]?.array?.count == 6)
     }
 
-    @Test("null is as good as missing, and what is unknown is kept")
+    @Test("Null is the same as missing, and unknown members are kept")
     func patience() throws {
         let body = #"""
             {"model":null,"system":null,"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a",
@@ -83,7 +83,7 @@ struct RequestReadingTests {
     }
 
     @Test(
-        "what only Anthropic has words for is kept for its own servers, and refused by name for others",
+        "Members that only Anthropic knows are kept for its servers, and refused by name for others",
         arguments: [
             (#"{"messages":[{"role":"user","content":[{"type":"film"}]}]}"#, "messages[0].content[0].type"),
             (
@@ -113,7 +113,7 @@ struct RequestReadingTests {
     }
 
     @Test(
-        "a budget of thoughts is an effort",
+        "A reasoning budget is read as an effort",
         arguments: [
             (1024, ModelOptions.Effort.minimal), (4096, .low),
             (10_240, .medium), (32_000, .high),
@@ -124,7 +124,7 @@ struct RequestReadingTests {
         #expect(try AnthropicRequest(parsing: Array(body.utf8)).chat.options.effort == effort)
     }
 
-    @Test("a budget that no model takes, and a format that is none, are refused by name")
+    @Test("An invalid budget and an invalid format are refused by name")
     func unfit() {
         for (members, path) in [
             (#""thinking":{"type":"enabled","budget_tokens":1023}"#, "thinking.budget_tokens"),

@@ -4,9 +4,9 @@ import CoreTesting
 import JSON
 import Testing
 
-@Suite("What our client writes, our server reads as the same")
+@Suite("Requests from our client to our server")
 struct RoundTripTests {
-    @Test("random requests are equal on the other side")
+    @Test("A random request is read back equal")
     func requests() throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
@@ -14,7 +14,7 @@ struct RoundTripTests {
             let request = Self.request(&random)
             let body = try AnthropicDialect().body(of: request)
             var read = try AnthropicRequest(parsing: Array(JSON.object(body).text().utf8)).chat
-            // An effort is written as what the model understands of it.
+            // An effort is written in the form that the model understands.
             read.options.thinking = nil
             try #require(read == request, "seed \(seed)")
         }

@@ -3,9 +3,9 @@ import Foundation
 import ModelKit
 import Testing
 
-@Suite("The table of what becomes of each member in another dialect")
+@Suite("Translation table")
 struct TranslationTableTests {
-    @Test("the README has the table as it is")
+    @Test("The README contains the current table")
     func documented() throws {
         let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
@@ -13,7 +13,7 @@ struct TranslationTableTests {
         #expect(text.contains(TranslationTable.markdown))
     }
 
-    @Test("every member has one rule, with a fate in both other dialects")
+    @Test("Every member has one rule, with a fate in both other dialects")
     func complete() {
         var seen: Set<String> = []
         for rule in TranslationTable.rules {
@@ -22,7 +22,7 @@ struct TranslationTableTests {
         }
     }
 
-    @Test("unknown members pass within one dialect only")
+    @Test("Unknown members pass within one dialect only")
     func unknown() {
         #expect(TranslationTable.fate(of: "colour", from: .openai, to: .openai) == .translated)
         #expect(TranslationTable.fate(of: "colour", from: .openai, to: .anthropic) == .dropped)

@@ -6,9 +6,9 @@ import JSON
 import ModelKit
 import Testing
 
-@Suite("What the server side writes is what it was told")
+@Suite("Answer writer")
 struct WriterTests {
-    @Test("our reader puts the same answer together", arguments: Spoken.all.indices)
+    @Test("Our reader reads back the same answer", arguments: Spoken.all.indices)
     func again(_ number: Int) throws {
         let spoken = Spoken.all[number]
         #expect(try hear(spoken.frames).reading == spoken.expected)
@@ -20,7 +20,7 @@ struct WriterTests {
         #expect(events.first == .began(ChatStart(id: "msg_1", model: "a-model")))
     }
 
-    @Test("every event has a name, which its data repeats, and no line break")
+    @Test("Every event has a name, repeated in its data, and no line break")
     func names() throws {
         for event in Spoken.all.flatMap(\.frames) {
             #expect(try JSON(parsing: Array(event.data))["type"] == .string(event.type))
@@ -28,14 +28,14 @@ struct WriterTests {
         }
     }
 
-    @Test("blocks begin and end in order, with texts of one kind in one block")
+    @Test("Blocks begin and end in order, with text of one kind in one block")
     func blocks() throws {
         let types = Spoken.all[4].frames.map(\.type).filter { $0 != "content_block_delta" }
         let block = ["content_block_start", "content_block_stop"]
         #expect(types == ["message_start"] + block + block + block + block + ["message_delta", "message_stop"])
     }
 
-    @Test("proofs of thoughts are in a whole answer, for them to be sent back")
+    @Test("A whole answer contains the signatures of its reasoning, to be sent back")
     func proofs() throws {
         let thoughts: [Message.Part] = [
             .reasoning(Reasoning("hm", signature: "sig")), .reasoning(Reasoning("", sealed: "data")), .text("ok"),
@@ -46,7 +46,7 @@ struct WriterTests {
         #expect(try AnthropicDialect().answer(in: body, into: &events).message.parts == thoughts)
     }
 
-    @Test("proofs of thoughts are streamed before their block ends, and sealed thoughts as blocks of their own")
+    @Test("Signatures are streamed before their block ends, and sealed reasoning has its own blocks")
     func streamedProofs() throws {
         let thoughts: [Message.Part] = [
             .reasoning(Reasoning("hm", signature: "sig")), .reasoning(Reasoning("", sealed: "data")),
@@ -56,7 +56,7 @@ struct WriterTests {
         #expect(heard.answer.message.parts == thoughts)
     }
 
-    /// As Anthropic answers with a search of the web, in short.
+    /// A shortened answer of Anthropic with a web search.
     private static let searched = #"""
         {"id":"msg_1","type":"message","role":"assistant","model":"a-model","content":[
         {"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"martlet"}},
@@ -66,7 +66,7 @@ struct WriterTests {
         "stop_reason":"stop_sequence","stop_sequence":"END","usage":{"input_tokens":3,"output_tokens":2}}
         """#
 
-    @Test("what the server's own tools did, and at which word it stopped, is told as the server told it")
+    @Test("Server-side tools and the stop word are passed on unchanged")
     func serverTools() throws {
         let told = try JSON(parsing: Array(Self.searched.utf8))
         var events: [ChatEvent] = []
@@ -87,7 +87,7 @@ struct WriterTests {
         #expect(starts == ["server_tool_use", "web_search_tool_result", "text"])
     }
 
-    @Test("tools that another server ran are not told, as a client would take them for its own")
+    @Test("Tools of another server are left out, because a client would run them")
     func otherTools() throws {
         let call = ToolCall(id: "toolu_1", name: "Bash", input: [:], isDone: true)
         let answer = ChatAnswer(
@@ -97,7 +97,7 @@ struct WriterTests {
         #expect(AnthropicWriter(id: "m", model: "a").reply(answer)["content"] == [])
     }
 
-    @Test("the first event tells what the input took, where that is known by then")
+    @Test("The first event has the input usage if it is known by then")
     func startUsage() throws {
         var writer = AnthropicWriter(id: "x", model: "m")
         var frames: [AnthropicWriter.Frame] = []
@@ -109,13 +109,13 @@ struct WriterTests {
         #expect(start["message"]?["usage"]?["cache_read_input_tokens"] == 20)
     }
 
-    @Test("a reason that clients have no word for is told as the usual one", arguments: ["abort", "STOP"])
+    @Test("An unknown stop reason is written as the usual one", arguments: ["abort", "STOP"])
     func reasons(_ word: String) {
         let spoken = Spoken("odd", [.text("The")], .other(word), "end_turn")
         #expect(spoken.reply["stop_reason"] == "end_turn")
     }
 
-    @Test("a failure in the midst of a stream is read as one, with its words")
+    @Test("A failure in the middle of a stream is read as a failure, with its message")
     func failure() throws {
         var writer = AnthropicWriter(id: "x", model: "m")
         var frames: [AnthropicWriter.Frame] = []
@@ -127,7 +127,7 @@ struct WriterTests {
     }
 
     @Test(
-        "an error goes with its status",
+        "An error is written with its status",
         arguments: [
             (400, "invalid_request_error"), (401, "authentication_error"),
             (418, "invalid_request_error"), (429, "rate_limit_error"), (500, "api_error"), (529, "overloaded_error"),
@@ -136,7 +136,7 @@ struct WriterTests {
         #expect(AnthropicDialect.errorType(status: status) == type)
     }
 
-    /// Hears events as they would come from a parser.
+    /// Reads events as they would come from a parser.
     private func hear(_ events: [ServerSentEvent]) throws -> Heard {
         let text = events.map { "event: \($0.type)\ndata: \($0.text)\n\n" }.joined()
         return try AnthropicDialectTests.hear([Array(text.utf8)])

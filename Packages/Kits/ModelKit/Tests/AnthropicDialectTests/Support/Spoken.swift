@@ -8,7 +8,7 @@ import JSON
 struct Spoken: Sendable {
     let name: String
     let answer: ChatAnswer
-    /// The reason to stop as it stands on the wire.
+    /// The stop reason on the wire.
     let word: String
 
     init(
@@ -30,7 +30,7 @@ struct Spoken: Sendable {
 
     var reply: JSONObject { AnthropicWriter(id: "msg_1", model: "asked-for").reply(answer) }
 
-    /// What a client reads of it: refusals are text, broken input is an object, and unknown usage is zero.
+    /// How a client reads it: refusals are text, broken input is an object, and unknown usage is zero.
     var expected: Reading {
         var reading = Reading(answer)
         (reading.text, reading.refusal) = (reading.text + reading.refusal, "")

@@ -5,15 +5,15 @@ import HTTPCore
 import OpenAIDialect
 import Testing
 
-@Suite("Streams of every server are read for what they mean")
+@Suite("Streams of all servers")
 struct FixtureTests {
-    @Test("a stream says what its server means", arguments: Fixture.all)
+    @Test("A stream is read as its server means it", arguments: Fixture.all)
     func meaning(_ fixture: Fixture) throws {
         let heard = try hear([fixture.bytes], fixture.quirks)
         #expect(heard.reading == fixture.expected)
     }
 
-    @Test("the events tell all of the answer, and tell it once", arguments: Fixture.all)
+    @Test("The events contain the whole answer exactly once", arguments: Fixture.all)
     func eventsAreTheAnswer(_ fixture: Fixture) throws {
         let heard = try hear([fixture.bytes], fixture.quirks)
         let parts = heard.answer.message.parts.map { part in
@@ -29,7 +29,7 @@ struct FixtureTests {
         }
     }
 
-    @Test("a cut at any byte changes no event", arguments: Fixture.all)
+    @Test("Splitting the stream at any byte changes no event", arguments: Fixture.all)
     func cuts(_ fixture: Fixture) throws {
         let bytes = fixture.bytes
         let whole = try hear([bytes], fixture.quirks)
@@ -40,7 +40,7 @@ struct FixtureTests {
         #expect(try hear(bytes.map { [$0] }, fixture.quirks) == whole)
     }
 
-    @Test("a stream that ends early, wherever that is, is never a whole answer with another text")
+    @Test("A stream that ends early is never a complete answer with another text")
     func earlyEnds() throws {
         for fixture in Fixture.all where fixture.expected.failure == nil {
             let bytes = fixture.bytes

@@ -7,11 +7,11 @@ import ModelKit
 @_spi(Fuzzing) import OpenAIDialect
 import Testing
 
-@Suite("Whatever a server sends, the reader keeps its head and its memory", .timeLimit(.minutes(5)))
+@Suite("Hostile servers", .timeLimit(.minutes(5)))
 struct HostileTests {
     private let text = #"{"id":"c","model":"m","choices":[{"index":0,"delta":{"content":"ok"}}]}"#
 
-    @Test("random bytes, and fixtures with bytes changed, never crash and never hang")
+    @Test("Random bytes and corrupted fixtures never crash or hang the reader")
     func random() {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
@@ -33,7 +33,7 @@ struct HostileTests {
         #expect(failures > 100, "seed \(seed)")
     }
 
-    @Test("JSON that is cut short is an error, which shows how it began")
+    @Test("Truncated JSON is an error that shows its beginning")
     func truncated() throws {
         for end in 1..<text.utf8.count {
             let heard = try hear(data: [String(decoding: text.utf8.prefix(end), as: UTF8.self)])
@@ -43,7 +43,7 @@ struct HostileTests {
         #expect(after.reading == Reading(model: "m", text: "ok", failure: "model.malformed"))
     }
 
-    @Test("bytes that are not UTF-8 are replaced")
+    @Test("Bytes that are not UTF-8 are replaced")
     func badUTF8() throws {
         var bytes = Array("data: \(text)\n\n".utf8)
         let place = try #require(bytes.firstIndex(of: UInt8(ascii: "k")))
@@ -51,7 +51,7 @@ struct HostileTests {
         #expect(try hear([bytes + Array("data: [DONE]\n\n".utf8)], .compatible).reading.text == "o\u{FFFD}")
     }
 
-    @Test("nesting too deep is refused", arguments: ["[", #"{"a":"#])
+    @Test("Deep nesting is refused", arguments: ["[", #"{"a":"#])
     func deep(_ opening: String) throws {
         let nest = String(repeating: opening, count: 10_000)
         #expect(try hear(data: [nest]).reading.failure == "model.too-large")
@@ -63,7 +63,7 @@ struct HostileTests {
         }
     }
 
-    @Test("text without end is refused at its limit")
+    @Test("Endless text is refused at its limit")
     func endlessText() throws {
         var reader = OpenAIDialect(.compatible).reader()
         let piece = String(repeating: "x", count: 1 << 20)
@@ -82,7 +82,7 @@ struct HostileTests {
         #expect(reader.partial.message.text.utf8.count == 15 << 20)
     }
 
-    @Test("calls, their input, and thoughts without end are refused too")
+    @Test("Endless calls, inputs and reasoning are refused too")
     func endlessCalls() throws {
         func failure(_ repeats: Int, _ delta: (Int) -> String) -> DialectError.Kind? {
             var reader = OpenAIDialect(.openRouter).reader()
@@ -106,7 +106,7 @@ struct HostileTests {
         let input: (Int) -> String = { _ in
             #"{"tool_calls":[{"index":0,"id":"a","function":{"name":"a","arguments":"\#(piece)"}}]}"#
         }
-        // The names count, too, so that sixteen pieces are a little too much.
+        // The names count too, so sixteen pieces are slightly too much.
         #expect(failure(15, input) == nil)
         #expect(failure(16, input) == .tooLarge)
         let thoughts: (Int) -> String = { _ in
@@ -115,9 +115,9 @@ struct HostileTests {
         #expect(failure(65, thoughts) == .tooLarge)
     }
 
-    @Test("a line of 100 MB is refused, and takes no memory beyond it")
+    @Test("A line of 100 MB is refused without using more memory")
     func hugeLine() async {
-        // In a process of its own, whose memory no other test touches.
+        // In a separate process, whose memory no other test uses.
         await #expect(processExitsWith: .success) {
             var reader = OpenAIDialect(.compatible).reader()
             var events: [ChatEvent] = []
@@ -136,7 +136,7 @@ struct HostileTests {
         }
     }
 
-    @Test("after the end nothing more is heard")
+    @Test("Nothing is read after the end")
     func afterTheEnd() throws {
         var reader = OpenAIDialect(.compatible).reader()
         var events: [ChatEvent] = []
@@ -146,7 +146,7 @@ struct HostileTests {
     }
 }
 
-/// The most memory that this process has had.
+/// The peak memory of this process.
 private func peakKilobytes() -> Int {
     var usage = rusage()
     return unsafe getrusage(RUSAGE_SELF.rawValue, &usage) == 0 ? usage.ru_maxrss : 0

@@ -5,7 +5,7 @@ import ModelKit
 import OpenAIDialect
 import Testing
 
-@Suite("What servers do in their own way is understood all the same")
+@Suite("Unusual servers")
 struct OddServerTests {
     private func chunk(_ delta: String, finish: String = "null") -> String {
         #"{"id":"c","model":"m","choices":[{"index":0,"delta":\#(delta),"finish_reason":\#(finish)}]}"#
@@ -16,7 +16,7 @@ struct OddServerTests {
     }
 
     @Test(
-        "thoughts that stand in the text between tags are thoughts, however they are cut",
+        "Reasoning between tags in the text is reasoning, however it is split",
         arguments: [
             ["<think>hm</think>\n\nYes."], ["<th", "ink>h", "m</thi", "nk>", "\n\n", "Yes."],
             Array("\n<think>hm</think>Yes.").map(String.init),
@@ -27,27 +27,27 @@ struct OddServerTests {
     }
 
     @Test(
-        "text about such tags stays text",
+        "Text that mentions such tags stays text",
         arguments: [["Use ", "<think>x</think>"], ["<thin", " air>"], ["<thi"], ["<"]])
     func textAboutTags(_ pieces: [String]) throws {
         let reading = try hear(data: texts(pieces)).reading
         #expect(reading.text == pieces.joined() && reading.reasoning.isEmpty)
     }
 
-    @Test("thoughts that never end are thoughts, and no text")
+    @Test("Reasoning that never ends is reasoning, and not text")
     func endlessThoughts() throws {
         let reading = try hear(data: texts(["<think>hm", " hm</th"])).reading
         #expect(reading.reasoning == "hm hm</th" && reading.text.isEmpty && reading.finish == .stop)
     }
 
-    @Test("a character whose halves came in two chunks is whole")
+    @Test("A character split over two chunks is whole")
     func surrogates() throws {
         let pieces = [#"{"content":"A "}"#, #"{"content":"bird \ud83d"}"#, #"{"content":"\udc26 and \\ud83d"}"#]
         let data = pieces.map { chunk($0) } + [chunk("{}", finish: #""stop""#)]
         #expect(try hear(data: data).reading.text == #"A bird 🐦 and \ud83d"#)
     }
 
-    @Test("a tool's name may come in pieces, or again with each piece of the input")
+    @Test("The name of a tool may come in pieces, or again with each piece of the input")
     func names() throws {
         func call(_ name: String?, _ input: String) -> String {
             let name = name.map { #""name":"\#($0)","# } ?? ""
@@ -62,7 +62,7 @@ struct OddServerTests {
         #expect(try hear(data: [call("read", "{"), call("read", "}")] + end).reading.calls == ["call_1 read {}"])
     }
 
-    @Test("the older form of a call is a call")
+    @Test("The older form of a call is a call")
     func functionCall() throws {
         let data = [
             chunk(#"{"function_call":{"name":"read","arguments":"{\"a\":"}}"#),
@@ -72,7 +72,7 @@ struct OddServerTests {
         #expect(reading.calls == [#"call_1 read {"a":1}"#] && reading.finish == .calls)
     }
 
-    @Test("calls may come after the reason to finish, and count once when they come again")
+    @Test("Calls may come after the finish reason, and count once if they are repeated")
     func lateCalls() throws {
         let call = #"{"tool_calls":[{"index":0,"id":"a","function":{"name":"read","arguments":"{}"}}]}"#
         let late = [chunk("{}", finish: #""tool_calls""#), chunk(call), "[DONE]"]
@@ -82,7 +82,7 @@ struct OddServerTests {
     }
 
     @Test(
-        "what a proxy says in the midst of a stream when it fails is a failure",
+        "A proxy's error in the middle of a stream is a failure",
         arguments: [#"{"detail":"upstream is gone"}"#, #"{"message":"upstream is gone"}"#])
     func midstream(_ words: String) throws {
         let reading = try hear(data: [chunk(#"{"content":"half"}"#), words, "[DONE]"]).reading
@@ -90,7 +90,7 @@ struct OddServerTests {
     }
 
     @Test(
-        "the words for an end are known in capitals too",
+        "Finish reasons are understood in capitals too",
         arguments: [
             ("MAX_TOKENS", ChatAnswer.Finish.length), ("model_length", .length), ("STOP", .stop), ("SAFETY", .refused),
         ])
@@ -99,7 +99,7 @@ struct OddServerTests {
         #expect(try hear(data: data).reading.finish == finish)
     }
 
-    @Test("only words that clients know go out")
+    @Test("Only finish reasons that clients know are written")
     func wordsOut() {
         let answer = ChatAnswer(
             start: ChatStart(), message: Message(.assistant, "ok"), finish: .other("abort"), usage: Usage())
@@ -107,14 +107,14 @@ struct OddServerTests {
         #expect(reply["choices"]?[0]?["finish_reason"] == "stop")
     }
 
-    @Test("any JSON object is asked for as such, for servers that know no schemas")
+    @Test("A request for any JSON object is written as such, for servers without schemas")
     func jsonObject() throws {
         let body = #"{"model":"m","messages":[{"role":"user","content":"a"}],"response_format":{"type":"json_object"}}"#
         let request = try OpenAIRequest(parsing: Array(body.utf8))
         #expect(try OpenAIDialect().body(of: request.chat)["response_format"] == ["type": "json_object"])
     }
 
-    @Test("a message with nothing in it is sent as it came")
+    @Test("A message without content is sent unchanged")
     func emptyMessages() throws {
         let messages: JSON = [["role": "user", "content": ""], ["role": "tool", "tool_call_id": "a", "content": "b"]]
         let request = try OpenAIRequest(["model": "m", "messages": messages])

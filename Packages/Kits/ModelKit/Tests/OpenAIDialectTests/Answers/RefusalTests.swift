@@ -4,10 +4,10 @@ import ModelKit
 import OpenAIDialect
 import Testing
 
-@Suite("A server's words for a refusal are found in every envelope")
+@Suite("Refusals")
 struct RefusalTests {
     @Test(
-        "envelopes",
+        "The message is found in every envelope",
         arguments: [
             (
                 #"{"error":{"message":"Bad key","type":"invalid_request_error","param":"p","code":"invalid_api_key"}}"#,
@@ -47,13 +47,13 @@ struct RefusalTests {
     }
 
     @Test(
-        "what says nothing is no refusal",
+        "A body without a message is not a refusal",
         arguments: ["", "  ", "{}", "<html>502</html>", #"{"a":1}"#, #"{"detail":{}}"#])
     func nothing(_ body: String) {
         #expect(OpenAIDialect(.compatible).refusal(in: Array(body.utf8)) == nil)
     }
 
-    @Test("words are escaped and bounded, in the stream too")
+    @Test("Messages are escaped and limited, in streams too")
     func bounded() throws {
         let long = String(repeating: "\u{202E}x", count: 5000)
         let body = #"{"error":{"message":"\#(long)","type":"\#(long)","code":"\#(long)","param":"\#(long)"}}"#
@@ -65,7 +65,7 @@ struct RefusalTests {
         #expect(try hear(data: [body]).reading.words == refusal.message)
     }
 
-    @Test("a whole answer can be an error under 200, an empty one, or none at all")
+    @Test("A whole answer can be an error with status 200, empty, or not an answer at all")
     func wholeAnswers() throws {
         func failure(_ body: String) -> String? {
             var events: [ChatEvent] = []
@@ -81,7 +81,7 @@ struct RefusalTests {
         #expect(failure("<html>") == "model.malformed")
     }
 
-    @Test("an answer without anything in it, or with thoughts alone, is an answer; that of an agent has failed")
+    @Test("An answer that is empty or has only reasoning is valid, except from an agent")
     func empty() throws {
         for message in [#"{"content":""}"#, #"{"reasoning_content":"hm"}"#] {
             let body = Array(#"{"id":"a","choices":[{"message":\#(message),"finish_reason":"stop"}]}"#.utf8)
@@ -95,7 +95,7 @@ struct RefusalTests {
         }
     }
 
-    @Test("a whole answer is told as a stream would be")
+    @Test("A whole answer is read like a stream")
     func whole() throws {
         let body = """
             {"id":"x","object":"chat.completion","model":"claude","choices":[{"index":0,"message":{"role":"assistant",

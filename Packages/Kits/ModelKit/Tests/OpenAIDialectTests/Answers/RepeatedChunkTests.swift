@@ -5,14 +5,14 @@ import JSON
 import OpenAIDialect
 import Testing
 
-@Suite("Chunks that are like the one before are understood as if they were not")
+@Suite("Repeated chunks")
 struct RepeatedChunkTests {
-    /// Texts that could be taken for something else, or end where they do not.
+    /// Texts that could be mistaken for something else, or seem to end early.
     private let texts = [
         "a", " word", "", "é", "漢字", "🪶", "\\n", "\\\"", "\\\\", "\\u00e9", "{", "\\\"},", ",\\\"content\\\":\\\"x",
         "\u{7F}",
     ]
-    /// What stands around them: `%` is the text.
+    /// The surrounding chunks: `%` is the text.
     private let forms = [
         #"{"id":"c","model":"m","choices":[{"index":0,"delta":{"content":"%"}}]}"#,
         #"{"id":"c","model":"m","choices":[{"index":0,"delta":{"content":"%"},"finish_reason":null}],"usage":null}"#,
@@ -23,7 +23,7 @@ struct RepeatedChunkTests {
         #"{"choices":[{"index":1,"delta":{"content":"%"}}]}"#,
     ]
 
-    @Test("in any order, with any text")
+    @Test("Similar chunks are read correctly in any order, with any text")
     func anyOrder() throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
@@ -38,7 +38,7 @@ struct RepeatedChunkTests {
                 let text = try #require(texts.randomElement(using: &random))
                 let chunk = form.split(separator: "%", omittingEmptySubsequences: false).joined(separator: text)
                 chunks.append(chunk)
-                // By the tree, which knows of no other chunk.
+                // With the JSON tree, which ignores earlier chunks.
                 let choice = try JSON(parsing: chunk, reading: .stream)["choices"]?[0]
                 guard choice?["index"] == 0 else { continue }
                 expected.text += choice?["delta"]?["content"]?.string ?? ""
@@ -50,7 +50,7 @@ struct RepeatedChunkTests {
         }
     }
 
-    @Test("bytes that are not UTF-8 are replaced in such a chunk too")
+    @Test("Bytes that are not UTF-8 are replaced in a similar chunk too")
     func badUTF8() throws {
         let chunk = #"{"model":"m","choices":[{"index":0,"delta":{"content":"ok"}}]}"#
         var bytes = Array("data: \(chunk)\n\ndata: \(chunk)\n\ndata: \(chunk)\n\ndata: [DONE]\n\n".utf8)
@@ -59,7 +59,7 @@ struct RepeatedChunkTests {
         #expect(try hear([bytes], .compatible).reading.text == "okoko\u{FFFD}")
     }
 
-    @Test("a control character in such a chunk is the error that it is in any")
+    @Test("A control character in a similar chunk is an error too")
     func control() throws {
         let chunk = #"{"model":"m","choices":[{"index":0,"delta":{"content":"ok"}}]}"#
         let broken = chunk.split(separator: "ok").joined(separator: "o\tk")

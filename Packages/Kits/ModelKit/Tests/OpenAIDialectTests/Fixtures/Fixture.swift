@@ -2,13 +2,13 @@ import DialectTesting
 import OpenAIDialect
 import Testing
 
-/// A stream as a server of some kind sends it, and what it means.
+/// A stream of some kind of server, and its meaning.
 struct Fixture: Sendable, CustomTestStringConvertible {
     let name: String
     let quirks: OpenAIQuirks
     let stream: String
     let expected: Reading
-    /// Whether the vendor's own library puts the same together. Where it does not, the quirk is one that it does not know.
+    /// Whether the vendor's own library reads the same. If not, it does not know the quirk.
     let isKnownToVendor: Bool
 
     init(

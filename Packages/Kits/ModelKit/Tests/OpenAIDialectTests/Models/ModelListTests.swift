@@ -4,13 +4,13 @@ import ModelKit
 import OpenAIDialect
 import Testing
 
-@Suite("Lists of models are read from every kind of server")
+@Suite("Model lists of all servers")
 struct ModelListTests {
     private func models(_ body: String) throws -> [ModelDescription] {
         try OpenAIDialect.models(in: Array(body.utf8), provider: "p")
     }
 
-    @Test("openai has ids and nothing else")
+    @Test("OpenAI lists only ids")
     func openAI() throws {
         let list = """
             {"object":"list","data":[{"id":"gpt-5","object":"model","created":1,"owned_by":"openai"},{"id":"o3"},{},7]}
@@ -21,7 +21,7 @@ struct ModelListTests {
             ])
     }
 
-    @Test("openrouter has prices as strings, contexts and what goes in")
+    @Test("OpenRouter lists string prices, contexts and input kinds")
     func openRouter() throws {
         let list = """
             {"data":[{"id":"a/b","name":"B","context_length":200000,"architecture":{"input_modalities":["text","image"]},
@@ -41,7 +41,7 @@ struct ModelListTests {
     }
 
     @Test(
-        "contexts are found where each server puts them",
+        "The context size is found where each server puts it",
         arguments: [
             (#"{"data":[{"id":"m","object":"model","root":"m","max_model_len":8192}]}"#, 8192),
             (#"{"models":[{"name":"m"}],"data":[{"id":"m","meta":{"n_ctx_train":32768}}]}"#, 32768),
@@ -52,7 +52,7 @@ struct ModelListTests {
         #expect(try models(list) == [ModelDescription(id: "m", provider: "p", contextTokens: context)])
     }
 
-    @Test("a gateway tells what its models can do and what a thousand tokens cost")
+    @Test("A gateway lists abilities and the price of a thousand tokens")
     func capabilities() throws {
         let list = """
             {"models":[{"id":"c","name":"Claude","description":"d","max_tokens":200000,"input_cost_per_1k":0.003,
@@ -66,12 +66,12 @@ struct ModelListTests {
             ])
     }
 
-    @Test("what is no list is an error", arguments: ["", "{}", "[", #"{"data":{}}"#, "<html>"])
+    @Test("An invalid list is an error", arguments: ["", "{}", "[", #"{"data":{}}"#, "<html>"])
     func malformed(_ body: String) {
         #expect(throws: DialectError.self) { try models(body) }
     }
 
-    @Test("the list that our server writes is read by us")
+    @Test("Our own list is read back")
     func ownList() throws {
         let models = [ModelDescription(id: "a", provider: "p", name: "A", contextTokens: 5)]
         let body = JSON.object(OpenAIDialect.modelList(models, created: 1)).text()

@@ -8,9 +8,9 @@ import OpenAIDialect
 import Synchronization
 import Testing
 
-@Suite("What the vendor's own library asks is understood", .timeLimit(.minutes(5)))
+@Suite("Requests of the vendor's library", .timeLimit(.minutes(5)))
 struct VendorAsksTests {
-    @Test("requests of every kind arrive whole, and refusals name the field")
+    @Test("Requests of every kind arrive whole, and refusals name the field")
     func requests() async throws {
         let asked = Asked()
         let chat = Route(.post, "/v1/chat/completions", "chat", "Answers", .upload("The request")) { _, body in
@@ -77,7 +77,7 @@ struct VendorAsksTests {
     }
 }
 
-/// Answers what it is asked, and remembers it.
+/// Answers requests and records them.
 private final class Asked: Sendable {
     private let all = Mutex<[OpenAIRequest]>([])
     var requests: [OpenAIRequest] { all.withLock { $0 } }

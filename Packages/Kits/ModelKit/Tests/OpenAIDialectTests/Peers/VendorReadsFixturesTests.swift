@@ -7,7 +7,7 @@ import JSON
 import OpenAIDialect
 import Testing
 
-@Suite("The vendor's own library and ours read the same over HTTP", .timeLimit(.minutes(5)))
+@Suite("Our reader and the vendor's library over HTTP", .timeLimit(.minutes(5)))
 struct VendorReadsFixturesTests {
     /// Each fixture at its number, sent in pieces.
     private static let fixtures = Route(
@@ -23,7 +23,7 @@ struct VendorReadsFixturesTests {
         }
     }
 
-    @Test("the model, text, thoughts, calls and usage are equal, and so is whether it failed")
+    @Test("The model, text, reasoning, calls, usage and failure are equal")
     func equal() async throws {
         try await VendorPeer.withServer([Self.fixtures]) { url in
             let known = Fixture.all.indices.filter { Fixture.all[$0].isKnownToVendor }
@@ -37,7 +37,7 @@ struct VendorReadsFixturesTests {
                 #expect(told["text"] == .string(ours.text), "\(fixture.name)")
                 #expect(told["reasoning"] == .string(ours.reasoning), "\(fixture.name)")
                 #expect(told["refusal"] == .string(ours.refusal), "\(fixture.name)")
-                // The library knows of no calls that are done, and does not read their input.
+                // The library knows no server-side calls, and does not parse their input.
                 let calls = (ours.calls + ours.badCalls).map { $0.replacing(", done", with: "") }
                 if ours.failure == nil { #expect(told["calls"] == .array(calls.map(JSON.string)), "\(fixture.name)") }
                 let usage: [JSON]? = ours.usage.inputTokens.map { [.int($0), .int(ours.usage.outputTokens ?? -1)] }

@@ -5,7 +5,7 @@ import ModelKit
 import OpenAIDialect
 import Testing
 
-@Suite("A request is written as its server wants it")
+@Suite("Requests to OpenAI")
 struct RequestTests {
     private func body(
         _ quirks: OpenAIQuirks, model: String = "m", _ change: (inout ChatRequest) -> Void
@@ -15,7 +15,7 @@ struct RequestTests {
         return try OpenAIDialect(quirks).body(of: request)
     }
 
-    @Test("the smallest request streams, and asks for usage")
+    @Test("The smallest request streams and asks for usage")
     func smallest() throws {
         let expected: JSONObject = [
             "model": "m", "messages": [["role": "user", "content": "hi"]], "stream": true,
@@ -26,7 +26,7 @@ struct RequestTests {
         #expect(whole.keys == ["model", "messages"])
     }
 
-    @Test("options go under their names, and extras win")
+    @Test("Options have their names, and extras take precedence")
     func options() throws {
         let written = try body(.openAI) {
             $0.options.temperature = 0.5
@@ -43,7 +43,7 @@ struct RequestTests {
     }
 
     @Test(
-        "the limit of tokens and the first role are called as the server and the model want it",
+        "The token limit and the first role have the names that the server and the model expect",
         arguments: [
             (OpenAIQuirks.openAI, "gpt-4o", "max_completion_tokens", "system"),
             (.openAI, "o3-mini", "max_completion_tokens", "developer"),
@@ -62,13 +62,13 @@ struct RequestTests {
         #expect(written["messages"]?[0] == ["role": .string(role), "content": "Be brief."])
     }
 
-    @Test("openrouter has the effort within `reasoning`")
+    @Test("OpenRouter gets the effort within `reasoning`")
     func effort() throws {
         let written = try body(.openRouter) { $0.options.effort = .low }
         #expect(written["reasoning"] == ["effort": "low"] && written["reasoning_effort"] == nil)
     }
 
-    @Test("images and files are data URIs")
+    @Test("Images and files are data URIs")
     func attachments() throws {
         let written = try body(.openAI) {
             $0.messages = [
@@ -88,7 +88,7 @@ struct RequestTests {
         #expect(written["messages"]?[0] == ["role": "user", "content": content])
     }
 
-    @Test("calls, their results, and calls that could not be read go back; those that are done do not")
+    @Test("Calls, results and malformed calls are sent back; finished server-side calls are not")
     func calls() throws {
         let written = try body(.openAI) {
             $0.messages += [
@@ -121,7 +121,7 @@ struct RequestTests {
         #expect(written["messages"] == expected)
     }
 
-    @Test("tools and a schema go along, which is strict only where OpenAI takes that")
+    @Test("Tools and a schema are sent, and the schema is strict only where OpenAI accepts it")
     func tools() throws {
         let open: JSON = ["type": "object", "properties": ["a": ["type": "string"]]]
         let closed: JSON = [
@@ -138,7 +138,7 @@ struct RequestTests {
         #expect(loose["response_format"]?["json_schema"]?["strict"] == false)
     }
 
-    @Test("thoughts go back to openrouter as they came, and to nobody else")
+    @Test("Reasoning is sent back to OpenRouter unchanged, and to no other server")
     func thoughts() throws {
         let fixture = try Fixture.named("openrouter: comments, thoughts and cost")
         let answer = try hear([fixture.bytes], fixture.quirks).answer
@@ -154,7 +154,7 @@ struct RequestTests {
         let elsewhere = try body(.openAI) { $0.messages.append(answer.message) }
         #expect(elsewhere["messages"]?[1] == ["role": "assistant", "content": "Hello"])
 
-        // What another provider has sealed is none of openrouter's.
+        // Sealed reasoning of another provider is not sent to OpenRouter.
         let foreign = Message(.assistant, [.reasoning(Reasoning("hm", sealed: "EqQBCg")), .text("ok")])
         let mixed = try body(.openRouter) { $0.messages.append(foreign) }
         #expect(mixed["messages"]?[1] == ["role": "assistant", "content": "ok", "reasoning": "hm"])

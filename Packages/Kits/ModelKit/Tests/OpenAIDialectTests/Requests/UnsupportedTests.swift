@@ -4,7 +4,7 @@ import ModelKit
 import OpenAIDialect
 import Testing
 
-@Suite("What a server has no words for is refused by name")
+@Suite("Unsupported parts of a request")
 struct UnsupportedTests {
     private func refusal(_ quirks: OpenAIQuirks, _ change: (inout ChatRequest) -> Void) -> DialectError? {
         var request = ChatRequest(model: "m", messages: [Message(.user, "hi")])
@@ -12,7 +12,7 @@ struct UnsupportedTests {
         return #expect(throws: DialectError.self) { try OpenAIDialect(quirks).body(of: request) }
     }
 
-    @Test("a gateway takes no tools, schema, seed, effort, images or files")
+    @Test("A gateway accepts no tools, schema, seed, effort, images or files")
     func gateway() {
         let tool = ToolDescription(name: "t", summary: "", input: [:], effect: .reads)
         let image = Attachment(name: "a\u{1B}.png", mediaType: "image/png", bytes: [])
@@ -32,7 +32,7 @@ struct UnsupportedTests {
         }
     }
 
-    @Test("parts in a role that cannot have them are refused")
+    @Test("Parts that do not belong to a role are refused")
     func roles() {
         let image = Attachment(name: "a.png", mediaType: "image/png", bytes: [])
         let call = ToolCall(id: "a", name: "t", input: [:])
@@ -44,7 +44,7 @@ struct UnsupportedTests {
         }
     }
 
-    @Test("a gateway that forgets is told the conversation in one message")
+    @Test("A gateway without memory gets the conversation in one message")
     func folded() throws {
         let conversation = [
             Message(.system, "Be brief."), Message(.user, "My name is Ada."),
@@ -82,7 +82,7 @@ struct UnsupportedTests {
         #expect(first["messages"] == [["role": "user", "content": "hi"]])
     }
 
-    @Test("a refused name is given up for the other one, and other refusals change nothing")
+    @Test("A refused name is replaced by the other one, and other refusals change nothing")
     func adapting() {
         let newName = ServerRefusal(
             message: "Unsupported parameter: 'max_tokens' is not supported with this model. "

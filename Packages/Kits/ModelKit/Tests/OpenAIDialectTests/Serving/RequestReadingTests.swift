@@ -4,10 +4,10 @@ import ModelKit
 import OpenAIDialect
 import Testing
 
-@Suite("A request is read with patience, and a wrong one is told where it is wrong")
+@Suite("Request reading")
 struct RequestReadingTests {
     @Test(
-        "the refusal names the field",
+        "An invalid request is refused with its field",
         arguments: [
             ("{", nil, "invalid_json"),
             ("[]", nil, nil),
@@ -59,13 +59,13 @@ struct RequestReadingTests {
         #expect(refusal.code == code)
         #expect(refusal.type == "invalid_request_error")
         #expect(refusal.message.contains(field ?? "body"))
-        // A body that was parsed before is judged the same.
+        // A body that was already parsed is judged the same.
         guard let parsed = try? JSON(parsing: Array(body.utf8)) else { return }
         let again = #expect(throws: DialectError.self) { try OpenAIRequest(parsed) }
         #expect(again?.refusal == refusal)
     }
 
-    @Test("null is as good as missing, and what is unknown is kept")
+    @Test("Null is the same as missing, and unknown members are kept")
     func patience() throws {
         let body = """
             {"model":null,"messages":[{"role":"user","content":"hi","name":"ada"},{"role":"assistant","content":null,

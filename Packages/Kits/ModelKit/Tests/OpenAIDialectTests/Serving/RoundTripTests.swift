@@ -4,9 +4,9 @@ import JSON
 import OpenAIDialect
 import Testing
 
-@Suite("What our client writes, our server reads as the same")
+@Suite("Requests from our client to our server")
 struct RoundTripTests {
-    @Test("random requests are equal on the other side")
+    @Test("A random request is read back equal")
     func requests() throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)

@@ -5,14 +5,14 @@ import ModelKit
 import OpenAIDialect
 import Testing
 
-@Suite("What the server side writes is what it was told")
+@Suite("Answer writer")
 struct WriterTests {
-    @Test("our reader puts the same answer together", arguments: Spoken.all.indices)
+    @Test("Our reader reads back the same answer", arguments: Spoken.all.indices)
     func again(_ number: Int) throws {
         let spoken = Spoken.all[number]
         let data = spoken.frames().map { String(decoding: $0, as: UTF8.self) }
         var expected = Reading(spoken.answer)
-        // A filter's word comes back as one; a refusal in words does too.
+        // A filter's finish reason is read back; so is a refusal in words.
         #expect(try hear(data: data).reading == expected)
 
         var events: [ChatEvent] = []
@@ -24,7 +24,7 @@ struct WriterTests {
         #expect(data.allSatisfy { !$0.contains("\n") })
     }
 
-    @Test("a rich stream tells of tools that are done, and what it all cost")
+    @Test("A rich stream has finished tools and the total cost")
     func rich() throws {
         let data = Spoken.agent.frames(isRich: true, includesUsage: false).map { String(decoding: $0, as: UTF8.self) }
         #expect(try hear(data: data, .gateway).reading == Reading(Spoken.agent.answer))
@@ -36,7 +36,7 @@ struct WriterTests {
         #expect(!data.contains { $0.contains("tool_calls") })
     }
 
-    @Test("a stream names the model that it is from where that comes out")
+    @Test("A stream names the model, known from a certain point on")
     func model() {
         var writer = OpenAIWriter(id: "x", created: 7, model: "claude/default")
         var frames: [[UInt8]] = []
@@ -48,7 +48,7 @@ struct WriterTests {
         #expect(names == [false, false, true])
     }
 
-    @Test("a plain stream has whole calls for them, and never asks to have them answered")
+    @Test("A plain stream has whole server-side calls, and never requests their results")
     func plain() throws {
         let data = Spoken.agent.frames().map { String(decoding: $0, as: UTF8.self) }
         let reading = try hear(data: data, .gateway).reading
@@ -57,7 +57,7 @@ struct WriterTests {
         #expect(!data.contains { $0.contains(#""finish_reason":"tool_calls""#) })
     }
 
-    @Test("a whole answer of a gateway has its session, and usage under both names")
+    @Test("A whole answer of a gateway has its session, and usage under both names")
     func reply() {
         var answer = Spoken.agent.answer
         (answer.start.session, answer.start.project) = ("s1", "p1")
@@ -71,7 +71,7 @@ struct WriterTests {
         #expect(reply["usage"] == usage)
     }
 
-    @Test("what is not known is not written")
+    @Test("Unknown values are not written")
     func unknownUsage() throws {
         let spoken = Spoken("nothing known", [.text("a")], .stop, "stop")
         let data = spoken.frames().map { String(decoding: $0, as: UTF8.self) }
@@ -79,7 +79,7 @@ struct WriterTests {
         #expect(spoken.reply["usage"] == nil)
     }
 
-    @Test("a failure in the midst of a stream is read as one, with its words")
+    @Test("A failure in the middle of a stream is read as a failure, with its message")
     func failure() throws {
         var writer = OpenAIWriter(id: "x", created: 7, model: "m")
         var frames: [[UInt8]] = []

@@ -8,7 +8,7 @@ import OpenAIDialect
 struct Spoken: Sendable {
     let name: String
     let answer: ChatAnswer
-    /// The reason to finish as it stands on the wire.
+    /// The finish reason on the wire.
     let word: String
 
     init(

@@ -7,12 +7,12 @@ import ModelKit
 @_spi(Fuzzing) import ResponsesDialect
 import Testing
 
-@Suite("Whatever a server sends, the reader keeps its head and its memory", .timeLimit(.minutes(5)))
+@Suite("Hostile servers", .timeLimit(.minutes(5)))
 struct HostileTests {
     private let begun = #"{"type":"response.created","response":{"id":"i","model":"m"}}"#
     private let text = #"{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"ok"}"#
 
-    @Test("random bytes, and fixtures with bytes changed, never crash and never hang")
+    @Test("Random bytes and corrupted fixtures never crash or hang the reader")
     func random() {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
@@ -34,19 +34,19 @@ struct HostileTests {
         #expect(failures > 100, "seed \(seed)")
     }
 
-    @Test("JSON that is cut short is an error, which shows how it began")
+    @Test("Truncated JSON is an error that shows its beginning")
     func truncated() throws {
         for end in 1..<text.utf8.count {
             let cut = String(decoding: text.utf8.prefix(end), as: UTF8.self)
             let stream = Fixture.event(begun) + "event: response.output_text.delta\ndata: \(cut)\n\n"
             try #require(hear([Array(stream.utf8)]).reading.failure == "model.malformed", "cut at \(end)")
         }
-        // What nobody knows need not be JSON.
+        // Unknown events need not be JSON.
         let stream = Fixture.event(begun) + "event: weather\ndata: {rain\n\n"
         #expect(try hear([Array(stream.utf8)]).reading.failure == "model.cut")
     }
 
-    @Test("bytes that are not UTF-8 are replaced")
+    @Test("Bytes that are not UTF-8 are replaced")
     func badUTF8() throws {
         let end = #"{"type":"response.completed","response":{}}"#
         var bytes = Array([begun, text, end].map { Fixture.event($0) }.joined().utf8)
@@ -58,7 +58,7 @@ struct HostileTests {
         #expect(try hear([bytes]).reading.text == "o\u{FFFD}")
     }
 
-    @Test("nesting too deep is refused", arguments: ["[", #"{"a":"#])
+    @Test("Deep nesting is refused", arguments: ["[", #"{"a":"#])
     func deep(_ opening: String) throws {
         let nest = String(repeating: opening, count: 10_000)
         let inside = #"{"type":"response.output_text.delta","output_index":0,"delta":\#(nest)"#
@@ -70,7 +70,7 @@ struct HostileTests {
         }
     }
 
-    @Test("text, thoughts, input, calls and blocks without end are refused at their limits")
+    @Test("Endless text, reasoning, input, calls and blocks are refused at their limits")
     func endless() throws {
         let piece = String(repeating: "x", count: 1 << 20)
         func count(_ most: Int, _ event: (Int) -> String) throws -> Int {
@@ -102,9 +102,9 @@ struct HostileTests {
         #expect(try count(20_000) { added($0, "new") } == 10_000)
     }
 
-    @Test("a line of 100 MB is refused, and takes no memory beyond it")
+    @Test("A line of 100 MB is refused without using more memory")
     func hugeLine() async {
-        // In a process of its own, whose memory no other test touches.
+        // In a separate process, whose memory no other test uses.
         await #expect(processExitsWith: .success) {
             var reader = ResponsesDialect().reader()
             var events: [ChatEvent] = []
@@ -123,7 +123,7 @@ struct HostileTests {
         }
     }
 
-    @Test("after the end nothing more is heard")
+    @Test("Nothing is read after the end")
     func afterTheEnd() throws {
         var reader = ResponsesDialect().reader()
         var events: [ChatEvent] = []
@@ -135,7 +135,7 @@ struct HostileTests {
     }
 }
 
-/// The most memory that this process has had.
+/// The peak memory of this process.
 private func peakKilobytes() -> Int {
     var usage = rusage()
     return unsafe getrusage(RUSAGE_SELF.rawValue, &usage) == 0 ? usage.ru_maxrss : 0

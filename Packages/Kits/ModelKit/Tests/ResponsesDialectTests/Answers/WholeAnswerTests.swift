@@ -4,9 +4,9 @@ import ModelKit
 import ResponsesDialect
 import Testing
 
-@Suite("Whole answers and refusals are read, whoever sends them")
+@Suite("Whole answers and refusals")
 struct WholeAnswerTests {
-    @Test("a whole answer is told as a stream would be")
+    @Test("A whole answer is read like a stream")
     func whole() throws {
         let body = #"""
             {"id":"resp_1","object":"response","status":"completed","error":null,"model":"gpt-5","output":[
@@ -24,12 +24,12 @@ struct WholeAnswerTests {
             events == [
                 began, .usage(usage), .reasoning("hm"), .text("Hi"), .calling(id: "a", name: "read"), .call(call),
             ])
-        // What cannot be sent back has no seal.
+        // Reasoning that cannot be sent back is not sealed.
         #expect(answer.message.parts == [.reasoning(Reasoning("hm")), .text("Hi"), .call(call)])
         #expect(answer.finish == .calls && answer.usage == usage)
     }
 
-    @Test("a whole answer can be an error under 200, or none at all")
+    @Test("A whole answer can be an error with status 200, or not an answer at all")
     func failures() {
         func failure(_ body: String) -> String? {
             var events: [ChatEvent] = []
@@ -45,7 +45,7 @@ struct WholeAnswerTests {
         #expect(failure("<html>") == "model.malformed")
     }
 
-    @Test("an answer without anything in it, or with thoughts alone, is an answer")
+    @Test("An answer that is empty or has only reasoning is a valid answer")
     func empty() throws {
         var events: [ChatEvent] = []
         for output in ["[]", #"[{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]}]"#] {
@@ -55,7 +55,7 @@ struct WholeAnswerTests {
         }
     }
 
-    @Test("the words of a refusal are found, and nothing where there are none")
+    @Test("The message of a refusal is found, and a body without one is not a refusal")
     func refusals() {
         let body = #"{"error":{"message":"Bad","type":"invalid_request_error","param":"input","code":null}}"#
         let refusal = ServerRefusal(message: "Bad", type: "invalid_request_error", field: "input")

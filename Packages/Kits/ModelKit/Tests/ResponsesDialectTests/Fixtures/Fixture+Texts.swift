@@ -8,7 +8,7 @@ extension Fixture {
 
         """#
 
-    /// How a response ends, with this output.
+    /// The end of a response with this output.
     static func completed(_ output: String, usage: String = "null") -> String {
         #"{"type":"response.completed","response":{"id":"resp_1","object":"response","created_at":1760000000,"status":"completed","error":null,"incomplete_details":null,"instructions":null,"metadata":{},"model":"gpt-5","output":\#(output),"parallel_tool_calls":true,"tool_choice":"auto","tools":[],"usage":\#(usage)},"sequence_number":99}"#
     }

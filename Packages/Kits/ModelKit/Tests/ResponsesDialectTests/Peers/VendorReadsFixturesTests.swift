@@ -6,7 +6,7 @@ import HTTPServer
 import JSON
 import Testing
 
-@Suite("The vendor's own library and ours read the same over HTTP", .timeLimit(.minutes(5)))
+@Suite("Our reader and the vendor's library over HTTP", .timeLimit(.minutes(5)))
 struct VendorReadsFixturesTests {
     /// Each fixture at its number, sent in pieces.
     private static let fixtures = Route(
@@ -22,7 +22,7 @@ struct VendorReadsFixturesTests {
         }
     }
 
-    @Test("the model, text, thoughts, calls and usage are equal, and so is whether it failed")
+    @Test("The model, text, reasoning, calls, usage and failure are equal")
     func equal() async throws {
         try await VendorPeer.withServer([Self.fixtures]) { url in
             let known = Fixture.all.indices.filter { Fixture.all[$0].isKnownToVendor }
@@ -33,13 +33,13 @@ struct VendorReadsFixturesTests {
                 let ours = try await read(number, fixture, at: url)
                 #expect(ours == fixture.expected, "\(fixture.name)")
                 #expect((told["error"]?.string != nil) == (ours.failure != nil), "\(fixture.name)")
-                // A failure takes from the library's users what came before it.
+                // The library drops what came before a failure.
                 guard ours.failure == nil else { continue }
                 #expect(told["model"]?.string == ours.model, "\(fixture.name)")
                 #expect(told["text"] == .string(ours.text), "\(fixture.name)")
                 #expect(told["reasoning"] == .string(ours.reasoning), "\(fixture.name)")
                 #expect(told["refusal"] == .string(ours.refusal), "\(fixture.name)")
-                // There, tools that have run already are no function calls.
+                // The library does not treat server-side tools as function calls.
                 let calls = (ours.calls + ours.badCalls).filter { !$0.hasSuffix(", done") }
                 #expect(told["calls"] == .array(calls.map(JSON.string)), "\(fixture.name)")
                 let usage: [JSON]? = ours.usage.inputTokens.map { [.int($0), .int(ours.usage.outputTokens ?? -1)] }

@@ -5,7 +5,7 @@ import ModelKit
 import ResponsesDialect
 import Testing
 
-@Suite("Requests say what OpenAI's Responses want to hear")
+@Suite("Requests to the Responses API")
 struct RequestTests {
     private func body(_ model: String = "gpt-4o", _ change: (inout ChatRequest) -> Void) throws -> JSONObject {
         var request = ChatRequest(model: model, messages: [Message(.user, "a")])
@@ -13,7 +13,7 @@ struct RequestTests {
         return try ResponsesDialect().body(of: request)
     }
 
-    @Test("messages, thoughts, calls and results are items, and what the system says stands apart")
+    @Test("Messages, reasoning, calls and results are items, and the system prompt is separate")
     func items() throws {
         let sealed = #"{"type":"reasoning","id":"r","summary":[],"encrypted_content":"x"}"#
         let messages = [
@@ -55,7 +55,7 @@ struct RequestTests {
         #expect(body["input"] == .array(expected))
     }
 
-    @Test("models that think are asked for their thoughts, and for as much as is wanted")
+    @Test("Reasoning models are asked for their reasoning, with the given effort")
     func thoughts() throws {
         let include: JSON? = ["reasoning.encrypted_content"]
         for (model, thinks) in [("gpt-5-mini", true), ("o3", true), ("openai/gpt-5.2", true), ("gpt-4o", false)] {
@@ -65,7 +65,7 @@ struct RequestTests {
         #expect(effort["reasoning"] == ["effort": "low", "summary": "auto"])
     }
 
-    @Test("after a refusal less is asked for, once")
+    @Test("A refused part is left out, once")
     func adapting() throws {
         let verify = ServerRefusal(message: "Your organization must be verified to generate reasoning summaries.")
         let adapted = try #require(ResponsesOptions().adapted(to: verify))
@@ -75,7 +75,7 @@ struct RequestTests {
         #expect(ResponsesOptions().adapted(to: ServerRefusal(message: "no credit")) == nil)
     }
 
-    @Test("tools, a schema, options and extras")
+    @Test("Tools, a schema, options and extras are written")
     func options() throws {
         let strict: JSON = ["type": "object", "properties": [:], "additionalProperties": false]
         let body = try body {
@@ -94,14 +94,14 @@ struct RequestTests {
         #expect(body["stream"] == nil && body["user"] == "ada")
     }
 
-    @Test("what cannot be said is refused by name")
+    @Test("An unsupported option is refused by name")
     func unsupported() {
         func failure(_ change: (inout ChatRequest) -> Void) -> String? {
             let error = #expect(throws: DialectError.self) { try body("gpt-5", change) }
             #expect(error?.kind == .unsupported)
             return error?.message
         }
-        #expect(failure { $0.options.stop = ["END"] }?.contains("words to stop at") == true)
+        #expect(failure { $0.options.stop = ["END"] }?.contains("stop sequences") == true)
         #expect(failure { $0.options.seed = 1 }?.contains("seed") == true)
         let image = Message.Part.attachment(Attachment(name: "a", mediaType: "image/png", bytes: []))
         #expect(failure { $0.messages = [Message(.system, [image])] }?.contains("system") == true)

@@ -4,10 +4,10 @@ import ModelKit
 import ResponsesDialect
 import Testing
 
-@Suite("Requests are read with patience, and errors name the field")
+@Suite("Request reading")
 struct RequestReadingTests {
     @Test(
-        "what cannot be understood names where it stands",
+        "An invalid request is refused with its field",
         arguments: [
             ("{", nil), ("[]", nil), (#"{"model":"m"}"#, "input"), (#"{"input":[]}"#, "input"),
             (#"{"input":5}"#, "input"), (#"{"input":[{"content":"a"}]}"#, "input[0].role"),
@@ -30,7 +30,7 @@ struct RequestReadingTests {
         #expect(error?.refusal?.message.contains(field ?? "body") == true)
     }
 
-    @Test("null is as good as missing, items of one side are one message, and what is unknown is kept")
+    @Test("Null is the same as missing, items of one side are one message, and unknown members are kept")
     func patience() throws {
         let body = #"""
             {"model":null,"instructions":null,"input":[{"role":"developer","content":"s"},{"role":"user","content":"hi"},

@@ -6,9 +6,9 @@ import ModelKit
 import ResponsesDialect
 import Testing
 
-@Suite("What the server side writes is what it was told")
+@Suite("Answer writer")
 struct WriterTests {
-    @Test("our reader puts the same answer together", arguments: Spoken.all.indices)
+    @Test("Our reader reads back the same answer", arguments: Spoken.all.indices)
     func again(_ number: Int) throws {
         let spoken = Spoken.all[number]
         #expect(try hear(spoken.frames).reading == spoken.expected)
@@ -20,7 +20,7 @@ struct WriterTests {
         #expect(events.first == .began(ChatStart(id: "resp_1", model: "a-model")))
     }
 
-    @Test("every event has a name, which its data repeats, and no line break")
+    @Test("Every event has a name, repeated in its data, and no line break")
     func names() throws {
         for event in Spoken.all.flatMap(\.frames) {
             #expect(try JSON(parsing: Array(event.data))["type"] == .string(event.type))
@@ -28,7 +28,7 @@ struct WriterTests {
         }
     }
 
-    @Test("events are numbered, and the last one has all that was said")
+    @Test("Events are numbered, and the last one has the whole answer")
     func numbers() throws {
         for spoken in Spoken.all {
             let events = try spoken.frames.map { try JSON(parsing: Array($0.data)) }
@@ -40,7 +40,7 @@ struct WriterTests {
         }
     }
 
-    @Test("proofs of thoughts are in a whole answer, for them to be sent back")
+    @Test("A whole answer contains the signatures of its reasoning, to be sent back")
     func proofs() throws {
         let sealed = #"{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"x"}"#
         let thoughts: [Message.Part] = [.reasoning(Reasoning("", sealed: sealed)), .text("ok")]
@@ -49,7 +49,7 @@ struct WriterTests {
         #expect(try ResponsesDialect().answer(in: body, into: &events).message.parts == thoughts)
     }
 
-    @Test("a failure in the midst of a stream is read as one, with its words")
+    @Test("A failure in the middle of a stream is read as a failure, with its message")
     func failure() throws {
         var writer = ResponsesWriter(id: "x", created: 1, model: "m")
         var frames: [ResponsesWriter.Frame] = []
@@ -60,7 +60,7 @@ struct WriterTests {
         #expect(frames.last?.name == "response.failed")
     }
 
-    /// Hears events as they would come from a parser.
+    /// Reads events as they would come from a parser.
     private func hear(_ events: [ServerSentEvent]) throws -> Heard {
         let text = events.map { "event: \($0.type)\ndata: \($0.text)\n\n" }.joined()
         return try ResponsesDialectTests.hear([Array(text.utf8)])

@@ -1,10 +1,10 @@
 import DialectTesting
 import ResponsesDialect
 
-/// Hears a stream that comes in these pieces.
+/// Reads a stream that arrives in these pieces.
 func hear(_ pieces: [[UInt8]]) throws -> Heard { try Heard(pieces, by: ResponsesDialect()) }
 
-/// Hears events, each given as its data and named as its `type` says.
+/// Reads events, each given as its data and named by its `type`.
 func hear(data: [String]) throws -> Heard {
     try hear([Array(data.map { Fixture.event($0) }.joined().utf8)])
 }

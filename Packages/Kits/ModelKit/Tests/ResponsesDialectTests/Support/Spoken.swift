@@ -8,7 +8,7 @@ import ResponsesDialect
 struct Spoken: Sendable {
     let name: String
     let answer: ChatAnswer
-    /// The status as it stands on the wire.
+    /// The status on the wire.
     let word: String
 
     init(
@@ -30,7 +30,7 @@ struct Spoken: Sendable {
 
     var reply: JSONObject { ResponsesWriter(id: "resp_1", created: 1_760_000_000, model: "asked-for").reply(answer) }
 
-    /// What a client reads of it: nothing of tools that have run already, and no cost.
+    /// How a client reads it: without server-side tools and without the cost.
     var expected: Reading {
         var reading = Reading(answer)
         reading.calls.removeAll { $0.hasSuffix(", done") }

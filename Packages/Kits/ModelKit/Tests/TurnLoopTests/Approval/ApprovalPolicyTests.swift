@@ -4,7 +4,7 @@ import Testing
 
 @testable import TurnLoop
 
-@Suite("An approval policy")
+@Suite("Approval policy")
 struct ApprovalPolicyTests {
     private func request(
         _ tool: String = "write_file", _ effect: Effect = .writes, source: String = "files", _ input: JSON = [:]
@@ -20,7 +20,7 @@ struct ApprovalPolicyTests {
         return verdict
     }
 
-    @Test("without rules allows what reads and asks for all else")
+    @Test("Without rules, reading is allowed and everything else is asked about")
     func effects() {
         #expect(verdict([], request("read", .reads)) == .allow)
         #expect(verdict([], request("write", .writes)) == .ask)
@@ -28,7 +28,7 @@ struct ApprovalPolicyTests {
         #expect(ApprovalPolicy().ruling(for: request()) == nil)
     }
 
-    @Test("follows the rule that describes the tool most closely")
+    @Test("The rule that describes the tool most closely applies")
     func precision() {
         let rules = [
             ApprovalRule(.ask), ApprovalRule(.allow, tool: "write_*"), ApprovalRule(.ask, tool: "write_file"),
@@ -38,7 +38,7 @@ struct ApprovalPolicyTests {
         #expect(verdict(rules, request("read", .reads)) == .ask)
     }
 
-    @Test("puts what a rule says of the input above what it says of the tool")
+    @Test("A rule about the input takes precedence over a rule about the tool")
     func arguments() {
         let rules = [
             ApprovalRule(.allow, tool: "write_file"),
@@ -53,7 +53,7 @@ struct ApprovalPolicyTests {
 
     private func request(_ input: JSON) -> ApprovalRequest { request("write_file", .writes, source: "files", input) }
 
-    @Test("lets a denial win over all, however closely others describe the call, and a question over an approval")
+    @Test("A denial always wins, and a question wins over an approval")
     func strength() {
         let (allow, ask, deny) = (
             ApprovalRule(.allow, tool: "write_file", scope: .conversation),
@@ -67,7 +67,7 @@ struct ApprovalPolicyTests {
         #expect(verdict([allow, ApprovalRule(.deny)], request()) == .deny)
     }
 
-    @Test("lets what was remembered nearer win over a question")
+    @Test("A remembered rule of a narrower scope wins over a question")
     func scopes() {
         let asks = ApprovalRule(.ask, tool: "write_file", scope: .always)
         let allows = ApprovalRule(.allow, tool: "write_file", scope: .conversation)
@@ -76,14 +76,14 @@ struct ApprovalPolicyTests {
         #expect(verdict([project, ApprovalRule(.allow, tool: "write_file", scope: .always)], request()) == .ask)
     }
 
-    @Test("keeps sources apart")
+    @Test("Sources are kept apart")
     func sources() {
         let rules = [ApprovalRule(.allow, source: "files")]
         #expect(verdict(rules, request()) == .allow)
         #expect(verdict(rules, request(source: "elsewhere")) == .ask)
     }
 
-    @Test("does not let a pattern of a folder allow what lies outside of it")
+    @Test("A folder pattern does not allow what lies outside")
     func traversal() {
         let rules = [ApprovalRule(.allow, arguments: ["/path": "/srv/**"])]
         #expect(verdict(rules, request(["path": "/srv/a/b"])) == .allow)
@@ -91,21 +91,21 @@ struct ApprovalPolicyTests {
         #expect(verdict(rules, request(["path": "/srv/a..b"])) == .allow)
     }
 
-    @Test("compares no endless values: they are never allowed and never slip past a denial")
+    @Test("Endless values are never allowed and never bypass a denial")
     func longValues() {
         let long = JSON.string("/srv/" + String(repeating: "a", count: 100_000))
         #expect(verdict([ApprovalRule(.allow, arguments: ["/path": "/srv/**"])], request(["path": long])) == .ask)
         #expect(verdict([ApprovalRule(.deny, arguments: ["/path": "/etc/**"])], request(["path": long])) == .deny)
     }
 
-    @Test("compares values that are no text as JSON")
+    @Test("Values that are not text are compared as JSON")
     func otherValues() {
         let rules = [ApprovalRule(.allow, arguments: ["/force": "false"])]
         #expect(verdict(rules, request(["force": false])) == .allow)
         #expect(verdict(rules, request(["force": true])) == .ask)
     }
 
-    @Test("is the same after it was written as JSON and read again")
+    @Test("A policy is read back unchanged from JSON")
     func coding() throws {
         let policy = ApprovalPolicy(rules: [
             ApprovalRule(.allow, tool: "read_*"), ApprovalRule(.deny, source: "shell", scope: .project),
@@ -117,7 +117,7 @@ struct ApprovalPolicyTests {
     }
 
     @Test(
-        "says what is wrong with a rule and where",
+        "An invalid rule is reported with its place",
         arguments: [
             (#"[{"tool":"a"}]"#, "0.verdict"), (#"[{"verdict":"maybe"}]"#, "0.verdict"),
             (#"[{"verdict":"allow","scope":"once"}]"#, "0.scope"),

@@ -17,7 +17,7 @@ struct ApprovalTests {
         return try await fixture.run(fixture.loop([tools], policy: policy, approve: approve), model)
     }
 
-    @Test("is asked for what writes, with all that a person needs to know")
+    @Test("A call that writes needs approval, with everything the user needs to know")
     func asks() async throws {
         let asked = Mutex<[ApprovalRequest]>([])
         let outcome = try await outcome([call("a", "read"), call("b", "write", ["path": "x"])]) { request in
@@ -35,7 +35,7 @@ struct ApprovalTests {
         #expect(fixture.updates.last { $0.call.id == "b" }?.decision == ApprovalDecision(isAllowed: true, by: .person))
     }
 
-    @Test("was given by the bundle whose run it is, for the tools that it names and against no rule that denies")
+    @Test("A bundle approves the tools that it names, but not against a rule that denies")
     func bundle() async throws {
         func caller(_ tools: [String]) -> Caller {
             let grant = Grant(Grant.Layer(.bundle("b"), tools: tools))
@@ -55,7 +55,7 @@ struct ApprovalTests {
     }
 
     @Test(
-        "is asked for again when the call reaches something else by then, and not without end",
+        "Approval is requested again if the call's target has changed, but not endlessly",
         arguments: [0, 1, 3, 4, 9])
     func changing(times: Int) async throws {
         let source = ReachingTools(changing: times)
@@ -66,14 +66,14 @@ struct ApprovalTests {
             return ApprovalAnswer(isAllowed: true)
         }
         let outcome = try await fixture.run(loop, model)
-        // Each question is about what it reaches then.
+        // Each question is about the current target.
         #expect(states.withLock { $0 } == Array(0...min(times, 3)))
         #expect(source.runs == (times <= 3 ? 1 : 0))
         #expect(outcome.results.map(\.content) == [times <= 3 ? "did write" : CallWords.restless])
         #expect(fixture.updates.last?.diff == "-old\n+new a\n")
     }
 
-    @Test("is not asked for what cannot be done, which the model is told in the source's own words")
+    @Test("No approval is requested for an impossible call, and the model gets the source's reason")
     func impossible() async throws {
         let model = ScriptedModel(.says([call("a", "broken")], finish: .calls), .says([.text("Done.")]))
         let loop = fixture.loop([ReachingTools()]) { request in
@@ -85,7 +85,7 @@ struct ApprovalTests {
         #expect(!outcome.isUnapproved)
     }
 
-    @Test("is none of a bundle's because a rule or the mode allows it to the person", arguments: [true, false])
+    @Test("A rule or mode of the user does not approve a bundle's call", arguments: [true, false])
     func bundleInMode(isBundle: Bool) async throws {
         let source = ReachingTools()
         let grant = isBundle ? Grant(Grant.Layer(.bundle("b"), effects: .destroys)) : .person
@@ -96,13 +96,13 @@ struct ApprovalTests {
             let outcome = try await Caller.$current.withValue(caller) {
                 try await fixture.run(fixture.loop([source], policy: policy), model)
             }
-            // The control: the person's own model does both.
+            // The control: the user's own model does both.
             #expect(outcome.results.map(\.isError) == (isBundle ? [true, true] : [false, false]))
             #expect(outcome.isUnapproved == isBundle)
         }
     }
 
-    @Test("is done as a model, which may do less than whoever asked it")
+    @Test("A tool runs with the rights of a model, which may be less than those of its caller")
     func asModel() async throws {
         let source = ReachingTools()
         let model = ScriptedModel(.says([call("a", "write")], finish: .calls), .says([.text("Done.")]))
@@ -115,7 +115,7 @@ struct ApprovalTests {
     }
 
     @Test(
-        "is asked for in every mode where the tool sends something",
+        "A tool that sends something needs approval in every mode",
         arguments: [ToolMode.readOnly, .workspace, .full])
     func sending(mode: ToolMode) {
         func request(_ sends: Bool) -> ApprovalRequest {
@@ -130,7 +130,7 @@ struct ApprovalTests {
         #expect(allowing.decision(request(true)) == .allow)
     }
 
-    @Test("counts for the limits of the bundle", arguments: [1, 2])
+    @Test("Calls count towards the limits of the bundle", arguments: [1, 2])
     func limited(calls: Int) async throws {
         let limits = GrantLimits(calls: calls, time: nil)
         let bundle = Grant(Grant.Layer(.bundle("b"), tools: ["*"], limits: limits))
@@ -145,19 +145,19 @@ struct ApprovalTests {
         #expect(outcome.results.last?.content.contains("more than 1 actions") == (calls < 2))
     }
 
-    @Test("that is refused is told to the model with the person's reason, and the turn goes on")
+    @Test("A denial reaches the model with the user's reason, and the turn continues")
     func refuses() async throws {
         let outcome = try await outcome([call("a", "write")]) { _ in
             ApprovalAnswer(isAllowed: false, reason: "use the other file")
         }
-        #expect(outcome.results.first?.content == "not done: the person does not allow this call: use the other file")
+        #expect(outcome.results.first?.content == "not done: the user does not allow this call: use the other file")
         #expect(outcome.endName == "answered")
         #expect(outcome.exit == .done)
         #expect(tools.calls.isEmpty)
         #expect(fixture.states(of: "a") == [.waiting, .denied])
     }
 
-    @Test("that nobody can give is a denial, and the exit code says so")
+    @Test("A missing approver is a denial, and the exit code says so")
     func nobody() async throws {
         let outcome = try await outcome([call("a", "write"), call("b", "read")], approve: nil)
         #expect(outcome.results.map(\.isError) == [true, false])
@@ -167,7 +167,7 @@ struct ApprovalTests {
         #expect(fixture.updates.last { $0.call.id == "a" }?.decision?.by == .nobody)
     }
 
-    @Test("that a headless run cannot answer is the same")
+    @Test("A headless run that cannot answer is a denial too")
     func unanswered() async throws {
         let outcome = try await outcome([call("a", "write")]) { _ in
             throw InteractionError.unanswered(id: "chat.approve", prompt: "May it write?")
@@ -175,7 +175,7 @@ struct ApprovalTests {
         #expect(outcome.exit == .unanswered)
     }
 
-    @Test("that is turned away is a refusal; one whose question fails has no answer")
+    @Test("A declined question is a denial, and a failed question is unanswered")
     func declined() async throws {
         let declined = try await outcome([call("a", "write")]) { _ in throw InteractionError.declined(id: "x") }
         #expect((declined.isUnapproved, declined.results.map(\.isError)) == (false, [true]))
@@ -185,7 +185,7 @@ struct ApprovalTests {
         #expect(tools.calls.isEmpty)
     }
 
-    @Test("that lasts is asked once and handed out to be kept", arguments: [true, false])
+    @Test("A lasting approval is requested once and handed out to be stored", arguments: [true, false])
     func remembered(isAllowed: Bool) async throws {
         let asked = Mutex(0)
         let outcome = try await outcome([call("a", "write"), call("b", "write"), call("c", "write")]) { _ in
@@ -199,7 +199,7 @@ struct ApprovalTests {
         #expect(fixture.updates.last?.decision?.by == .rule(rule))
     }
 
-    @Test("for once is asked each time and not kept")
+    @Test("An approval for once is requested each time and not stored")
     func once() async throws {
         let asked = Mutex(0)
         _ = try await outcome([call("a", "write"), call("b", "write")]) { _ in
@@ -210,7 +210,7 @@ struct ApprovalTests {
         #expect(!fixture.all.contains { if case .remember = $0 { true } else { false } })
     }
 
-    @Test("that does not fit allows nothing, is told, and is a mistake in the command")
+    @Test("A prepared answer that does not match allows nothing, is reported, and is a usage error")
     func unfit() async throws {
         let problem = InteractionError.unfit(id: "chat.approve", why: "must be one of Yes, No")
         let outcome = try await outcome([call("a", "write")]) { _ in throw problem }
@@ -219,7 +219,7 @@ struct ApprovalTests {
         #expect(fixture.notices == [problem.message])
     }
 
-    @Test("is asked after the calls before have been done")
+    @Test("Approval is requested after the earlier calls have run")
     func order() async throws {
         let tools = tools
         let before = Mutex<[[String]]>([])
@@ -230,7 +230,7 @@ struct ApprovalTests {
         #expect(before.withLock { $0 } == [[], ["a"]])
     }
 
-    @Test("is not asked where a rule denies")
+    @Test("No approval is requested if a rule denies")
     func denied() async throws {
         let rule = ApprovalRule(.deny, tool: "read")
         let outcome = try await outcome([call("a", "read")], policy: ApprovalPolicy(rules: [rule])) { _ in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TurnLoop
 
-@Suite("Rules about commands")
+@Suite("Command rules")
 struct CommandRuleTests {
     private func verdict(
         _ command: String, _ rules: [ApprovalRule], isSandboxed: Bool = true
@@ -21,7 +21,7 @@ struct CommandRuleTests {
     }
 
     @Test(
-        "tells which of the rules that allow have no effect any more",
+        "An allow rule without effect is recognised",
         arguments: [
             ("git status", false), ("make *", false), ("git diff > *", true), ("make && make test", true),
             ("sudo *", true),
@@ -34,7 +34,7 @@ struct CommandRuleTests {
 
     // sandbox cases 60, 68 and 69
     @Test(
-        "allow what they name word by word, each part by itself",
+        "A rule allows what it names word by word, each part separately",
         arguments: [
             ("git status", true), ("git   status\t-s", true), ("git status 'a b'", true), ("git 'status'", true),
             ("git \"status\" -s", true), ("git status && swift build", true), ("swift test | git status", true),
@@ -50,7 +50,7 @@ struct CommandRuleTests {
 
     // sandbox case 70
     @Test(
-        "do not allow what takes the whole folder with it",
+        "A rule does not allow what takes the whole folder with it",
         arguments: [
             ("rm -rf /", false), ("rm -rf .", false), ("rm -rf ./", false), ("rm -rf ../..", false),
             ("rm -r //", false),
@@ -62,14 +62,14 @@ struct CommandRuleTests {
         #expect(verdict(command, rules) == (isAllowed ? .allow : .ask), "\(command)")
     }
 
-    @Test("allow nothing outside of a sandbox")
+    @Test("No rule allows a command outside of a sandbox")
     func sandbox() {
         #expect(verdict("git status", [rule(.allow, "git *")], isSandboxed: false) == .ask)
         #expect(verdict("git status", [ApprovalRule(.allow, tool: "bash.run")], isSandboxed: false) == .ask)
         #expect(verdict("git status", [ApprovalRule(.allow, tool: "bash.run")]) == .allow)
     }
 
-    /// Forms of bash that run or write something else than their words say.
+    /// Forms of bash that run or write something other than their words.
     static let hidden = [
         "touch${IFS}F", "{touch,F}", "t\\ouch F", "touch\\\n F", "$'\\x74ouch' F", "$\"touch\" F", "$a",
         "${x:=$(touch F)}",
@@ -88,7 +88,7 @@ struct CommandRuleTests {
         "rg --pre touch a",
     ]
 
-    /// Programs that write or run what their names do not say, and what a shell makes of signs.
+    /// Programs that run or write more than their names say, and special characters of the shell.
     static let wide = [
         "ls *", "ls ~", "ls # F", "tee F", "dd of=F", "sed -i s/a/b/ F", "awk 'BEGIN{}'", "sort -oF a", "xxd -r a F",
         "curl -oF a", "curl -o F a", "find . -delete", "git --exec-path=. x", "git diff --ext-diff",
@@ -102,7 +102,7 @@ struct CommandRuleTests {
     ]
 
     // sandbox cases 62, 63, 64, 65, 66, 67 and 71
-    @Test("allow nothing that does more than name programs and their arguments", arguments: hidden + wide)
+    @Test("No rule allows more than programs and their arguments", arguments: hidden + wide)
     func more(command: String) {
         let names = [
             "touch", "echo", "base64", "shuf", "iconv", "uniq", "jobs", "compgen", "history", "fd", "awk", "test",
@@ -119,14 +119,14 @@ struct CommandRuleTests {
     }
 
     // sandbox cases 62, 63 and 64
-    @Test("are not got around by what hides a program", arguments: hidden)
+    @Test("A hidden program does not bypass a rule", arguments: hidden)
     func hiding(command: String) {
         let rules = [ApprovalRule(.allow, tool: "bash.run"), rule(.deny, "touch *")]
         #expect(verdict(command, rules) != .allow, "\(command)")
     }
 
     @Test(
-        "deny whatever part, place or spelling it is",
+        "A rule denies every part, place and spelling",
         arguments: [
             "rm x", "rm -rf /", "/bin/rm x", "a; rm x", "a && rm x", "a | rm", "env rm x", "sudo -u a rm x", "xargs rm",
             "bash -c 'rm x'", "'rm' x", "r\"m\" x", "r\\m x", "$(rm x)", "if a; then rm x; fi", "rm\tx", "(rm x)",
@@ -137,7 +137,7 @@ struct CommandRuleTests {
     }
 
     @Test(
-        "ask where a denial may be meant, and leave alone what it does not speak of",
+        "A possible denial is asked about, and unrelated commands are left alone",
         arguments: [
             ("echo rm x", ApprovalVerdict.ask), ("git rm x", .ask), ("$a", .ask), ("a > b", .ask),
             ("strange rm x", .ask),
@@ -151,7 +151,7 @@ struct CommandRuleTests {
 
     // sandbox case 61
     @Test(
-        "look at every part, however many there are; of too many only denials are sure", arguments: [49, 50, 51, 500])
+        "Every part is checked; with too many parts only denials are certain", arguments: [49, 50, 51, 500])
     func manyParts(count: Int) {
         let command = Array(repeating: "ls", count: count - 1).joined(separator: ";")
         let rules = [rule(.allow, "ls *"), rule(.deny, "rm *")]
@@ -164,7 +164,7 @@ struct CommandRuleTests {
     }
 
     @Test(
-        "deny a program with options before or among what it is to do",
+        "A rule denies a program with options before or among its arguments",
         arguments: [
             ("git push *", "git --no-pager push origin"), ("git push *", "git -C . push"),
             ("git push *", "env git -x push"),
@@ -178,7 +178,7 @@ struct CommandRuleTests {
         #expect(verdict("git stash push", rules) == .allow && verdict("git status", rules) == .allow)
     }
 
-    @Test("are about the member that they name, and of no use without a sandbox of ours")
+    @Test("A rule is about its member, and has no effect without our sandbox")
     func decoy() {
         func verdict(_ input: JSON, _ rules: [ApprovalRule], _ reach: ToolReach) -> ApprovalVerdict {
             let call = ToolCall(id: "a", name: "exec", input: input)
@@ -203,7 +203,7 @@ struct CommandRuleTests {
         )
     }
 
-    @Test("a question of one part is a question of all")
+    @Test("A question about one part is a question about all")
     func asking() {
         let rules = [ApprovalRule(.allow, tool: "bash.run"), rule(.ask, "git push *")]
         #expect(verdict("git status", rules) == .allow)
@@ -214,7 +214,7 @@ struct CommandRuleTests {
 
     // sandbox case 84
     @Test(
-        "remember a program with what it is to do, and nothing that would allow everything",
+        "A remembered rule has the program and its subcommand, and nothing that would allow everything",
         arguments: [
             ("git log -3", "git log *"), ("swift build", "swift build *"), ("ls -l src", "ls *"), ("ls", "ls *"),
             ("make test", "make test *"), ("prove t/a.t", "prove *"), ("python3 a.py", nil), ("bash x.sh", nil),

@@ -3,10 +3,10 @@ import Testing
 
 @testable import TurnLoop
 
-@Suite("Pointers into an input")
+@Suite("JSON pointers")
 struct JSONPointerTests {
     @Test(
-        "find values",
+        "A pointer finds its value",
         arguments: [
             ("/path", #""x""#), ("/list/1", "2"), ("/a~1b/~0c", "true"), ("", #"{"path":"x"}"#), ("/list/01", nil),
             ("/list/9", nil), ("/none/deeper", nil), ("path", nil), ("/list/-", nil),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TurnLoop
 
-@Suite("Rules about paths")
+@Suite("Path rules")
 struct PathRuleTests {
     private let places = PathGlob.Places(folder: AbsolutePath("/home/ada/ws"), home: AbsolutePath("/home/ada"))
 
@@ -19,7 +19,7 @@ struct PathRuleTests {
 
     // sandbox cases 32 and 33
     @Test(
-        "deny every spelling",
+        "A rule denies every spelling of a path",
         arguments: [
             "secrets/k", "./secrets/k", "secrets//k", "secrets/./k", "src/../secrets/k", "secrets", "secrets/",
             "/home/ada/ws/secrets/k", "~/ws/secrets/k", "$HOME/ws/secrets/k", "${HOME}/ws/secrets", "SECRETS/k",
@@ -31,13 +31,15 @@ struct PathRuleTests {
     }
 
     // sandbox case 34
-    @Test("leave alone what only looks alike", arguments: ["secrets-not/k", "a/secrets/k", "secret", "/secrets/k"])
+    @Test(
+        "A path that only looks similar is left alone",
+        arguments: ["secrets-not/k", "a/secrets/k", "secret", "/secrets/k"])
     func others(path: String) {
         #expect(verdict(path, [ApprovalRule(.deny, arguments: ["/path": "secrets/**"])]) == .allow, "\(path)")
     }
 
     // sandbox case 33
-    @Test("deny names at any depth, and an accent in either form")
+    @Test("A rule denies names at any depth, and an accent in either form")
     func patterns() {
         let rules = [ApprovalRule(.deny, arguments: ["/path": "**/.env*"])]
         for path in [".env", "a/.env.local", "a/b/.ENV", ".env/x"] { #expect(verdict(path, rules) == .deny, "\(path)") }
@@ -47,7 +49,7 @@ struct PathRuleTests {
     }
 
     // sandbox case 28
-    @Test("deny what a link leads to, and allow only where both fit")
+    @Test("A rule denies the target of a link, and allows only if both match")
     func links() {
         let deny = [ApprovalRule(.deny, arguments: ["/path": "secrets/**"])]
         #expect(verdict("docs/link", leadingTo: "/home/ada/ws/secrets/k", deny) == .deny)
@@ -58,7 +60,7 @@ struct PathRuleTests {
         #expect(verdict("docs/../secrets/k", leadingTo: "/home/ada/ws/secrets/k", allow, .writes) == .ask)
     }
 
-    @Test("are handed to the tools that they are about, by what those do")
+    @Test("Denied paths are handed to the tools by what these do")
     func denied() {
         let tools = [("fs.read", Effect.reads), ("grep.search", .reads), ("fs.write", .writes)].map {
             ToolDescription(name: $0.0, summary: "", input: [:], effect: $0.1)

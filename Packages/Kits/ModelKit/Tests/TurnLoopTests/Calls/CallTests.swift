@@ -20,11 +20,11 @@ struct CallTests {
         return try await fixture.run(loop, ScriptedModel(.says(parts, finish: .calls), .says([.text("Done.")])))
     }
 
-    @Test("that only read run at the same time, and their results keep the order of the calls")
+    @Test("Calls that only read run in parallel, and their results keep the order of the calls")
     func parallel() async throws {
         let (first, second) = (Signal(), Signal())
         let tools = ScriptedTools([
-            // Each waits for the other, so that they only end if they run together; the first ends last.
+            // Each waits for the other, so they only end if they run in parallel; the first ends last.
             tool("one") { _ in
                 first.raise()
                 await second.wait()
@@ -41,7 +41,7 @@ struct CallTests {
         #expect(outcome.results.map(\.content) == ["1", "2"])
     }
 
-    @Test("run up to as many together as the limit says")
+    @Test("No more calls run in parallel than the limit allows")
     func limit() async throws {
         let tools = ScriptedTools([
             tool("read") { _ in
@@ -55,7 +55,7 @@ struct CallTests {
         #expect(tools.most <= 3)
     }
 
-    @Test("that write run alone and in order, after the reads before and ahead of those behind them")
+    @Test("Calls that write run alone and in order, after earlier reads and before later ones")
     func writes() async throws {
         let tools = ScriptedTools([tool("read"), tool("write", .writes), tool("drop", .destroys)])
         let outcome = try await outcome(
@@ -65,7 +65,7 @@ struct CallTests {
         #expect(outcome.results.map(\.call) == ["a", "b", "c", "d", "e"])
     }
 
-    @Test("of a failing, an unreachable and a sound tool are each told to the model, which carries on")
+    @Test("Failing, unreachable and working tools are reported to the model, which continues")
     func faults() async throws {
         let tools = ScriptedTools([
             tool("fails") { _ in ToolResult(call: "", content: "no such file", isError: true, exitCode: 2) },
@@ -81,7 +81,7 @@ struct CallTests {
         #expect(fixture.states(of: "b") == [.waiting, .approved, .running, .failed])
     }
 
-    @Test("that take too long are stopped, also where the tool does not listen", .timeLimit(.minutes(5)))
+    @Test("Calls that take too long are stopped, even if the tool ignores cancellation", .timeLimit(.minutes(5)))
     func tooSlow() async throws {
         let (never, started) = (Signal(), Signal())
         let tools = ScriptedTools([
@@ -106,7 +106,7 @@ struct CallTests {
         #expect(outcome.results.first?.duration == .seconds(30))
     }
 
-    @Test("of tools that nobody has name the nearest one")
+    @Test("Calls of unknown tools are answered with the nearest name")
     func unknown() async throws {
         let tools = ScriptedTools([tool("read_file"), tool("list_files")])
         let outcome = try await outcome([call("a", "read_fil"), call("b", "zzz\u{1B}[2J")], [tools])
@@ -116,7 +116,7 @@ struct CallTests {
         #expect(fixture.states(of: "a") == [.waiting, .failed])
     }
 
-    @Test("that are malformed are answered with what is wrong, for the model to mend")
+    @Test("Malformed calls are answered with the problem, for the model to repair")
     func malformed() async throws {
         let broken = MalformedCall(id: "a", name: "read", text: "{\"path\": ", reason: "it ends too early")
         let outcome = try await outcome([.malformedCall(broken), call("b", "read")], [ScriptedTools([tool("read")])])
@@ -126,7 +126,7 @@ struct CallTests {
         #expect(fixture.updates.first?.call.input == "{\"path\": ")
     }
 
-    @Test("beyond the limit of one answer are not done and say so")
+    @Test("Calls beyond the limit of one answer are not run and say so")
     func tooMany() async throws {
         let tools = ScriptedTools([tool("read")])
         let calls = (0..<5).map { call("c\($0)", "read") }
@@ -135,7 +135,7 @@ struct CallTests {
         #expect(outcome.results.last?.content == CallWords.tooMany(3))
     }
 
-    @Test("with the same id, or none, each have a result of their own")
+    @Test("Calls with the same id, or none, each have their own result")
     func sameID() async throws {
         let tools = ScriptedTools([tool("read")])
         let calls = [
@@ -147,7 +147,7 @@ struct CallTests {
         #expect(outcome.results.map(\.content).last == #"read {"path":"3"}"#)
     }
 
-    @Test("reach the source under the name that it has itself")
+    @Test("Calls reach the source under its own name for the tool")
     func names() async throws {
         let (first, second) = (ScriptedTools("files", [tool("read")]), ScriptedTools("my notes", [tool("read")]))
         let dotted = ScriptedTools("odd", [tool("a.b/ü")])
@@ -161,15 +161,15 @@ struct CallTests {
         #expect(update?.source == "my notes" && update?.tool == "read")
     }
 
-    @Test("use the tools of the sources that answer, and a notice names the one that does not")
+    @Test("Only the tools of responding sources are used, and a notice names the others")
     func deadSource() async throws {
         let dead = ScriptedTools("dead", failing: ToolFault())
         let outcome = try await outcome([call("a", "read")], [dead, ScriptedTools([tool("read")])])
         #expect(outcome.results.map(\.isError) == [false])
-        #expect(fixture.notices == ["the tools of 'dead' are left out: the server behind the tool is gone"])
+        #expect(fixture.notices == ["the tools of 'dead' are not available: the server behind the tool is gone"])
     }
 
-    @Test("can be done again with another input, under the same rules")
+    @Test("A call can be repeated with another input, under the same rules")
     func again() async throws {
         let tools = ScriptedTools([tool("read"), tool("write", .writes)])
         let loop = fixture.loop([tools])

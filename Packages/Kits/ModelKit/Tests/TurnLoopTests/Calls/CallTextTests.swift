@@ -3,11 +3,11 @@ import JSON
 import Testing
 import TurnLoop
 
-@Suite("A call in words")
+@Suite("Call text")
 struct CallTextTests {
     private func call(_ name: String, _ input: JSON) -> ToolCall { ToolCall(id: "1", name: name, input: input) }
 
-    @Test("says on one line what is done, and to what")
+    @Test("The headline says on one line what is done, and to what")
     func headline() {
         #expect(call("fs.read", ["path": "README.md"]).headline == "read README.md")
         #expect(call("Read", ["file_path": "/a/b.txt"]).headline == "read /a/b.txt")
@@ -19,7 +19,7 @@ struct CallTextTests {
         #expect(call("shop_stock", ["name": "nails"]).headline == "shop_stock nails")
     }
 
-    @Test("stays on one short line, and commands no terminal, whatever the model wrote")
+    @Test("The headline is one short line and cannot control the terminal, whatever the model wrote")
     func hostile() {
         let long = call("bash.run", ["command": .string("echo 1\nrm -rf /")]).headline
         #expect(long == "echo 1…")
@@ -28,14 +28,14 @@ struct CallTextTests {
         #expect(!call("fs.read", ["path": "a\u{1B}[2Jb"]).preview.unicodeScalars.contains("\u{1B}"))
     }
 
-    @Test("shows a command as a command, with what else is asked for")
+    @Test("A command is shown as a command, with its other options")
     func command() {
         #expect(call("bash.run", ["command": "make a\nmake b"]).preview == "$ make a\n$ make b")
         let timed = call("bash.run", ["command": "make", "timeout_ms": 600000]).preview
         #expect(timed.hasPrefix("$ make\n") && timed.contains("600000"))
     }
 
-    @Test("shows an edit as the lines that go and come")
+    @Test("An edit is shown as removed and added lines")
     func edit() {
         let edits: JSON = [
             ["old_text": "a\nb", "new_text": "c"], ["old_text": "d", "new_text": "", "replace_all": true],
@@ -47,7 +47,7 @@ struct CallTextTests {
         #expect(call("edit.file", ["path": "x", "patch": "@@ -1 +1 @@\n-a\n+b"]).preview == "x\n@@ -1 +1 @@\n-a\n+b")
     }
 
-    @Test("shows the lines of a new file, and says how many are not shown")
+    @Test("A new file is shown with its lines and the number of lines left out")
     func write() {
         let lines = (1...250).map { "line \($0)" }.joined(separator: "\n")
         let text = call("fs.write", ["path": "x", "content": .string(lines)]).preview
@@ -57,14 +57,14 @@ struct CallTextTests {
     }
 
     // sandbox case 86
-    @Test("shows each line of a diff to its end, says how many lines are not shown, and cuts no command")
+    @Test("A diff is shown with whole lines and the number of lines left out, and no command is cut")
     func long() {
         let lines = (1...250).map { "+line \($0)\n" }.joined()
         let call = call("fs.write", ["path": "x", "content": "y"])
         let cut = ToolReach(diff: "--- a/x\n+++ b/x\n@@ -0,0 +1,250 @@\n\(lines)").preview(of: call)
         #expect(cut.contains("+line 197\n") && !cut.contains("+line 198"), "\(cut)")
         #expect(cut.hasSuffix("\n… and 53 more lines"), "\(cut)")
-        // The control: what is all shown has no such line.
+        // The control: a preview that shows everything has no such line.
         let whole = ToolReach(diff: "@@ -0,0 +1 @@\n+line 1\n").preview(of: call)
         #expect(whole == "@@ -0,0 +1 @@\n+line 1")
         let padding = String(repeating: " ", count: 10_000)
@@ -74,7 +74,7 @@ struct CallTextTests {
         #expect(shown.hasSuffix("\n$ \(padding)payload") && shown.split(separator: "\n").count == 2001)
     }
 
-    @Test("shows the whole input of what is not known")
+    @Test("The whole input of an unknown tool is shown")
     func other() {
         #expect(call("saw", ["wood": "ash"]).preview.contains("\"wood\""))
         #expect(call("saw", ["edits": [["what": "ever"]]]).preview.contains("ever"))

@@ -4,13 +4,13 @@ import Testing
 
 @Suite("Shortened results")
 struct ResultTrimTests {
-    @Test("are as they were when they are short enough")
+    @Test("A short result is not changed")
     func short() {
         #expect(ResultTrim.trimmed("abc", to: 3) == "abc")
         #expect(ResultTrim.trimmed("", to: 0) == "")
     }
 
-    @Test("never end in the middle of a character", arguments: 0..<40)
+    @Test("A shortened result never ends in the middle of a character", arguments: 0..<40)
     func characters(limit: Int) {
         let text = "aé漢👩‍👩‍👧z" + String(repeating: "漢é", count: 30) + "👍🏽end"
         let trimmed = ResultTrim.trimmed(text, to: limit)

@@ -5,7 +5,7 @@ import Testing
 
 @testable @_spi(Fuzzing) import TurnLoop
 
-@Suite("Tagged text")
+@Suite("Tag parser")
 struct TagParserTests {
     /// Reads a text in pieces.
     private func read(_ pieces: [String]) -> [TagParser.Piece] {
@@ -43,7 +43,7 @@ struct TagParserTests {
         "~~~\n<tool_call>{}</tool_call>\n~~~ x\n</tool_call>\n~~~\n<tool_call>{}",
     ]
 
-    @Test("gives the same however it is cut", arguments: texts)
+    @Test("The result does not depend on how the text is split", arguments: texts)
     func cuts(text: String) {
         let whole = read([text])
         let scalars = Array(text.unicodeScalars).map { String($0) }
@@ -53,7 +53,7 @@ struct TagParserTests {
         }
     }
 
-    @Test("keeps the text around a call")
+    @Test("The text around a call is kept")
     func around() {
         #expect(
             read([Self.texts[1]]) == [
@@ -62,12 +62,12 @@ struct TagParserTests {
         #expect(read([Self.texts[0]]) == [.text(Self.texts[0])])
     }
 
-    @Test("finds several calls in one answer")
+    @Test("Several calls in one answer are found")
     func several() {
         #expect(read([Self.texts[2]]) == [Self.call(1, "a"), Self.call(2, "b", ["x": [1, [:]]])])
     }
 
-    @Test("does not end a call at a closing tag inside of a string")
+    @Test("A closing tag inside a string does not end a call")
     func closingTagInString() {
         #expect(
             read([Self.texts[3]]) == [
@@ -75,23 +75,23 @@ struct TagParserTests {
             ])
     }
 
-    @Test("gives a call with broken JSON to be mended, and goes on behind it")
+    @Test("A call with broken JSON is reported for repair, and parsing continues after it")
     func brokenJSON() throws {
         let pieces = read([Self.texts[4]])
         let call = try #require(Self.broken(pieces.first))
         #expect(call.text == #"{"name":"read",}"#)
-        #expect(call.reason.hasPrefix("it is no JSON: line 1, column 16"))
+        #expect(call.reason.hasPrefix("it is not valid JSON: line 1, column 16"))
         #expect(Array(pieces.dropFirst()) == [.text(" sorry "), Self.call(2)])
     }
 
-    @Test("finds the end of a call whose string is never closed")
+    @Test("The end of a call with an unclosed string is found")
     func unclosedString() throws {
         let pieces = read([Self.texts[5]])
         #expect(try #require(Self.broken(pieces.first)).text == #"{"name":"a","arguments":{"t":"no end}}"#)
         #expect(Array(pieces.dropFirst()) == [.text(" and text "), Self.call(2, "b")])
     }
 
-    @Test("leaves tags in fences and backticks as text")
+    @Test("Tags in fences and backticks stay text")
     func code() {
         let pieces = read([Self.texts[6]])
         #expect(pieces.count == 2)
@@ -104,7 +104,7 @@ struct TagParserTests {
         #expect(Self.broken(tildes.last)?.text == "{}")
     }
 
-    @Test("takes a tag that is only spoken about as text")
+    @Test("A tag that is only mentioned stays text")
     func spokenOf() {
         #expect(read([Self.texts[8]]) == [.text("The tag <tool_call> begins a call: "), Self.call(1)])
         #expect(read([Self.texts[14]]) == [.text(Self.texts[14])])
@@ -112,14 +112,14 @@ struct TagParserTests {
         #expect(read([long]) == [.text(long)])
     }
 
-    @Test("tells the model of a call without braces")
+    @Test("A call without braces is reported to the model")
     func noBraces() throws {
         let pieces = read([Self.texts[9]])
         #expect(try #require(Self.broken(pieces.first)).text == "read a.txt")
         #expect(pieces.last == Self.call(2, "漢"))
     }
 
-    @Test("understands the variants that models write")
+    @Test("The variants that models write are understood")
     func variants() {
         #expect(read([Self.texts[10]]) == [Self.call(1, "fenced")])
         #expect(
@@ -130,12 +130,12 @@ struct TagParserTests {
     }
 
     @Test(
-        "says what is wrong with a call",
+        "An invalid call is reported with its problem",
         arguments: [
             (#"{"arguments":{}}"#, "the tool's name is missing"), (#"{"name":""}"#, "the tool's name is missing"),
-            (#"{"name":"a","arguments":[1]}"#, "have to be a JSON object, not an array"),
-            (#"{"name":"a","arguments":"x"}"#, "the arguments are no JSON"), ("[1]", "has to be a JSON object"),
-            (#"{"name":"a"} {"name":"b"}"#, "it is no JSON"),
+            (#"{"name":"a","arguments":[1]}"#, "must be a JSON object, not an array"),
+            (#"{"name":"a","arguments":"x"}"#, "the arguments are not valid JSON"), ("[1]", "must be a JSON object"),
+            (#"{"name":"a"} {"name":"b"}"#, "it is not valid JSON"),
         ])
     func wrong(content: String, reason: String) throws {
         let call = try #require(Self.broken(read(["<tool_call>\(content)</tool_call>"]).first))
@@ -143,7 +143,7 @@ struct TagParserTests {
         #expect(call.text == content)
     }
 
-    @Test("at the end takes a complete call without its closing tag, and tells of one that is not complete")
+    @Test("At the end, a complete call without its closing tag is accepted, and an incomplete one is reported")
     func unclosed() throws {
         #expect(read([Self.texts[12]]) == [.text("forgot "), Self.call(1)])
         #expect(read([Self.texts[13]]) == [.text("half "), Self.call(1)])
@@ -152,7 +152,7 @@ struct TagParserTests {
         #expect(try #require(Self.broken(cut.last)).reason == "the call is not closed with </tool_call>")
     }
 
-    @Test("gives out at once what cannot be part of a call")
+    @Test("Text that cannot be part of a call is emitted at once")
     func prompt() {
         var parser = TagParser(next: 1)
         var pieces: [TagParser.Piece] = []
@@ -162,7 +162,7 @@ struct TagParserTests {
         #expect(pieces == [.text("Hello "), .text("<b> there")])
     }
 
-    @Test("holds no endless call")
+    @Test("An endless call is not held in memory")
     func tooLong() throws {
         var parser = TagParser(next: 1)
         var pieces: [TagParser.Piece] = []
@@ -178,13 +178,13 @@ struct TagParserTests {
         #expect(pieces.last == .text(" after"))
     }
 
-    @Test("holds no endless number of calls")
+    @Test("An endless number of calls is not held in memory")
     func tooMany() {
         let pieces = read([String(repeating: #"<tool_call>{"name":"a"}</tool_call>"#, count: TagParser.mostCalls + 2)])
         #expect(pieces.count == TagParser.mostCalls + 1)
     }
 
-    @Test("is quick on text that is made to be slow", .timeLimit(.minutes(5)))
+    @Test("Text made to be slow is parsed quickly", .timeLimit(.minutes(5)))
     func hostile() {
         let odd = String(repeating: #"<tool_call>{"\"</tool_call>"#, count: 200)
         #expect(read([odd]).count == 200)
@@ -192,7 +192,7 @@ struct TagParserTests {
         #expect(read([nested]) == [.text(nested)])
     }
 
-    @Test("of any kind is read alike whole and in pieces", arguments: 1...300)
+    @Test("Random text is parsed alike whole and in pieces", arguments: 1...300)
     func random(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let words = [

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TurnLoop
 
-@Suite("A context budget")
+@Suite("Context budget")
 struct ContextBudgetTests {
     /// Turns of about 100 tokens each.
     private func history(_ turns: Int) -> [Message] {
@@ -23,14 +23,14 @@ struct ContextBudgetTests {
 
     private func request(_ messages: [Message]) -> ChatRequest { ChatRequest(model: "m", messages: messages) }
 
-    @Test("sends everything that fits, and says nothing")
+    @Test("Everything that fits is sent, without a notice")
     func fits() async throws {
         let request = request(history(3))
         let fitted = try await ContextBudget(tokens: 10_000).fit(request)
         #expect(fitted == FittedRequest(request: request))
     }
 
-    @Test("leaves out the oldest turns whole, and tells both the model and the person")
+    @Test("The oldest turns are left out whole, and the model and the user are told")
     func leavesOut() async throws {
         let budget = ContextBudget(tokens: 900, reserve: 100)
         let fitted = try await budget.fit(request(history(20)))
@@ -49,7 +49,7 @@ struct ContextBudgetTests {
         #expect(notice.tokens > 800)
     }
 
-    @Test("leaves out the same again until that is not enough, so that a cache stays good")
+    @Test("The same cut is kept until it is not enough, so that a cache stays valid")
     func keepsCut() async throws {
         let budget = ContextBudget(tokens: 900, reserve: 100)
         var cut: ContextCut?
@@ -64,7 +64,7 @@ struct ContextBudgetTests {
         #expect(Set(cuts).count < cuts.count * 2 / 3)
     }
 
-    @Test("does not use an old cut that no longer falls between turns")
+    @Test("An old cut that no longer falls between turns is not used")
     func staleCut() async throws {
         let budget = ContextBudget(tokens: 900, reserve: 100)
         for stale in [-1, 1, 3, 1000] {
@@ -74,7 +74,7 @@ struct ContextBudgetTests {
         }
     }
 
-    @Test("replaces what is left out by a summary, which is made once")
+    @Test("A summary replaces what is left out, and is made once")
     func summary() async throws {
         let asked = Mutex<[Int]>([])
         let budget = ContextBudget(tokens: 900, reserve: 100) { messages in
@@ -89,7 +89,7 @@ struct ContextBudgetTests {
         #expect(asked.withLock { $0 } == [first.cut?.messages])
     }
 
-    @Test("goes on without a summary that cannot be made, and says why")
+    @Test("A failed summary does not stop the turn, and the reason is reported")
     func failedSummary() async throws {
         let budget = ContextBudget(tokens: 900, reserve: 100) { _ in throw ToolFault() }
         let fitted = try await budget.fit(request(history(20)))
@@ -97,7 +97,7 @@ struct ContextBudgetTests {
         #expect(fitted.notice?.text.hasSuffix("no summary could be made: the server behind the tool is gone") == true)
     }
 
-    @Test("leaves out steps of a turn that is too long alone, but not its question or its newest step")
+    @Test("A turn that is too long alone loses steps, but not its question or its newest step")
     func longTurn() async throws {
         var messages = [Message(.user, "Do it.")]
         for step in 1...20 {
@@ -115,7 +115,7 @@ struct ContextBudgetTests {
         #expect(fitted.notice?.messages == messages.count - sent.count)
     }
 
-    @Test("sends a newest message that is too long all the same, and says so")
+    @Test("A newest message that is too long is sent anyway, with a notice")
     func tooLong() async throws {
         let message = Message(.user, String(repeating: "word ", count: 5000))
         let fitted = try await ContextBudget(tokens: 900, reserve: 100).fit(request([message]))
@@ -124,7 +124,7 @@ struct ContextBudgetTests {
         #expect(fitted.notice?.text == "the newest message alone is longer than the model's context")
     }
 
-    @Test("of any history keeps calls with their results and the newest message", arguments: 1...60)
+    @Test("Any cut history keeps calls with their results and the newest message", arguments: 1...60)
     func random(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         var messages: [Message] = []
@@ -147,7 +147,7 @@ struct ContextBudgetTests {
         #expect((fitted.notice == nil || fitted.notice?.isTooLong == true) == isWhole, "seed \(seed)")
     }
 
-    @Test("in a turn tells the person once, and remembers the cut")
+    @Test("A turn reports a cut once and remembers it")
     func inTurn() async throws {
         let fixture = TurnFixture()
         let tools = ScriptedTools([tool("read")])

@@ -1,4 +1,4 @@
-/// Texts of several kinds, with the number of tokens that a real tokeniser (o200k_base) makes of them.
+/// Texts of several kinds, with their token counts by a real tokeniser (o200k_base).
 enum CountedTexts {
     static let all: [(text: String, tokens: Int)] = [
         // English prose.

@@ -5,13 +5,13 @@ import Testing
 
 @testable import TurnLoop
 
-@Suite("A repaired history")
+@Suite("History repair")
 struct HistoryRepairTests {
     private func result(_ id: String, _ content: String = "ok") -> Message.Part {
         .result(ToolResult(call: id, content: content))
     }
 
-    @Test("is the same when nothing is wrong with it")
+    @Test("A valid history is not changed")
     func sound() {
         let history = [
             Message(.system, "Be kind."), Message(.user, "Hi."), Message(.assistant, [.text("So"), call("a", "read")]),
@@ -20,7 +20,7 @@ struct HistoryRepairTests {
         #expect(HistoryRepair.repaired(history) == history)
     }
 
-    @Test("answers calls that a killed program has left open, in their order")
+    @Test("Calls left open by a killed program are answered, in their order")
     func open() {
         let broken = MalformedCall(id: "b", name: "x", text: "{", reason: "")
         let history = [
@@ -37,7 +37,7 @@ struct HistoryRepairTests {
             ])
     }
 
-    @Test("gathers results of one message from several, and drops second answers and those to no call")
+    @Test("The results of one message are gathered, and duplicate and orphaned results are dropped")
     func gathers() {
         let history = [
             Message(.tool, [result("nobody")]), Message(.assistant, [call("a", "read"), call("b", "read")]),
@@ -50,14 +50,14 @@ struct HistoryRepairTests {
             ])
     }
 
-    @Test("has no answers to calls that the server has done itself")
+    @Test("Calls that the server ran get no results")
     func done() {
         let call = ToolCall(id: "s", name: "search", input: [:], isDone: true)
         let history = [Message(.assistant, [.call(call), .result(ToolResult(call: "s", content: "x")), .text("So.")])]
         #expect(HistoryRepair.repaired(history) == history)
     }
 
-    @Test("has neither empty messages nor answers of thoughts alone")
+    @Test("Empty messages and answers with reasoning only are removed")
     func empty() {
         let history = [
             Message(.user, []), Message(.assistant, [.reasoning(Reasoning("Hm"))]), Message(.assistant, ""),
@@ -66,7 +66,7 @@ struct HistoryRepairTests {
         #expect(HistoryRepair.repaired(history) == [Message(.user, "Hi.")])
     }
 
-    @Test("tells calls with the same id apart")
+    @Test("Calls with the same id are told apart")
     func sameID() {
         let history = [
             Message(.assistant, [call("x", "one"), call("x", "two")]),
@@ -77,7 +77,7 @@ struct HistoryRepairTests {
         #expect(repaired[1].parts == [result("x", "1"), result("x_2", "2")])
     }
 
-    @Test("of any messages is valid, and needs no second repair", arguments: 1...100)
+    @Test("Any repaired history is valid and needs no second repair", arguments: 1...100)
     func random(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let history = (0..<12).map { _ -> Message in
@@ -102,7 +102,7 @@ struct HistoryRepairTests {
     }
 }
 
-/// Whether each call is answered once, in order, in the message right behind it, and nothing else is answered.
+/// Whether each call is answered once, in order, in the next message, and nothing else is answered.
 func isValid(_ history: [Message]) -> Bool {
     var open: [String] = []
     for message in history {

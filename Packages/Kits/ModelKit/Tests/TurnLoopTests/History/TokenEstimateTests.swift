@@ -4,18 +4,18 @@ import Testing
 
 @testable import TurnLoop
 
-@Suite("An estimate of tokens")
+@Suite("Token estimate")
 struct TokenEstimateTests {
     /// Texts with the counts of a real tokeniser (o200k_base).
     static let counted: [(text: String, tokens: Int)] = CountedTexts.all
 
-    @Test("is off by no more than it says", arguments: counted)
+    @Test("The estimate is within its stated error", arguments: counted)
     func error(text: String, tokens: Int) {
         let ratio = Double(TokenEstimate().tokens(of: text)) / Double(tokens)
         #expect(ratio > 0.66 && ratio < 1.5, "\(ratio)")
     }
 
-    @Test("learns from what the provider counts, within bounds")
+    @Test("The estimate learns from the provider's counts, within bounds")
     func learns() {
         let request = ChatRequest(model: "m", messages: [Message(.user, String(repeating: "word ", count: 1000))])
         var estimate = TokenEstimate()
@@ -30,7 +30,7 @@ struct TokenEstimateTests {
         #expect(estimate.correction == 3)
     }
 
-    @Test("counts tools, calls, results and attachments")
+    @Test("The estimate counts tools, calls, results and attachments")
     func everything() {
         let estimate = TokenEstimate()
         let empty = estimate.tokens(of: Message(.user, []))

@@ -10,21 +10,21 @@ struct PriceTests {
         input: TokenPrice(perMillion: 3), output: TokenPrice(perMillion: 15), cachedInput: TokenPrice(perMillion: 0.3),
         cacheWrite: TokenPrice(perMillion: 3.75))
 
-    @Test("of cached, written and plain tokens add up exactly")
+    @Test("Cached, written and plain tokens add up exactly")
     func exact() {
         let usage = Usage(inputTokens: 10_000, outputTokens: 1001, cachedTokens: 6000, cacheWriteTokens: 1000)
         // 3,000 × 3 + 6,000 × 0.3 + 1,000 × 3.75 + 1,001 × 15, in millionths of a dollar.
         #expect(price.cost(of: usage) == Cost(nanodollars: 29_565_000))
     }
 
-    @Test("of a million single tokens are the price of a million tokens")
+    @Test("A million single tokens cost the same as a million tokens")
     func sums() {
         let one = ModelPrice(input: TokenPrice(perMillion: 0.1), output: TokenPrice(perMillion: 0.4))
         #expect(one.cost(of: Usage(inputTokens: 1, outputTokens: 0)) == Cost(nanodollars: 100))
         #expect(one.cost(of: Usage(inputTokens: 1_000_000, outputTokens: 0)) == Cost(nanodollars: 100_000_000))
     }
 
-    @Test("are unknown where a count or a price that matters is")
+    @Test("A price is unknown if a count or price that matters is")
     func unknown() {
         #expect(price.cost(of: Usage(inputTokens: 10)) == nil)
         #expect(price.cost(of: Usage(outputTokens: 10)) == nil)
@@ -36,7 +36,7 @@ struct PriceTests {
     }
 
     @Test(
-        "of counts that make no sense are unknown",
+        "Impossible counts have no price",
         arguments: [
             Usage(inputTokens: -1, outputTokens: 1), Usage(inputTokens: 5, outputTokens: 1, cachedTokens: 6),
             Usage(inputTokens: 5, outputTokens: 1, cachedTokens: 3, cacheWriteTokens: 3),
@@ -48,7 +48,7 @@ struct PriceTests {
     }
 
     @Test(
-        "are found for a model with the date or the word of a version",
+        "A model with a date or version word in its name has a price",
         arguments: [
             ("claude-sonnet-4-5", "claude-sonnet-4-5"), ("claude-sonnet-4-5-20250929", "claude-sonnet-4-5"),
             ("gpt-4o-2024-08-06", "gpt-4o"), ("gpt-4o-latest", "gpt-4o"), ("gpt-4o-mini", "gpt-4o-mini"),
@@ -61,7 +61,7 @@ struct PriceTests {
     }
 
     @Test(
-        "are not taken from a model whose name only begins the same",
+        "A model whose name only begins alike has no price",
         arguments: ["claude-sonnet-4-9", "claude-opus-4-5x", "claude", "claude-sonnet-4-5-preview", ""])
     func notFound(id: String) {
         #expect(ModelTable.known.description(of: id, provider: "anthropic") == nil)
@@ -69,7 +69,7 @@ struct PriceTests {
         #expect(ModelTable.known.description(of: "gpt-4o-audio-preview", provider: "openai") == nil)
     }
 
-    @Test("in the table make sense")
+    @Test("The prices in the table are plausible")
     func table() throws {
         let table = ModelTable.known
         #expect(table.all.count > 20)
@@ -85,7 +85,7 @@ struct PriceTests {
         }
     }
 
-    @Test("can be overridden by JSON, entry by entry")
+    @Test("JSON overrides prices entry by entry")
     func overridden() throws {
         let json = try JSON(
             parsing: """
@@ -104,7 +104,7 @@ struct PriceTests {
     }
 
     @Test(
-        "in JSON that make no sense are refused with their place",
+        "Impossible prices in JSON are refused with their place",
         arguments: [
             (#"{"models": [{"id": "a"}]}"#, "models.0.provider"), (#"{}"#, "models"),
             (#"{"models": [{"id": "a", "provider": "b", "input_usd": -1}]}"#, "models.0.input_usd"),
@@ -117,7 +117,7 @@ struct PriceTests {
         #expect(error?.path.joined(separator: ".") == place)
     }
 
-    @Test("complete what a catalogue does not say, and nothing else")
+    @Test("The table completes what a catalogue lacks, and nothing else")
     func completes() throws {
         var model = ModelDescription(id: "gpt-4o", provider: "openai", contextTokens: 5)
         model = ModelTable.known.completing(model)

@@ -2,8 +2,8 @@ import Capabilities
 import JSON
 import Synchronization
 
-/// A tool that edits a file, one that runs a command in a sandbox, and one that cannot work. What they reach changes as
-/// often as a test says before they run.
+/// A tool that edits a file, one that runs a command in a sandbox, and one that cannot work. Their targets change
+/// before they run, as often as a test requests.
 final class ReachingTools: ToolSource {
     let name = "files"
     private let state: Mutex<(changes: Int, version: Int, grants: [Grant])>

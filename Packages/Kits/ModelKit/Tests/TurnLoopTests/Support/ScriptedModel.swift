@@ -2,7 +2,7 @@ import Capabilities
 import JSON
 import Synchronization
 
-/// A model that says what its script says, and remembers what it was asked.
+/// A model that follows its script and records its requests.
 final class ScriptedModel: Sendable {
     enum Step: Sendable {
         /// An answer, streamed piece by piece.
@@ -48,7 +48,7 @@ final class ScriptedModel: Sendable {
         }
     }
 
-    /// Text comes in pieces of three characters.
+    /// Text arrives in pieces of three characters.
     private static func events(of part: Message.Part) -> [ChatEvent] {
         switch part {
         case .text(let text): pieces(of: text).map(ChatEvent.text)

@@ -2,7 +2,7 @@ import Capabilities
 import JSON
 import Synchronization
 
-/// Tools that do what a test says, and a record of when they ran.
+/// Scripted tools, with a record of when they ran.
 final class ScriptedTools: ToolSource {
     typealias Body = @Sendable (ToolCall) async throws -> ToolResult
 
@@ -22,11 +22,11 @@ final class ScriptedTools: ToolSource {
         self.init("scripted", tools)
     }
 
-    /// The calls that came, in the order in which they began.
+    /// The calls in the order in which they began.
     var calls: [ToolCall] { record.withLock { $0.calls } }
-    /// How many ran at the same time at most.
+    /// The maximum number that ran in parallel.
     var most: Int { record.withLock { $0.most } }
-    /// Which tools have run at the same time as another.
+    /// The tools that ran in parallel to another.
     var overlaps: [Set<String>] { record.withLock { $0.overlaps } }
 
     func tools() async throws -> [ToolDescription] {
@@ -52,7 +52,7 @@ struct ToolFault: Failure {
     var message: String { "the server behind the tool is gone" }
 }
 
-/// A tool that answers with its name and what it was given.
+/// A tool that answers with its name and its input.
 func tool(
     _ name: String, _ effect: Effect = .reads,
     _ body: @escaping ScriptedTools.Body = { ToolResult(call: "", content: "\($0.name) \($0.input)") }

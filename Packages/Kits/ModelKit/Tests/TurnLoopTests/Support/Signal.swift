@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tells one task that another has come to a place.
+/// Tells one task that another has reached a certain point.
 final class Signal: Sendable {
     private let state = Mutex<(isRaised: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
 
@@ -12,7 +12,7 @@ final class Signal: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// It does not listen to cancellation, as bad tools do.
+    /// It ignores cancellation, as bad tools do.
     func wait() async {
         await withCheckedContinuation { continuation in
             let isRaised = state.withLock { state in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TurnLoop
 
-/// A loop over scripted tools, with a clock that stands still and all events kept.
+/// A loop over scripted tools, with a clock that stands still and a record of all events.
 final class TurnFixture: Sendable {
     let clock = TestClock()
     let events = Mutex<[TurnEvent]>([])
@@ -17,7 +17,7 @@ final class TurnFixture: Sendable {
         TurnLoop(sources: sources, policy: policy, clock: clock, now: { self.tick() }, approve: approve)
     }
 
-    /// Each look at the time is a second later than the one before.
+    /// Each reading of the time is a second later than the previous one.
     private func tick() -> Timestamp {
         ticks.withLock { ticks in
             ticks += 1

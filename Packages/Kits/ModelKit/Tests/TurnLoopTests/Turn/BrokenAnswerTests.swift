@@ -4,11 +4,11 @@ import Testing
 
 @testable import TurnLoop
 
-@Suite("An answer that breaks off")
+@Suite("Broken answers")
 struct BrokenAnswerTests {
     let fixture = TurnFixture()
 
-    @Test("is kept as far as it came and marked, and the turn ends with the error")
+    @Test("A broken answer is kept as far as it came and marked, and the turn ends with the error")
     func text() async throws {
         let model = ScriptedModel(
             .breaks(after: [.reasoning("Hm"), .reasoning("m."), .text("Half an "), .text("ans")], ToolFault()))
@@ -21,7 +21,7 @@ struct BrokenAnswerTests {
         #expect(fixture.stored == outcome.messages)
     }
 
-    @Test("leaves no call without an answer")
+    @Test("A broken answer leaves no call unanswered")
     func calls() async throws {
         let tools = ScriptedTools([tool("read")])
         let read = ToolCall(id: "a", name: "read", input: [:])
@@ -33,14 +33,14 @@ struct BrokenAnswerTests {
         #expect(fixture.states(of: "a") == [.waiting, .failed])
     }
 
-    @Test("stores nothing when nothing has come")
+    @Test("A broken answer without content stores nothing")
     func nothing() async throws {
         let outcome = try await fixture.run(fixture.loop(), ScriptedModel(.breaks(after: [], ToolFault())))
         #expect(outcome.messages.isEmpty)
         #expect(outcome.exit == .failed)
     }
 
-    @Test("counts what it has used")
+    @Test("The usage of a broken answer is counted")
     func usage() async throws {
         let usage = Usage(inputTokens: 12, outputTokens: 3)
         let model = ScriptedModel(.breaks(after: [.text("So"), .usage(usage)], ToolFault()))
@@ -49,7 +49,7 @@ struct BrokenAnswerTests {
         #expect(outcome.messages.first?.usage == usage)
     }
 
-    @Test("after a call keeps what was done before")
+    @Test("A broken answer after a call keeps what was done before")
     func later() async throws {
         let tools = ScriptedTools([tool("read")])
         let model = ScriptedModel(
@@ -59,7 +59,7 @@ struct BrokenAnswerTests {
         #expect(outcome.messages.map(\.message.role) == [.assistant, .tool, .assistant])
     }
 
-    @Test("gives out text that was held back as the beginning of a tag")
+    @Test("Text held back as a possible tag is emitted when the answer breaks")
     func heldBack() async throws {
         var loop = fixture.loop()
         loop.formatter = TaggedText()

@@ -4,9 +4,9 @@ import Testing
 
 @testable import TurnLoop
 
-@Suite("Coalescing")
+@Suite("Event coalescing")
 struct EventCoalescerTests {
-    @Test("joins neighbours of one kind, keeps the order, and drops what is empty")
+    @Test("Neighbours of one kind are joined, the order is kept, and empty events are dropped")
     func joins() {
         let events: [ChatEvent] = [
             .began(ChatStart()), .text("a"), .text(""), .text("b"), .reasoning("x"), .reasoning("y"), .text("c"),
@@ -21,7 +21,7 @@ struct EventCoalescerTests {
         #expect(EventCoalescer.coalesce([]).isEmpty)
     }
 
-    @Test("of any events leaves the same text and nothing to join", arguments: 1...20)
+    @Test("Coalescing keeps the text and leaves nothing to join", arguments: 1...20)
     func random(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let events = (0..<200).map { _ -> ChatEvent in

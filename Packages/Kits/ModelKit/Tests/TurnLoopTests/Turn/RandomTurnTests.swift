@@ -6,10 +6,11 @@ import Testing
 
 @testable import TurnLoop
 
-@Suite("Any turn")
+@Suite("Random turns")
 struct RandomTurnTests {
     @Test(
-        "gives each call one result, in order, behind its call, and leaves a valid history", .timeLimit(.minutes(5)),
+        "A random turn gives each call one result, in order, after its call, and leaves a valid history",
+        .timeLimit(.minutes(5)),
         arguments: 1...300)
     func random(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
@@ -44,7 +45,7 @@ struct RandomTurnTests {
         check(fixture.updates, against: history, seed)
     }
 
-    /// Cancels the turn when so many events have come.
+    /// Cancels the turn after this many events.
     private func run(
         _ loop: TurnLoop, _ model: ScriptedModel, _ fixture: TurnFixture, stoppingAt limit: Int
     ) async throws -> TurnOutcome {
@@ -70,7 +71,7 @@ struct RandomTurnTests {
     private func step(number: Int, _ random: inout SeededGenerator) -> ScriptedModel.Step {
         var parts: [Message.Part] = Bool.random(using: &random) ? [.text("Let me see what there is.")] : []
         for index in 0..<Int.random(in: 0...6, using: &random) {
-            // Some servers give the same ids again.
+            // Some servers repeat ids.
             let id = Int.random(in: 0...4, using: &random) == 0 ? "same" : "\(number)-\(index)"
             switch Int.random(in: 0...6, using: &random) {
             case 0: parts.append(call(id, "unknown"))
@@ -94,7 +95,7 @@ struct RandomTurnTests {
         return .says(parts, finish: finish)
     }
 
-    /// The rows of the timeline: first it waits, then it is decided, and the last state alone has the result.
+    /// The states of a call: it waits, it is decided, and only the last state has the result.
     private func check(_ updates: [CallUpdate], against history: [Message], _ seed: UInt64) {
         var rows: [[CallUpdate]] = []
         var open: [String: Int] = [:]

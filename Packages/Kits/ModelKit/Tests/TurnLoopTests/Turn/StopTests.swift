@@ -10,7 +10,7 @@ import Testing
 struct StopTests {
     let fixture = TurnFixture()
 
-    @Test("while the model speaks keeps what has come, and emits it although the task is cancelled")
+    @Test("A stop during an answer keeps what arrived, and emits it although the task is cancelled")
     func speaking() async throws {
         let model = ScriptedModel(.hangs(after: [.text("So far"), .text(", so good")]))
         let fixture = fixture
@@ -25,7 +25,7 @@ struct StopTests {
         #expect(fixture.stored == outcome.messages)
     }
 
-    @Test("delivers what has to be stored to a reader that listens to cancellation")
+    @Test("A stop delivers what must be stored to a reader that observes cancellation")
     func shielded() async throws {
         let model = ScriptedModel(.hangs(after: [.text("So far")]))
         let fixture = fixture
@@ -44,7 +44,7 @@ struct StopTests {
         #expect(fixture.stored.map(\.message.text) == ["So far"])
     }
 
-    @Test("does not wait for a tool that does not listen, and answers every call")
+    @Test("A stop does not wait for a tool that ignores it, and answers every call")
     func deafTool() async throws {
         let (started, never) = (Signal(), Signal())
         let tools = ScriptedTools([
@@ -74,7 +74,7 @@ struct StopTests {
         #expect(!tools.calls.contains { $0.name == "write" })
     }
 
-    @Test("cancels the tools that run")
+    @Test("A stop cancels the running tools")
     func cancelsTools() async throws {
         let (started, ended) = (Signal(), Signal())
         let clock = fixture.clock
@@ -95,7 +95,7 @@ struct StopTests {
         await ended.wait()
     }
 
-    @Test("while somebody is asked does not wait for the answer")
+    @Test("A stop does not wait for an open question")
     func asking() async throws {
         let (asked, never) = (Signal(), Signal())
         let tools = ScriptedTools([tool("write", .writes)])
@@ -116,7 +116,7 @@ struct StopTests {
         #expect(tools.calls.isEmpty)
     }
 
-    @Test("before it has begun asks nobody")
+    @Test("A stop before the start asks no model")
     func before() async throws {
         let (go, model) = (Signal(), ScriptedModel())
         let fixture = fixture

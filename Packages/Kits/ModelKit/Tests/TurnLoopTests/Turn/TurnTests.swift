@@ -5,11 +5,11 @@ import Testing
 
 @testable import TurnLoop
 
-@Suite("A turn")
+@Suite("Turn")
 struct TurnTests {
     let fixture = TurnFixture()
 
-    @Test("without calls is one answer, streamed and then stored whole")
+    @Test("A turn without calls is one answer, streamed and then stored whole")
     func plain() async throws {
         let model = ScriptedModel(.says([.text("Hello to you.")], usage: Usage(inputTokens: 7, outputTokens: 4)))
         let outcome = try await fixture.run(fixture.loop(), model)
@@ -24,7 +24,7 @@ struct TurnTests {
         #expect(fixture.all.first == .round(1))
     }
 
-    @Test("does a call, gives the model its result, and sums what both answers took")
+    @Test("A turn runs a call, gives its result to the model, and sums the usage of both answers")
     func oneCall() async throws {
         let tools = ScriptedTools([tool("read")])
         let model = ScriptedModel(
@@ -45,18 +45,18 @@ struct TurnTests {
         #expect((last.source, last.effect) == ("scripted", .reads))
     }
 
-    @Test("ends well with what was said when the last answer has nothing in it")
+    @Test("A turn with an empty last answer ends well with the earlier text")
     func emptyEnd() async throws {
         let model = ScriptedModel(
             .says([.text("Let me look."), call("a", "read")], finish: .calls), .says([], finish: .stop))
         let outcome = try await fixture.run(fixture.loop([ScriptedTools([tool("read")])]), model)
         #expect(outcome.endName == "answered" && outcome.rounds == 2)
         #expect(fixture.text == "Let me look.")
-        // What was said is sent again as it was, without the answer that says nothing.
+        // The earlier messages are sent again unchanged, without the empty answer.
         #expect(HistoryRepair.repaired(outcome.messages.map(\.message)).map(\.role) == [.assistant, .tool])
     }
 
-    @Test("shows calls that the server has done itself and neither runs nor answers them")
+    @Test("Calls that the server ran are shown, and neither run nor answered")
     func doneCalls() async throws {
         let tools = ScriptedTools([tool("read")])
         var done = ToolCall(id: "s", name: "read", input: [:])
@@ -71,7 +71,7 @@ struct TurnTests {
         #expect(fixture.updates.first?.result?.content == "from there")
     }
 
-    @Test("ends at the limit of rounds, and the calls that are left say so")
+    @Test("A turn ends at the limit of rounds, and the open calls say so")
     func roundLimit() async throws {
         let tools = ScriptedTools([tool("read")])
         let model = ScriptedModel(steps: (1...9).map { .says([call("c\($0)", "read")], finish: .calls) })
@@ -86,7 +86,7 @@ struct TurnTests {
         #expect(HistoryRepair.repaired(outcome.messages.map(\.message)) == outcome.messages.map(\.message))
     }
 
-    @Test("does not go on after a filter has held the answer back")
+    @Test("A turn does not continue after a filter withheld the answer")
     func refused() async throws {
         let tools = ScriptedTools([tool("read")])
         let model = ScriptedModel(.says([.refusal("No."), call("a", "read")], finish: .refused))
@@ -96,7 +96,7 @@ struct TurnTests {
         #expect(outcome.results.map(\.content) == [CallWords.refused])
     }
 
-    @Test("gives long results to the model shortened, and stores and shows them whole")
+    @Test("Long results are shortened for the model, and stored and shown whole")
     func longResults() async throws {
         let long = String(repeating: "0123456789", count: 1000) + "the end"
         let tools = ScriptedTools([tool("read") { _ in ToolResult(call: "", content: long) }])
@@ -115,7 +115,7 @@ struct TurnTests {
         #expect(sent.content.contains("9007 of 10007 bytes are left out here"))
     }
 
-    @Test("puts the price of a model on answers whose server does not say it")
+    @Test("The cost is computed if the server does not report it")
     func price() async throws {
         let model = ScriptedModel(.says([.text("Hi.")], usage: Usage(inputTokens: 1_000_000, outputTokens: 100_000)))
         var loop = fixture.loop()
@@ -125,7 +125,7 @@ struct TurnTests {
         #expect(outcome.messages.first?.usage?.cost == Cost(nanodollars: 4_500_000_000))
     }
 
-    @Test("ends with the error of whoever reads the events, and asks no more")
+    @Test("A turn ends with the error of its reader, and asks no more")
     func readerFails() async throws {
         let model = ScriptedModel(.says([call("a", "read")], finish: .calls), .says([.text("Done.")]))
         let tools = ScriptedTools([tool("read")])
@@ -140,7 +140,7 @@ struct TurnTests {
         #expect(tools.calls.isEmpty)
     }
 
-    @Test("reads on only when its events have been taken")
+    @Test("A turn continues only after its events were taken")
     func backPressure() async throws {
         let taken = Signal()
         let reached = Signal()

@@ -1,21 +1,22 @@
-// What Swift cannot do itself: code in a child before it becomes a program, pidfd (behind _GNU_SOURCE), signal handlers.
+// Functions that Swift cannot provide: code in a child before it becomes a program, pidfd (behind _GNU_SOURCE), and
+// signal handlers.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-// What becomes of a standard descriptor in the child, when it is not the number of a descriptor to copy.
-// PROCESSKIT_OUTPUT is for messages, which go where the results go then.
+// The target of a standard descriptor in the child, if it is not a descriptor to copy. PROCESSKIT_OUTPUT sends messages
+// to the same place as results.
 enum { PROCESSKIT_INHERIT = -1, PROCESSKIT_NULL = -2, PROCESSKIT_OUTPUT = -3 };
 
-// What the kernel keeps a child and all that it starts from, for good.
+// Restrictions that the kernel enforces permanently on a child and everything that it starts.
 struct processkit_restriction {
     int ruleset; // of Landlock
     const void *_Nonnull filter; // instructions for seccomp
     size_t filter_count;
 };
 
-// What was being done when a child could not be started.
+// The stage at which a child could not be started.
 enum processkit_stage { PROCESSKIT_STARTING, PROCESSKIT_RESTRICTING };
 
 struct processkit_spawn {
@@ -37,9 +38,7 @@ struct processkit_spawn {
     int terminal; // made the child's before it runs; -1 for none
 };
 
-// All of these return 0 or a descriptor or a count, and a negative errno when they fail.
-// Where the program was started and could not be watched, so that it was ended again, `process` is its number, else -1.
-// Of a supervised one `process` is the supervisor, which ends as the program does and hands signals on.
+// Each function returns 0, a descriptor or a count, or a negative errno on failure.
 int processkit_spawn(
     const struct processkit_spawn *_Nonnull request, int *_Nonnull process, int *_Nonnull pidfd,
     enum processkit_stage *_Nonnull stage);
@@ -51,11 +50,11 @@ struct processkit_state {
 };
 int processkit_wait(int pidfd, int flags, struct processkit_state *_Nonnull state);
 
-// For processes that are no children.
+// For processes that are not children.
 int processkit_pidfd_open(int process);
 int processkit_pidfd_signal(int pidfd, int number);
 
-// Lets the signal end the process with an exit code, until it is caught.
+// Lets the signal end the process with an exit code until the signal is caught.
 void processkit_signals_end(int number);
 int processkit_signals_open(void);
 int processkit_signals_catch(int number);

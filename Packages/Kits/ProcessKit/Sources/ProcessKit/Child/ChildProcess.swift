@@ -3,23 +3,23 @@ import Glibc
 import LoopKit
 import Synchronization
 
-/// A running child and the group of processes it leads, lent by `Launcher.withChild` for the length of a closure.
+/// A running child and its process group, available during the closure of `Launcher.withChild`.
 ///
-/// The child is waited for without being reaped until the closure ends: as long as its number is taken, signals to its
-/// group reach nobody else.
+/// The child is not reaped until the closure ends: while its number is in use, signals to its group reach no other
+/// process.
 public final class ChildProcess: Sendable {
     /// The number of the process, which is also that of its group.
     public let processID: Int32
     private let pidfd: LoopDescriptor
     private let inputPipe: InputPipe?
-    /// Open for as long as the group may live; nobody writes into it.
+    /// Open for as long as the group may live. Nothing is written to it.
     private let lifeline: LoopDescriptor?
     private let outputPipe: OutputPipe?
     private let errorPipe: OutputPipe?
     private let leavesOthers: Bool
     private let isSupervised: Bool
     let tailPipe: TailPipe?
-    // Held while a signal is sent, so that the number cannot be reaped and given away meanwhile.
+    // Locked while a signal is sent, so that the number cannot be reaped and reused meanwhile.
     private let isReaped = Mutex(false)
 
     init(_ spawn: Spawn, _ command: Command, loop: EventLoop) throws(ProcessError) {
@@ -59,16 +59,17 @@ public final class ChildProcess: Sendable {
     /// The last of the child's messages, when the command asked for their tail; empty otherwise.
     public var errorTail: [UInt8] { tailPipe?.bytes() ?? [] }
 
-    /// Waits for the child itself to end; those it started may go on until the closure ends.
+    /// Waits for the child itself to end. Processes that it started may continue until the closure ends.
     ///
-    /// Throws `.timedOut` when it still runs at the deadline, and leaves it running.
+    /// Throws `.timedOut` at the deadline, and leaves the child running.
     public nonisolated(nonsending) func exitStatus(
         until deadline: ContinuousClock.Instant? = nil
     ) async throws -> ChildStatus {
         while true {
             switch life {
             case .ended(let status): return status
-            case .lost(let number): throw ProcessError.system("tell how process \(processID) ended", errno: number)
+            case .lost(let number):
+                throw ProcessError.system("get the exit status of process \(processID)", errno: number)
             case .running: break
             }
             switch try await pidfd.readable(until: deadline) {
@@ -80,9 +81,9 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// Sends a signal to the child and all of its group; after the end it does nothing.
+    /// Sends a signal to the child and its group. After the end this does nothing.
     public func send(_ signal: Signal) {
-        // The supervisor kills all, and could not if it were killed itself.
+        // The supervisor kills everything, so it must not be killed itself.
         if isSupervised, signal == .kill { lifeline?.close() } else { signalGroup(signal) }
     }
 
@@ -92,10 +93,11 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// Ends the group: closes the input, asks it to terminate, and kills what is left when the child has ended or the
-    /// grace is over. Where the child has ended by itself and may leave others, these go on. Returns when the child is gone, also in a cancelled task.
+    /// Ends the group: closes the input, asks it to terminate, and kills the rest when the child has ended or the grace
+    /// period is over. If the child has ended by itself and may leave others, these continue. Returns when the child is
+    /// gone, even in a cancelled task.
     ///
-    /// - Parameter patience: How long the child may take to end by itself once its input has ended, before it is asked.
+    /// - Parameter patience: The time for the child to end by itself after its input has ended.
     public nonisolated(nonsending) func terminate(
         patience: Duration = .zero, grace: Duration = .seconds(2)
     ) async {
@@ -107,7 +109,7 @@ public final class ChildProcess: Sendable {
         } else if leavesOthers {
             return
         }
-        // Also after a willing end: those the child has started may have ignored the request.
+        // Also after a voluntary end, because its descendants may have ignored the request.
         send(.kill)
         // A killed process ends at once, except while it hangs in a device or a network file system.
         await waitForEnd(atMost: .seconds(5))
@@ -124,9 +126,9 @@ public final class ChildProcess: Sendable {
 }
 
 extension ChildProcess {
-    /// Writes the input that the command holds, then its end.
+    /// Writes the command's input, then closes it.
     func feed(_ bytes: [UInt8]) async {
-        // A child may end without reading all of its input; that is its own affair.
+        // A child may end without reading all of its input, which is not an error.
         do { try await inputPipe?.write(bytes) } catch {}
         inputPipe?.close()
     }
@@ -153,7 +155,7 @@ extension ChildProcess {
     private enum Life {
         case running
         case ended(ChildStatus)
-        /// Gone without a word: somebody else waited for it, or had the system do so. The system's error number.
+        /// Its exit status is lost: other code or the system has reaped it. The system's error number.
         case lost(Int32)
     }
 
@@ -167,7 +169,7 @@ extension ChildProcess {
         }
     }
 
-    /// What the system says of the child; nil where it is no longer watched.
+    /// The system's state of the child. Nil when it is no longer watched.
     private func state(_ flags: Int32) -> (result: Int32, state: processkit_state)? {
         var state = processkit_state()
         return pidfd.withDescriptor { (pidfd, ready) in

@@ -1,7 +1,7 @@
 import Glibc
 import LoopKit
 
-/// What a child reads.
+/// The input of a child.
 public final class InputPipe: Sendable {
     private let descriptor: LoopDescriptor
     private let turn = Turn()
@@ -10,11 +10,11 @@ public final class InputPipe: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Writes all of `bytes`, waiting while the child is behind; writes of several tasks follow one another whole.
+    /// Writes all of `bytes`, waiting while the child is behind. Writes of several tasks are not interleaved.
     ///
-    /// Throws `.inputClosed` when the child reads no more, and `.timedOut` when it has not taken all by the deadline,
-    /// which is looked at from the moment that the writes before are done. When a write is cancelled or late half way
-    /// the input is closed, since what followed would be read as the rest of it.
+    /// Throws `.inputClosed` when the child no longer reads, and `.timedOut` when it has not read everything by the
+    /// deadline, which counts once earlier writes are done. If a write is cancelled or late half way, the input is
+    /// closed, because later data would be read as the rest of it.
     public nonisolated(nonsending) func write(
         _ bytes: [UInt8], until deadline: ContinuousClock.Instant? = nil
     ) async throws {
@@ -29,13 +29,13 @@ public final class InputPipe: Sendable {
         }
     }
 
-    /// Closes the input: the child meets its end after what was written.
+    /// Closes the input: the child reads the end after the written data.
     public func close() {
         descriptor.close()
     }
 
     private static var closed: ProcessError {
-        ProcessError(.inputClosed, "the child process reads no more input")
+        ProcessError(.inputClosed, "the child process no longer reads its input")
     }
 
     private static var late: ProcessError {
@@ -46,7 +46,7 @@ public final class InputPipe: Sendable {
         _ bytes: [UInt8], from start: Int, _ deadline: ContinuousClock.Instant?
     ) async throws -> Int {
         while true {
-            // Also where a child reads so steadily that there is never a wait.
+            // Also when the child reads so steadily that there is never a wait.
             if let deadline, deadline <= .now { throw Self.late }
             let attempt = descriptor.attempt(.writable) { descriptor in
                 unsafe bytes.withUnsafeBytes { buffer in

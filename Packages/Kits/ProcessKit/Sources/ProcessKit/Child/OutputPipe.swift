@@ -2,10 +2,10 @@ import Glibc
 import LoopKit
 import Synchronization
 
-/// What a child writes. Nothing is read before it is asked for, so that a child ahead of its reader has to wait.
+/// The output of a child. Nothing is read before it is requested, so a child that is ahead of its reader has to wait.
 ///
-/// Any number of tasks may read; each chunk or line goes to one of them. What is there already is handed over where the
-/// caller runs, without a change of threads.
+/// Any number of tasks may read; each chunk or line goes to one of them. Available data is returned without a change of
+/// threads.
 public final class OutputPipe: Sendable {
     private let descriptor: LoopDescriptor
     private let buffer = Mutex(LineBuffer())
@@ -14,7 +14,7 @@ public final class OutputPipe: Sendable {
         self.descriptor = descriptor
     }
 
-    /// The next bytes, as many as are there (64 KiB at most at a time), or nil at the end.
+    /// The next available bytes, at most 64 KiB, or nil at the end.
     ///
     /// Throws `.timedOut` when there are none by the deadline.
     public nonisolated(nonsending) func read(until deadline: ContinuousClock.Instant? = nil) async throws -> [UInt8]? {
@@ -24,10 +24,10 @@ public final class OutputPipe: Sendable {
         }
     }
 
-    /// The next line without its newline, or nil at the end; what follows the last newline is a line too.
+    /// The next line without its newline, or nil at the end. Text after the last newline is a line too.
     ///
-    /// Throws `.lineTooLong` past `limit` bytes, `.timedOut` when the line is not whole by the deadline, and
-    /// `CancellationError`; none loses what was read. `skipLine` gets past a line that is too long.
+    /// Throws `.lineTooLong` past `limit` bytes, `.timedOut` when the line is not complete by the deadline, and
+    /// `CancellationError`. None of these loses data. `skipLine` skips a line that is too long.
     public nonisolated(nonsending) func nextLine(
         limit: Int = 1 << 20, until deadline: ContinuousClock.Instant? = nil
     ) async throws -> [UInt8]? {
@@ -39,8 +39,8 @@ public final class OutputPipe: Sendable {
         }
     }
 
-    /// Reads to the end of the line and keeps nothing of it, however long it is; false when the child's output ends
-    /// before that. Throws as `nextLine` does, and goes on at the next call.
+    /// Skips to the end of the line, however long it is. False when the output ends before that. Throws as `nextLine`
+    /// does, and continues at the next call.
     @discardableResult
     public nonisolated(nonsending) func skipLine(until deadline: ContinuousClock.Instant? = nil) async throws -> Bool {
         while !buffer.withLock({ $0.skipLine() }) {
@@ -54,7 +54,7 @@ public final class OutputPipe: Sendable {
         Lines(pipe: self, limit: limit)
     }
 
-    /// The sequence of `lines`; every iterator goes on where the last reader stopped.
+    /// The sequence of `lines`. Every iterator continues where the last reader stopped.
     public struct Lines: AsyncSequence, AsyncIteratorProtocol, Sendable {
         let pipe: OutputPipe
         let limit: Int
@@ -71,7 +71,7 @@ public final class OutputPipe: Sendable {
     /// Reads once, waiting for something to read; false at the end.
     private nonisolated(nonsending) func fill(until deadline: ContinuousClock.Instant? = nil) async throws -> Bool {
         while true {
-            // Also where a child writes so fast that there is never a wait.
+            // Also when the child writes so fast that there is never a wait.
             if let deadline, deadline <= .now { throw Self.late }
             switch readOnce() {
             case .moved(let count): return count > 0
@@ -88,7 +88,7 @@ public final class OutputPipe: Sendable {
     }
 
     private static var late: ProcessError {
-        ProcessError(.timedOut, "a child process did not write in time what was waited for")
+        ProcessError(.timedOut, "a child process did not write the expected output in time")
     }
 
     private func readOnce() -> LoopDescriptor.Attempt {
@@ -106,15 +106,15 @@ extension OutputPipe {
         while try await fill() { try check(limit) }
     }
 
-    /// What was collected, and what a child that has ended still left in the pipe.
+    /// The collected output, and the data that an ended child left in the pipe.
     func takeRest(limit: Int) throws(ProcessError) -> [UInt8] {
-        // No pipe of an ordinary user holds more, so a survivor that keeps writing cannot keep this loop going.
+        // No pipe of an ordinary user holds more, so a survivor that keeps writing cannot keep this loop running.
         var left = 1 << 20
         while left > 0, case .moved(let count) = readOnce(), count > 0 {
             left -= count
             try check(limit)
         }
-        // Whoever collected may have been ended between reading the last bytes and counting them.
+        // The collecting task may have been ended between reading the last bytes and counting them.
         try check(limit)
         return buffer.withLock { $0.takeAll() } ?? []
     }
@@ -126,7 +126,7 @@ extension OutputPipe {
     }
 }
 
-/// What a child writes to standard error, read all the time so that it never waits; only the end is kept.
+/// The standard error of a child, read all the time so that it never waits. Only the end is kept.
 final class TailPipe: Sendable {
     private struct Tail {
         var bytes: [UInt8] = []
@@ -154,13 +154,13 @@ final class TailPipe: Sendable {
 
     /// The last bytes written, including those still in the pipe.
     func bytes() -> [UInt8] {
-        // Bounded, so that a child that keeps writing cannot keep this loop going.
+        // Bounded, so that a child that keeps writing cannot keep this loop running.
         var left = 1 << 20
         while left > 0, case .moved(let count) = readOnce(), count > 0 { left -= count }
         return tail.withLock { $0.bytes.suffix($0.limit) }
     }
 
-    /// Keeps what is in the pipe and ends `drain`, also when a process that escaped still holds the other end.
+    /// Keeps the content of the pipe and ends `drain`, even when an escaped process still has the other end.
     func close() {
         _ = bytes()
         descriptor.close()
@@ -188,7 +188,7 @@ final class TailPipe: Sendable {
 struct LineBuffer {
     private var bytes: [UInt8] = []
     private var start = 0
-    // Where the search for a newline goes on, so that a long line is not searched again for each part that arrives.
+    // Where the search for a newline continues, so that a long line is not searched again for each part.
     private var searched = 0
 
     var count: Int { bytes.count - start }
@@ -231,7 +231,7 @@ struct LineBuffer {
         return Array(bytes[start..<newline])
     }
 
-    /// Throws away what is there of a line; whether that was all of it.
+    /// Discards the buffered part of a line. Returns whether that was all of it.
     mutating func skipLine() -> Bool {
         let newline = bytes[max(start, searched)...].firstIndex(of: 0x0A)
         start = newline.map { $0 + 1 } ?? bytes.count
@@ -239,7 +239,7 @@ struct LineBuffer {
         return newline != nil
     }
 
-    /// Everything that is there, or nil when there is nothing.
+    /// Everything in the buffer, or nil when it is empty.
     mutating func takeAll() -> [UInt8]? {
         guard count > 0 else { return nil }
         defer { (bytes, start, searched) = ([], 0, 0) }

@@ -6,11 +6,10 @@ import LoopKit
 struct Spawn {
     let process: Int32
     let pidfd: Int32
-    /// This side's ends of standard input, output and error, and of what the watcher waits for; nil where there is no
-    /// pipe.
+    /// This side's ends of standard input, output and error, and of the watcher's pipe. Nil without a pipe.
     let ends: [Int32?]
 
-    /// Starts the command; `terminal` is made the child's own before it runs.
+    /// Starts the command. `terminal` becomes the child's before it runs.
     init(_ command: Command, terminal: Int32? = nil) throws(ProcessError) {
         try command.check()
         let path = try command.locate()
@@ -41,7 +40,7 @@ struct Spawn {
             if stage == PROCESSKIT_RESTRICTING {
                 throw .system("restrict \(command.executable)", .notRestricted, errno: -result)
             }
-            // The refusal to watch a child says nothing about the program.
+            // A failure to watch a child is not a failure of the program.
             throw process > 0
                 ? .system("watch \(command.executable)", errno: -result) : command.refusal(of: path, errno: -result)
         }
@@ -52,10 +51,10 @@ struct Spawn {
 }
 
 extension Spawn {
-    /// Has the loop watch the child and this side's ends; where it cannot, the child is killed and nothing stays.
+    /// Watches the child and this side's ends in the loop. If that fails, the child is killed and nothing is left.
     func watch(loop: EventLoop) throws(ProcessError) -> (pidfd: LoopDescriptor, ends: [LoopDescriptor?]) {
         var watched: [LoopDescriptor?] = []
-        // How many of the ends the loop was asked to take over, which also closes the one that it refuses.
+        // The number of ends passed to the loop, which also closes an end that it rejects.
         var taken = 0
         do throws(LoopError) {
             let pidfd = try LoopDescriptor(owning: pidfd, loop: loop)
@@ -83,13 +82,13 @@ private func withOptionalCString(_ string: String?, _ body: (UnsafePointer<CChar
     return unsafe string.withCString { unsafe body($0) }
 }
 
-/// Calls `body` with what the child is kept from for C, or with nil.
+/// Calls `body` with the restriction for C, or with nil.
 private func withRestriction(
     _ restriction: Command.Restriction?, _ body: (UnsafePointer<processkit_restriction>?) -> Int32
 ) -> Int32 {
     guard let restriction else { return body(nil) }
     return unsafe restriction.filter.withUnsafeBytes { filter in
-        // Without an instruction there is no filter, which the kernel refuses.
+        // An empty filter is not valid, and the kernel refuses it.
         guard let start = filter.baseAddress else { return -EINVAL }
         var given = unsafe processkit_restriction(
             ruleset: restriction.ruleset, filter: start, filter_count: filter.count / 8)
@@ -97,7 +96,7 @@ private func withRestriction(
     }
 }
 
-/// The pipes of a child that is about to start; what is not taken is closed.
+/// The pipes of a child that is about to start. Ends that are not taken are closed.
 private struct Pipes: ~Copyable {
     private(set) var theirs: [Int32] = []
     private var ours: [Int32?] = []
@@ -144,26 +143,26 @@ private struct Pipes: ~Copyable {
     private mutating func addPipe(childReads: Bool) throws(ProcessError) {
         var (readEnd, writeEnd): (Int32, Int32) = (-1, -1)
         let result = unsafe processkit_pipe(&readEnd, &writeEnd)
-        guard result == 0 else { throw .system("make a pipe for a child process", errno: -result) }
+        guard result == 0 else { throw .system("create a pipe for a child process", errno: -result) }
         theirs.append(childReads ? readEnd : writeEnd)
         ours.append(childReads ? writeEnd : readEnd)
     }
 }
 
 extension Command {
-    /// Refuses what C strings cannot carry: it would arrive cut short or as something else.
+    /// Rejects values that C strings cannot contain, because they would arrive truncated or changed.
     fileprivate func check() throws(ProcessError) {
         let texts = [executable, workingDirectory ?? ""] + arguments + environment.variables.values
         for text in texts + environment.variables.keys where text.utf8.contains(0) {
-            throw ProcessError(.invalid, "cannot run \(executable): an argument or variable holds a zero byte")
+            throw ProcessError(.invalid, "cannot run \(executable): an argument or variable contains a zero byte")
         }
         for name in environment.variables.keys where name.isEmpty || name.utf8.contains(UInt8(ascii: "=")) {
-            throw ProcessError(.invalid, "cannot run \(executable): \"\(name)\" is no name for a variable")
+            throw ProcessError(.invalid, "cannot run \(executable): \"\(name)\" is not a valid variable name")
         }
     }
 }
 
-/// A null-terminated array of C strings, as `argv` and `envp` want them.
+/// A null-terminated array of C strings, for `argv` and `envp`.
 @safe
 struct StringVector: ~Copyable {
     private let start: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>

@@ -4,20 +4,20 @@ import FileKit
 import Glibc
 import ProcessKit
 
-/// A command under rules of Landlock and a filter of system calls, with all that it needs while it runs.
+/// A command under Landlock rules and a system call filter, with everything that it needs while it runs.
 final class LandlockCall: Sendable {
-    /// What there is of devices: none that is anybody's.
+    /// The devices that it may use; none of them belongs to a user.
     private static let devices = ["null", "zero", "full", "random", "urandom"].map { "/dev/\($0)" }
 
     let command: Command
     private let rules: LandlockRules
     private let scratch: ScratchFolder
-    /// It is open for as long as it takes to start there.
+    /// The working folder must stay open until the command has started there.
     private let start: Folder?
 
     /// - Parameters:
-    ///   - folder: the one to write in; nil for none.
-    ///   - start: nil for the root.
+    ///   - folder: the writable folder; nil for none.
+    ///   - start: the working folder; nil for the root.
     init(
         _ words: [String], _ version: LandlockVersion, _ sandbox: Sandbox, _ mounts: [Mount], around folder: Folder?,
         from start: Folder?, variables: [String: String]
@@ -28,7 +28,8 @@ final class LandlockCall: Sendable {
         let scratch = try ScratchFolder()
         try rules.allow(mounts, around: folder)
         try rules.allow(.write, at: scratch.path)
-        // Other processes are seen there, and what is in them is not: Landlock keeps it from who obeys other rules.
+        // The command sees other processes there but cannot read them: Landlock separates processes under different
+        // rules.
         try rules.allow([.readFile, .list], at: "/proc")
         for device in Self.devices { try rules.allow(.device, at: device) }
         (self.rules, self.scratch, self.start) = (rules, scratch, start)
@@ -42,7 +43,7 @@ final class LandlockCall: Sendable {
         command.restriction = Command.Restriction(
             ruleset: rules.descriptor.rawValue,
             filter: try MemoryFile.filter(version.filter.union(sandbox.hasNetwork ? [] : .noNetwork)))
-        // No name space of processes ends with it.
+        // There is no process namespace that would end them.
         command.endsDescendants = true
         command.hasOwnSession = true
         command.errors = .tail(limit: 4096)
@@ -50,19 +51,19 @@ final class LandlockCall: Sendable {
         self.command = command
     }
 
-    /// The rules would let it start anywhere.
+    /// The rules alone would let it start anywhere.
     private static func check(_ start: Folder, _ seen: [AbsolutePath]) throws(SandboxError) {
         let place = AbsolutePath(bytes: start.location)
         guard seen.contains(where: place.lies) else {
-            throw SandboxError.notMade("the command is to start in \(PlainText.escape(place.text)), which is not in it")
+            throw SandboxError.notMade("the working folder \(PlainText.escape(place.text)) is outside of it")
         }
     }
 
-    /// The folders of programs that are in the sandbox: a shell gives up at a program that it finds and may not run.
+    /// The parts of PATH that are in the sandbox. A shell stops searching at a program that it finds but may not run.
     private static func path(_ given: String?, _ seen: [AbsolutePath]) -> String? {
         given.map { given in
             let parts = given.split(separator: ":").filter { part in
-                // What is not there has no programs.
+                // A missing folder has no programs.
                 guard part.hasPrefix("/"), let place = try? Files.canonical(String(part)) else { return false }
                 return seen.contains(where: AbsolutePath(place).lies)
             }
@@ -70,7 +71,7 @@ final class LandlockCall: Sendable {
         }
     }
 
-    /// The exit code by which a shell tells that it cannot start a program, where that is the failure.
+    /// The shell's exit code for a program that cannot be started, if that is the failure.
     static func exitCode(ofUnstarted error: ProcessError) -> Int32? {
         switch error.kind {
         case .notFound: error.errno == ENOTDIR ? 126 : 127
@@ -80,9 +81,9 @@ final class LandlockCall: Sendable {
     }
 }
 
-/// A folder that a command has for itself while it runs, in the place of a home and of `/tmp`.
+/// A private folder of a command while it runs, in place of the home and of `/tmp`.
 ///
-/// It is locked for as long as this value is there, so that one that a killed process has left behind is told from others.
+/// It is locked while this value exists, which distinguishes it from folders that killed processes left behind.
 final class ScratchFolder: Sendable {
     private static let above = "/tmp"
     private static let prefix = "martlet-command-"
@@ -92,9 +93,9 @@ final class ScratchFolder: Sendable {
 
     init() throws(SandboxError) {
         var template = Array("\(Self.above)/\(Self.prefix)XXXXXX".utf8CString)
-        // For its owner alone, and nobody can foresee its name.
+        // Only its owner has access, and its name is unpredictable.
         guard unsafe mkdtemp(&template) != nil else {
-            throw SandboxError.notMade("a folder in \(Self.above): \(MemoryFile.reason(errno))")
+            throw SandboxError.notMade("cannot create a folder in \(Self.above): \(MemoryFile.reason(errno))")
         }
         path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         let opened = Self.open(path)
@@ -107,15 +108,15 @@ final class ScratchFolder: Sendable {
         _ = flock(opened, LOCK_EX | LOCK_NB)
     }
 
-    /// What a command has made so that it cannot be removed stays.
+    /// Files that the command made unremovable stay.
     deinit {
         _ = sandboxkit_remove_contents(descriptor.rawValue)
         unsafe rmdir(path)
     }
 
-    /// Removes those of processes that were killed.
+    /// Removes the folders of killed processes.
     static func removeLeftovers() {
-        // Without a list nothing is known of any.
+        // Without a listing no leftovers are known.
         guard let entries = try? Files.list(above) else { return }
         for entry in entries where entry.kind == .directory && entry.name.hasPrefix(prefix) {
             let path = "\(above)/\(entry.name)"

@@ -3,24 +3,24 @@ import Capabilities
 import FileKit
 import Glibc
 
-/// A set of rules that says which files a command may read and change.
+/// A Landlock ruleset for the files that a command may read and change.
 ///
-/// A rule holds for all that lies beneath, and nothing can be taken out of it. So a folder in which something is guarded or
-/// hidden gets no rule that is about that as well: each of the other entries gets one of its own, and in the folder itself
-/// nothing can be made, moved or removed.
+/// A rule applies to everything in a folder, without exceptions. So a folder with guarded or hidden entries gets no
+/// such rule. Each of its other entries gets a rule instead, and in the folder itself nothing can be created, moved or
+/// removed.
 final class LandlockRules: Sendable {
     let descriptor: FileDescriptor
     private let version: LandlockVersion
 
-    /// Allows nothing as yet.
+    /// Allows nothing yet.
     init(_ version: LandlockVersion) throws(SandboxError) {
         self.version = version
         descriptor = FileDescriptor(
             owning: try Self.checked(sandboxkit_landlock_rules(version.rights.rawValue, version.scopes)),
-            path: "rules of Landlock")
+            path: "Landlock rules")
     }
 
-    /// Allows what the mounts show. The one to write in is this folder.
+    /// Allows what the mounts show. `folder` is the writable one.
     func allow(_ mounts: [Mount], around folder: Folder?) throws(SandboxError) {
         for mount in mounts {
             switch mount.kind {
@@ -37,7 +37,7 @@ final class LandlockRules: Sendable {
         }
     }
 
-    /// Allows something whole; what is not there needs no rule.
+    /// Allows a whole path. A path that does not exist needs no rule.
     func allow(_ rights: LandlockRights, at path: String) throws(SandboxError) {
         try allow(rights, at: AbsolutePath(path), nil)
     }
@@ -47,7 +47,7 @@ final class LandlockRules: Sendable {
     ) throws(SandboxError) {
         let opened = unsafe sandboxkit_landlock_place(path.bytes.map(CChar.init(bitPattern:)) + [0])
         guard opened >= 0 else {
-            // What is out of this process's reach is out of the command's.
+            // A path that this process cannot reach is out of the command's reach as well.
             if [ENOENT, EACCES, ENOTDIR].contains(-opened) { return }
             throw SandboxError.notMade("\(PlainText.escape(path.text)): \(MemoryFile.reason(-opened))")
         }
@@ -65,7 +65,7 @@ final class LandlockRules: Sendable {
         default: break
         }
         guard exceptions.areIn(rights) else { return try add(rights, to: place.descriptor) }
-        // What may be read may be listed, and that of all that is beneath.
+        // Readable folders may be listed, with everything in them.
         if !exceptions.hasHidden {
             try add(.read, to: place.descriptor)
         } else if !exceptions.hasHiddenFolder {
@@ -81,16 +81,16 @@ final class LandlockRules: Sendable {
         do throws(FileError) {
             entries = try Files.list("/proc/self/fd/\(folder.descriptor.rawValue)")
         } catch {
-            // What cannot be listed holds nothing that can be allowed by name, and is not known to the command either.
+            // A folder that cannot be listed has no entries to allow, and the command cannot list it either.
             if error.kind == .denied { return }
             throw SandboxError.notMade(error.message)
         }
         for entry in entries where entry.kind == .directory || entry.kind == .regular {
-            // Another program may have removed it meanwhile; what has come since has no rule.
+            // Another program may have removed it. New entries get no rule.
             guard let opened = try? folder.openEntry(entry.name.bytes, to: .look, naming: entry.name) else { continue }
             var status = stat()
             guard unsafe fstat(opened.rawValue, &status) == 0, status.st_mode & S_IFMT != S_IFLNK else { continue }
-            // By what it is too: names that differ may mean the same.
+            // By identity as well, because different names may mean the same file.
             let known = inner[Exceptions.Identity(status)] ?? exceptions.inner[entry.name.bytes]
             try allow(rights, in: Folder(opened, resolver: .steps), known)
         }
@@ -99,7 +99,7 @@ final class LandlockRules: Sendable {
     private func add(_ wanted: LandlockRights, to place: borrowing FileDescriptor) throws(SandboxError) {
         var status = stat()
         guard unsafe fstat(place.rawValue, &status) == 0 else {
-            throw SandboxError.notMade("\(PlainText.escape(place.path)) cannot be looked at")
+            throw SandboxError.notMade("cannot check \(PlainText.escape(place.path))")
         }
         var rights = wanted.intersection(version.rights)
         if status.st_mode & S_IFMT != S_IFDIR { rights.formIntersection(.ofFiles) }
@@ -108,13 +108,13 @@ final class LandlockRules: Sendable {
     }
 
     private static func checked(_ result: Int32) throws(SandboxError) -> Int32 {
-        guard result >= 0 else { throw SandboxError.notMade("the rules of Landlock: \(MemoryFile.reason(-result))") }
+        guard result >= 0 else { throw SandboxError.notMade("Landlock rules: \(MemoryFile.reason(-result))") }
         return result
     }
 }
 
 extension LandlockRules {
-    /// What is guarded or hidden beneath a place, as a tree.
+    /// The guarded and hidden paths below a folder, as a tree.
     fileprivate struct Exceptions {
         private(set) var kind: Mount.Kind?
         private(set) var inner: [[UInt8]: Exceptions] = [:]
@@ -126,7 +126,7 @@ extension LandlockRules {
             init(_ status: stat) { (device, number) = (UInt(status.st_dev), UInt(status.st_ino)) }
         }
 
-        /// Nil where there is nothing.
+        /// Nil if there are none.
         init?(_ mounts: [Mount], beneath place: AbsolutePath) {
             for mount in mounts {
                 switch mount.kind {
@@ -143,7 +143,7 @@ extension LandlockRules {
 
         private mutating func add(_ new: Mount.Kind, _ names: ArraySlice<[UInt8]>) {
             guard let name = names.first else {
-                // The strictest is the last of them.
+                // The last kind is the strictest.
                 if new.rawValue > (kind?.rawValue ?? -1) { kind = new }
                 return
             }
@@ -154,10 +154,10 @@ extension LandlockRules {
 
         var hasHiddenFolder: Bool { kind == .hiddenFolder || inner.values.contains(where: \.hasHiddenFolder) }
 
-        /// Whether rights on the whole would be too many.
+        /// Whether rights for the whole folder would allow too much.
         func areIn(_ rights: LandlockRights) -> Bool { rights != .read || hasHidden }
 
-        /// The entries of a folder, by what they are.
+        /// The entries of a folder, by identity.
         func identified(in folder: Folder) -> [Identity: Exceptions] {
             var known: [Identity: Exceptions] = [:]
             for (name, exceptions) in inner {
@@ -173,9 +173,9 @@ extension LandlockRules {
     }
 }
 
-/// What the Landlock of a kernel knows, which grows with its version.
+/// The Landlock version of a kernel, which determines what it can restrict.
 struct LandlockVersion: Hashable, Sendable {
-    /// Before it nothing can be moved from one folder to another.
+    /// Before this version files cannot be moved between folders.
     private static let first: Int32 = 2
 
     let number: Int32
@@ -190,7 +190,7 @@ struct LandlockVersion: Hashable, Sendable {
         return .failure(SandboxError(.unavailable, cause))
     }
 
-    /// All that it can keep somebody from.
+    /// All rights that it can restrict.
     var rights: LandlockRights {
         var rights = LandlockRights(rawValue: (1 << 14) - 1)
         if number >= 3 { rights.insert(.truncate) }
@@ -198,19 +198,19 @@ struct LandlockVersion: Hashable, Sendable {
         return rights
     }
 
-    /// The processes and abstract sockets of others, as the kernel numbers them.
+    /// Restricts access to other processes and abstract sockets, in the kernel's numbering.
     var scopes: UInt64 { number >= 6 ? 3 : 0 }
 
-    /// What the filter of system calls has to do in its place.
+    /// What the system call filter must do in its place.
     var filter: FilterKinds { number >= 3 ? .shared : [.shared, .noTruncating] }
 
-    /// What a person should know.
+    /// Weaknesses that the user should know about.
     var weaknesses: [String] {
-        number >= 6 ? [] : ["this kernel's Landlock does not keep commands from signals to other processes of yours"]
+        number >= 6 ? [] : ["this kernel's Landlock does not stop commands from signalling your other processes"]
     }
 }
 
-/// What may be done with a file or a folder and all beneath it, as the kernel numbers it.
+/// Rights for a file, or for a folder and everything in it, in the kernel's numbering.
 struct LandlockRights: OptionSet {
     let rawValue: UInt64
 
@@ -218,7 +218,7 @@ struct LandlockRights: OptionSet {
     static let writeFile = LandlockRights(rawValue: 1 << 1)
     static let readFile = LandlockRights(rawValue: 1 << 2)
     static let list = LandlockRights(rawValue: 1 << 3)
-    /// To remove, make and move all but devices and sockets.
+    /// Removing, creating and moving anything but devices and sockets.
     static let change = LandlockRights(rawValue: 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 12 | 1 << 13)
     static let truncate = LandlockRights(rawValue: 1 << 14)
     /// `ioctl` on a device.
@@ -227,6 +227,6 @@ struct LandlockRights: OptionSet {
     static let read: LandlockRights = [.execute, .readFile, .list]
     static let write: LandlockRights = [.read, .writeFile, .change, .truncate]
     static let device: LandlockRights = [.readFile, .writeFile, .truncate, .control]
-    /// Those that something that is no folder can have.
+    /// The rights that apply to files.
     static let ofFiles: LandlockRights = [.execute, .writeFile, .readFile, .truncate, .control]
 }

@@ -3,40 +3,40 @@ import FileKit
 import Glibc
 import Synchronization
 
-/// What a filter of system calls refuses beside what every command is refused.
+/// What a system call filter refuses in addition to what it always refuses.
 struct FilterKinds: OptionSet, Hashable {
     let rawValue: UInt32
 
-    /// The internet's sockets too.
+    /// Internet sockets.
     static let noNetwork = FilterKinds(rawValue: UInt32(SANDBOXKIT_NO_NETWORK))
-    /// What leads to other processes and files, where only Landlock is in between.
+    /// Access to other processes and files, if only Landlock separates them.
     static let shared = FilterKinds(rawValue: UInt32(SANDBOXKIT_SHARED))
-    /// Emptying files that may not be written.
+    /// Truncating files that may not be written.
     static let noTruncating = FilterKinds(rawValue: UInt32(SANDBOXKIT_NO_TRUNCATING))
 }
 
-/// Bytes that another program reads from a descriptor, and that are in no folder.
+/// Bytes that another program reads from a descriptor, without a file in a folder.
 enum MemoryFile {
     static func holding(_ bytes: [UInt8]) throws(SandboxError) -> FileDescriptor {
         try owned(unsafe sandboxkit_memory(bytes, bytes.count), "its options")
     }
 
-    /// Those that are built, once for all commands: that takes as long as to start a program.
+    /// The filters built so far, shared by all commands, because building one takes as long as starting a program.
     private static let built = Mutex<[FilterKinds: [UInt8]]>([:])
 
-    /// The filter of system calls, as the kernel wants it.
+    /// The system call filter in the kernel's format.
     static func filter(_ kinds: FilterKinds) throws(SandboxError) -> [UInt8] {
         if let known = built.withLock({ $0[kinds] }) { return known }
-        let name = "its filter of system calls"
+        let name = "its system call filter"
         let file = try owned(sandboxkit_filter(kinds.rawValue), name)
         var bytes: [UInt8] = []
         do throws(FileError) {
             while case let more = try file.read(upTo: 1 << 16), !more.isEmpty { bytes += more }
         } catch {
-            throw SandboxError(.unavailable, "the sandbox cannot be given \(name): \(error.message)")
+            throw SandboxError(.unavailable, "cannot prepare the sandbox: \(name): \(error.message)")
         }
         guard !bytes.isEmpty else {
-            throw SandboxError(.unavailable, "the sandbox cannot be given \(name): it is empty")
+            throw SandboxError(.unavailable, "cannot prepare the sandbox: \(name): it is empty")
         }
         built.withLock { $0[kinds] = bytes }
         return bytes
@@ -49,7 +49,7 @@ enum MemoryFile {
 
     private static func owned(_ result: Int32, _ name: String) throws(SandboxError) -> FileDescriptor {
         guard result >= 0 else {
-            throw SandboxError(.unavailable, "the sandbox cannot be given \(name): \(Self.reason(-result))")
+            throw SandboxError(.unavailable, "cannot prepare the sandbox: \(name): \(Self.reason(-result))")
         }
         return FileDescriptor(owning: result, path: name)
     }

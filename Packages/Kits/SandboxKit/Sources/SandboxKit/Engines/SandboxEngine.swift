@@ -4,16 +4,16 @@ public import FileKit
 public import ProcessKit
 import Synchronization
 
-/// Starts commands in a sandbox, by the strictest engine that this machine allows.
+/// Starts commands in a sandbox, with the strictest engine that works on this machine.
 ///
-/// A command is never run without: where no engine works, preparing it fails and says why.
+/// A command never runs without a sandbox. If no engine works, preparing a command throws the reason.
 public final class SandboxEngine: Sendable {
     private let launcher: Launcher
     private let variables: [String: String]
-    /// Nil for the strictest that works.
+    /// Nil for the strictest working engine.
     private let forced: Engine?
 
-    /// - Parameter variables: all that a command gets.
+    /// - Parameter variables: the environment of the commands.
     public convenience init(launcher: Launcher, variables: [String: String]) {
         self.init(launcher: launcher, variables: variables, by: nil)
     }
@@ -22,18 +22,18 @@ public final class SandboxEngine: Sendable {
         (self.launcher, self.variables, self.forced) = (launcher, variables, engine)
     }
 
-    /// Makes a command that runs in a sandbox around a folder.
+    /// Prepares a command that runs in a sandbox around a folder.
     ///
     /// - Parameters:
-    ///   - words: the program and its arguments, as they are called inside.
-    ///   - folder: the one that it may write in.
-    ///   - start: where it starts, inside of the folder.
+    ///   - words: the program and its arguments, as they are called in the sandbox.
+    ///   - folder: the writable folder.
+    ///   - start: the working folder, inside the writable one.
     public func command(
         _ words: [String], in sandbox: Sandbox, around folder: Folder, from start: Folder
     ) async throws -> SandboxedCommand {
         let engine = try await engine()
         let place = AbsolutePath(bytes: folder.location)
-        // Nothing is made in a folder that is refused.
+        // Checked first, so that nothing is created in a rejected folder.
         try sandbox.check(place)
         switch engine {
         case .bubblewrap(let form):
@@ -52,7 +52,7 @@ public final class SandboxEngine: Sendable {
         }
     }
 
-    /// What sandboxes are made by on this machine; throws `SandboxError` where none can be.
+    /// The kind of sandbox on this machine. Throws `SandboxError` if there is none.
     public func support() async throws -> SandboxSupport {
         if let forced { return SandboxSupport(forced, nil) }
         let found = try await EngineSearch.once(launcher)
@@ -64,7 +64,7 @@ public final class SandboxEngine: Sendable {
         return try await EngineSearch.once(launcher).engine
     }
 
-    /// The version of libseccomp in use.
+    /// The version of libseccomp.
     public static var filterLibraryVersion: String {
         var (major, minor, micro): (UInt32, UInt32, UInt32) = (0, 0, 0)
         unsafe sandboxkit_library_version(&major, &minor, &micro)
@@ -73,7 +73,7 @@ public final class SandboxEngine: Sendable {
 }
 
 extension Sandbox {
-    /// With the repository elsewhere to which the folder belongs.
+    /// With the repository elsewhere that the folder belongs to.
     fileprivate func showing(_ guarded: GuardedNames) -> Sandbox {
         var sandbox = self
         sandbox.shown += guarded.shown
@@ -82,26 +82,26 @@ extension Sandbox {
     }
 }
 
-/// What a sandbox is made by.
+/// What creates a sandbox.
 enum Engine: Hashable {
     case bubblewrap(BubblewrapForm)
     case landlock(LandlockVersion)
 }
 
-/// What sandboxes are made by on a machine.
+/// The kind of sandbox on a machine.
 public struct SandboxSupport: Sendable, Hashable {
     public enum Kind: String, Sendable {
-        /// A view of the machine of the command's own.
+        /// A separate view of the machine for each command.
         case bubblewrap
-        /// Rules of the kernel about files and calls. Weaker, and much cannot be done under them.
+        /// Kernel rules for files and system calls. Weaker, and more programs fail under them.
         case landlock
     }
 
     public let kind: Kind
-    /// For a person: its name, and what is weaker about it and why.
+    /// The name for a person, with its weaknesses and their cause.
     public let words: String
 
-    /// - Parameter cause: why there is no stricter one.
+    /// - Parameter cause: why there is no stricter engine.
     init(_ engine: Engine, _ cause: String?) {
         switch engine {
         case .bubblewrap: (kind, words) = (.bubblewrap, "bubblewrap")
@@ -113,23 +113,23 @@ public struct SandboxSupport: Sendable, Hashable {
     }
 }
 
-/// Tries which engine works on this machine, the strictest first, by running a command in it.
+/// Finds the strictest engine that works on this machine by running a command in it.
 struct EngineSearch: Sendable {
     struct Found: Sendable {
         let engine: Engine
-        /// Why those that are stricter do not work.
+        /// Why the stricter engines do not work.
         let causes: [String]
     }
 
     /// Where systems install bubblewrap.
     var programs = ["/usr/bin", "/usr/local/bin", "/bin", "/run/current-system/sw/bin"].map { "\($0)/bwrap" }
-    /// What the kernel says of Landlock.
+    /// The Landlock version, or why there is none.
     var landlock = LandlockVersion.ofKernel()
-    /// How long each may take.
+    /// The time limit of each attempt.
     var limit = Duration.seconds(10)
 
-    /// What was found, for all of the process: what a machine allows does not change while a program runs. That there is
-    /// none may be mended meanwhile.
+    /// The engine that was found, shared by the whole process, because it does not change while a program runs. A
+    /// failure is not kept, because the user may fix it.
     private static let known = Mutex<Found?>(nil)
 
     static func once(_ launcher: Launcher) async throws -> Found {
@@ -140,12 +140,12 @@ struct EngineSearch: Sendable {
             known.withLock { $0 = found }
             return found
         } catch let error as ProcessError {
-            // Not of the machine, but of this moment.
-            throw SandboxError(.unavailable, "no sandbox could be tried: \(error.message)")
+            // A temporary error, not a property of the machine.
+            throw SandboxError(.unavailable, "cannot check for a sandbox: \(error.message)")
         }
     }
 
-    /// Throws `SandboxError` with all the causes where none works, and `ProcessError` where it could not be tried.
+    /// Throws `SandboxError` with all causes if no engine works, and `ProcessError` if an engine could not be tried.
     func run(_ launcher: Launcher) async throws -> Found {
         var causes: [String] = []
         do {
@@ -160,7 +160,7 @@ struct EngineSearch: Sendable {
         }
         throw SandboxError(
             .unavailable,
-            "commands have to run in a sandbox, which does not work here (\(causes.joined(separator: "; ")));"
+            "commands must run in a sandbox, which does not work here (\(causes.joined(separator: "; ")));"
                 + " \(SandboxError.mend)")
     }
 
@@ -181,7 +181,7 @@ struct EngineSearch: Sendable {
             }
             withExtendedLifetime(probe) {}
             if done.status.isSuccess { return form }
-            // The first is that of the strictest form, which should work.
+            // The first reason is that of the strictest form, which should work.
             if reason.isEmpty { reason = SandboxError.firstLine(of: done.errors) }
         }
         throw SandboxError(.unavailable, "bubblewrap does not work: \(reason)")

@@ -2,18 +2,19 @@ import Capabilities
 import FileKit
 public import ProcessKit
 
-/// A command in its sandbox. What is guarded in its folder stays guarded for as long as this value is there, and so does the
-/// scratch folder of the command, so it has to be kept until the command has ended.
+/// A command in its sandbox. Keep this value until the command has ended: it holds the guard of the folder and the
+/// command's scratch folder.
 public final class SandboxedCommand: Sendable {
     enum Call: Sendable {
         case bubblewrap(BubblewrapCall)
         case landlock(LandlockCall)
     }
 
-    /// What is to be started. Its messages may be those of bubblewrap: what the command itself has to say it says elsewhere.
+    /// The command to start. Its error output may come from bubblewrap; the output of the program itself goes
+    /// elsewhere.
     ///
-    /// A `ProcessError` in starting it is about the command where its kind is `notFound` or `notExecutable` and the engine
-    /// is Landlock, and about the sandbox else.
+    /// If starting it throws a `ProcessError` of kind `notFound` or `notExecutable` and the engine is Landlock, the
+    /// error concerns the program. Otherwise it concerns the sandbox.
     public let command: Command
     private let call: Call
     private let guarded: GuardedNames
@@ -34,19 +35,18 @@ public final class SandboxedCommand: Sendable {
         }
     }
 
-    /// Why the sandbox could not be made or the program not be started in it, by how it ended and what it said; nil where
-    /// the command has run.
+    /// Why the sandbox could not be created, or the program not be started in it; nil if the program ran.
     public func failure(_ status: ChildStatus?, errors: [UInt8]) -> SandboxError? {
         hasFailed(status) ? SandboxError.notMade(SandboxError.firstLine(of: errors)) : nil
     }
 
-    /// Whether it has ended by itself and the program was not started.
+    /// Whether the sandbox ended by itself without starting the program.
     func hasFailed(_ ended: ChildStatus?) -> Bool {
         guard case .bubblewrap(let call) = call else { return false }
         return call.hasFailed(ended)
     }
 
-    /// The exit code by which a shell tells that it cannot start a program, where that is the failure.
+    /// The shell's exit code for a program that cannot be started, if that is the failure.
     func exitCode(ofUnstarted errors: [UInt8]) -> Int32? {
         guard case .bubblewrap = call else { return nil }
         return BubblewrapCall.exitCode(ofUnstarted: errors)
@@ -58,14 +58,14 @@ public final class SandboxedCommand: Sendable {
     }
 }
 
-/// What a command and all that it starts may take of the machine, so that one that goes wild ends, and not the machine. They
-/// are far above what builds and tests take.
+/// Resource limits of a command and its descendants, far above the needs of builds and tests. A runaway command fails,
+/// and not the machine.
 ///
-/// The address space has no limit, since many programs reserve a lot that they never use.
+/// The address space is not limited, because many programs reserve far more than they use.
 enum CommandLimits {
-    /// How many processes and threads it may add to those that there are when it starts. An administrator has no such limit.
+    /// How many processes and threads it may add to the existing ones. This does not limit an administrator.
     static let moreTasks = 2048
-    /// How many bytes of memory of its own each of its processes may have.
+    /// The maximum private memory of each process, in bytes.
     static let mostData = 8 << 30
 
     static func apply(to command: inout Command) {
@@ -73,9 +73,9 @@ enum CommandLimits {
         command.mostData = mostData
     }
 
-    /// How many there are on the machine: the kernel counts those of the user, which are fewer. Nil without `/proc`.
+    /// The number of tasks on the machine. The kernel counts only the user's, which are fewer. Nil without `/proc`.
     private static func tasks() -> Int? {
-        // "0.20 0.18 0.12 1/80 11206": the fourth is those that run, and all.
+        // "0.20 0.18 0.12 1/80 11206": the fourth field has the running tasks and all tasks.
         guard let line = try? Files.read("/proc/loadavg", limit: 256) else { return nil }
         let fields = String(decoding: line, as: UTF8.self).split(separator: " ")
         return fields.dropFirst(3).first?.split(separator: "/").last.flatMap { Int($0) }

@@ -8,14 +8,14 @@ import Glibc
 ///     try connection.run("INSERT INTO notes (id, text) VALUES (?, ?)", id, "milk")
 ///     let text: String? = try connection.first("SELECT text FROM notes WHERE id = ?", id) { row in try row[0] }
 ///
-/// Values are bound and read by their types. `Database` lends connections; `Connection.open` makes one of one's own.
+/// Values are bound and read by their types. `Database` provides connections; `Connection.open` creates a separate one.
 public final class Connection {
     /// The file as the caller named it.
     public let path: String
     let watch: Watch
     /// How many transactions and savepoints are open.
     var depth = 0
-    /// How large a log may be that is left beside the file at the end, instead of being moved into it.
+    /// The largest log that is left beside the file at the end instead of being moved into it.
     private var largestLogLeft: Int?
     private var opened: Handle?
     private var cache = StatementCache()
@@ -31,13 +31,13 @@ public final class Connection {
         get throws { unsafe sqlite3_last_insert_rowid(try handle.raw) }
     }
 
-    /// Whether nothing more can be done with it.
+    /// Whether it is closed.
     public var isClosed: Bool { opened == nil }
 
-    /// Whether another file has the name of the one that is open.
+    /// Whether another file now has the name of the open one.
     var hasMoved: Bool { opened?.hasMoved ?? false }
 
-    /// Closes it; a transaction that is open is rolled back. Once is enough, twice does no harm.
+    /// Closes it. An open transaction is rolled back. Closing twice does no harm.
     public func close() {
         cache.removeAll()
         if let opened, let largestLogLeft, !DatabaseFile(path: path).hasLog(longerThan: largestLogLeft) {
@@ -46,10 +46,10 @@ public final class Connection {
         opened = nil
     }
 
-    /// Leaves a small log where it is when the last connection closes.
+    /// Leaves a small log beside the file when the last connection closes.
     ///
-    /// Moving it waits for the disk several times, which takes longer than all else that a short command does. The next
-    /// connection reads it again, so it has to be small.
+    /// Moving the log waits for the disk several times, which takes longer than everything else in a short command. The
+    /// next connection reads it again, so it must be small.
     func leaveLog(upTo bytes: Int) {
         largestLogLeft = bytes
     }
@@ -61,7 +61,7 @@ public final class Connection {
         }
     }
 
-    /// Lends a prepared statement with its values bound.
+    /// Passes a prepared statement with bound values to `body`.
     func withStatement<Result>(
         _ sql: SQL, _ values: [StoredValue], body: (Statement, Handle) throws -> Result
     ) throws -> Result {
@@ -72,32 +72,32 @@ public final class Connection {
             if !isClosed { cache.put(statement) }
         }
         try statement.bind(values)
-        // So that an error does not look at a number from before.
+        // So that an error does not report an old number.
         errno = 0
         return try body(statement, handle)
     }
 
     /// The handle, unless the work was cancelled or its transaction is gone.
     ///
-    /// Some errors, such as a full disk, make SQLite roll the whole transaction back. What came after would be stored
-    /// piece by piece, if the caller caught that error and went on.
+    /// Some errors, such as a full disk, make SQLite roll the whole transaction back. If the caller catches such an
+    /// error and continues, later statements would be stored one by one.
     func ready() throws -> Handle {
         let handle = try handle
         if watch.isCancelled { throw CancellationError() }
         if depth > 0, handle.isIdle {
-            throw StorageError(.statement, "the transaction was undone by an earlier error; begin it again")
+            throw StorageError(.statement, "an earlier error rolled the transaction back; start it again")
         }
         return handle
     }
 }
 
 extension Connection {
-    /// "Mrtl", by which `file` and other programs can tell whose database it is.
+    /// "Mrtl", which identifies the database for `file` and other programs.
     static let applicationID = 0x4D72_746C
 
-    /// Refuses a database of another program, before anything is changed in it. An empty one is nobody's yet.
+    /// Rejects a database of another program before changing it. An empty one is accepted.
     func requireOwn() throws {
-        // In one look, for another program may take an empty file for its own between two.
+        // In one snapshot, because another program may claim an empty file in between.
         let isOwn = try snapshot {
             let id: Int = try first("PRAGMA application_id") { row in try row[0] } ?? 0
             let entries: Int = try first("SELECT count(*) FROM sqlite_schema") { row in try row[0] } ?? 0
@@ -106,17 +106,17 @@ extension Connection {
         guard isOwn else {
             throw StorageError(
                 .foreign,
-                "\(PlainText.escape(path)) is a database of another program; move it away or name another file")
+                "\(PlainText.escape(path)) is a database of another program; move it away or use another file")
         }
     }
 
-    /// Takes the steps that are missing, each in a transaction with the note of it.
+    /// Runs the missing migrations, each in a transaction together with its record.
     ///
-    /// Two programs may do this at once: whoever comes second looks again under the lock and finds the step taken.
+    /// Two programs may do this at once: the second checks again under the lock and finds the migration done.
     func migrate(_ migrations: [Migration]) throws {
         while case let next = try requireKnown(migrations), try next < migrations.count || !isMarked() {
             let dropsTable = next < migrations.count && migrations[next].dropsTable
-            // Inside of a transaction this would do nothing.
+            // Inside a transaction this would have no effect.
             if dropsTable { try run("PRAGMA foreign_keys = OFF") }
             defer { if dropsTable { wakeForeignKeys() } }
             try transaction {
@@ -129,7 +129,8 @@ extension Connection {
                 if dropsTable, try orphanCount > orphans {
                     throw StorageError(
                         .constraint,
-                        "the step '\(migration.name)' of \(PlainText.escape(path)) leaves rows that point to nothing")
+                        "the migration '\(migration.name)' of \(PlainText.escape(path)) leaves rows that point to missing rows"
+                    )
                 }
                 try run(
                     "INSERT INTO storage_migrations (version, name, checksum) VALUES (?, ?, ?)",
@@ -143,11 +144,11 @@ extension Connection {
     }
 
     private func wakeForeignKeys() {
-        // A connection that forgot its rules would let anything in.
+        // A connection without its rules would accept invalid rows, so it is closed.
         do { try watch.undisturbed { _ = try run("PRAGMA foreign_keys = ON") } } catch { close() }
     }
 
-    /// How many steps were taken; throws unless they are the first of those known here.
+    /// The number of completed migrations. Throws unless they are the first of those known here.
     func requireKnown(_ migrations: [Migration]) throws -> Int {
         guard try isMarked() else { return 0 }
         let sql: SQL = "SELECT name, checksum FROM storage_migrations ORDER BY version"
@@ -171,7 +172,7 @@ extension Connection {
         return taken.count
     }
 
-    /// Whether this package has made tables in it.
+    /// Whether this package has created tables in it.
     func isMarked() throws -> Bool {
         try first("SELECT 1 FROM sqlite_schema WHERE name = 'storage_migrations'") { _ in true } ?? false
     }
@@ -187,10 +188,10 @@ extension Connection {
 }
 
 extension Connection {
-    /// Opens a database of one's own thread: makes it if it is missing, and brings its tables up to date.
+    /// Opens a database for the calling thread: creates it if it is missing, and migrates its tables.
     ///
-    /// A damaged file is set aside, which `notice` tells, or standard error; a newer, changed or foreign one is refused. Waits block the
-    /// thread, for at most `busyLimit` each.
+    /// A damaged file is moved aside, which is reported by `notice` or on standard error. A newer, changed or foreign
+    /// file is rejected. Waits block the thread, for at most `busyLimit` each.
     public static func open(
         _ path: String, migrations: [Migration], durability: Durability = .full, busyLimit: Duration = .seconds(30),
         notice: @escaping @Sendable (StorageNotice) -> Void = { $0.tell(nil) }
@@ -200,9 +201,9 @@ extension Connection {
         return try opening.open()
     }
 
-    /// Lets readers and a writer work at once, by a log beside the file. The file remembers it.
+    /// Lets readers and a writer work at the same time, with a log beside the file. The setting is stored in the file.
     ///
-    /// The change needs the file alone and does not always wait for that by itself.
+    /// The change needs exclusive access, and does not always wait for it itself.
     func useLog(within limit: Duration) throws {
         let deadline = ContinuousClock.now + limit
         while true {
@@ -217,7 +218,7 @@ extension Connection {
         }
     }
 
-    /// What is wrong in the file, as sentences; a quick look leaves out whether indexes agree with their tables.
+    /// The damage in the file, as sentences. A quick check does not compare indexes with their tables.
     func damage(limit: Int, isQuick: Bool) throws -> [String] {
         let sql = SQL(raw: "PRAGMA \(isQuick ? "quick_check" : "integrity_check")(\(limit))")
         return try all(sql) { row in try row[0] as String }.filter { $0 != "ok" }
@@ -225,14 +226,15 @@ extension Connection {
 }
 
 extension StorageError {
-    /// A log beside the file needs memory that processes share, which some network file systems have not got.
+    /// The log needs shared memory, which some network file systems do not support.
     static func sharesNoMemory(_ path: String) -> StorageError {
-        StorageError(.open, "the file system cannot share memory, so \(PlainText.escape(path)) cannot be used there")
+        StorageError(
+            .open, "the file system does not support shared memory, so \(PlainText.escape(path)) cannot be used there")
     }
 }
 
 extension Connection {
-    /// Runs one statement; of INSERT, UPDATE and DELETE it tells how many rows changed.
+    /// Runs one statement. Returns the number of changed rows for INSERT, UPDATE and DELETE.
     @discardableResult
     public func run<each Value: Storable>(_ sql: SQL, _ values: repeat each Value) throws -> Int {
         try withStatement(sql, list(repeat each values)) { statement, handle in
@@ -241,7 +243,7 @@ extension Connection {
         }
     }
 
-    /// All rows, each made into something by `row`.
+    /// All rows, converted by `row`.
     public func all<Element, each Value: Storable>(
         _ sql: SQL, _ values: repeat each Value, row: (borrowing Row) throws -> Element
     ) throws -> [Element] {
@@ -252,7 +254,7 @@ extension Connection {
         }
     }
 
-    /// The first row, or nil where there is none.
+    /// The first row, or nil when there is none.
     public func first<Element, each Value: Storable>(
         _ sql: SQL, _ values: repeat each Value, row: (borrowing Row) throws -> Element
     ) throws -> Element? {
@@ -261,7 +263,7 @@ extension Connection {
         }
     }
 
-    /// Lends one row after the other, so that a result of any size takes little memory. An error ends it.
+    /// Passes the rows to `body` one by one, so that a result of any size takes little memory. An error ends it.
     public func forEach<each Value: Storable>(
         _ sql: SQL, _ values: repeat each Value, row: (borrowing Row) throws -> Void
     ) throws {
@@ -270,12 +272,12 @@ extension Connection {
         }
     }
 
-    /// Runs every statement of a text, such as a migration; there are no values and no rows.
+    /// Runs every statement of a text, such as a migration, without values or rows.
     public func runScript(_ sql: SQL) throws {
         try Statement.runAll(sql.text, on: try ready())
     }
 
-    /// The values of one call, so that no more than this is generic over them.
+    /// The values of one call. Only this function is generic over them.
     private func list<each Value: Storable>(_ values: repeat each Value) -> [StoredValue] {
         var list: [StoredValue] = []
         for value in repeat each values { list.append(value.stored) }
@@ -284,10 +286,10 @@ extension Connection {
 }
 
 extension Connection {
-    /// Does all of `body` or nothing: an error rolls back and is thrown on. Inside another one it is a savepoint.
+    /// Runs all of `body` or nothing: an error rolls back and is thrown. Inside another transaction it is a savepoint.
     ///
-    /// The right to write is taken at the start (BEGIN IMMEDIATE), where it can be waited for; a transaction that only
-    /// finds out later that it writes may be refused although it could have waited.
+    /// The write lock is taken at the start (BEGIN IMMEDIATE), where it can be waited for. A transaction that starts to
+    /// write later may be refused although it could have waited.
     @discardableResult
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try depth == 0
@@ -306,7 +308,7 @@ extension Connection {
         defer { depth -= 1 }
         do {
             let result = try body()
-            // A wish to stop still counts here, but no longer in the middle of the end.
+            // A cancellation still counts here, but not during the commit.
             _ = try ready()
             try watch.undisturbed { _ = try run(end) }
             return result
@@ -316,14 +318,14 @@ extension Connection {
         }
     }
 
-    /// Undoes the innermost transaction; the error that led here is the one that the caller sees.
+    /// Rolls back the innermost transaction. The caller gets the original error.
     private func takeBack(_ undo: [SQL]) {
         do {
-            // SQLite has rolled back by itself after some errors.
+            // After some errors SQLite has already rolled back.
             guard try !handle.isIdle else { return }
             for step in undo { try run(step) }
         } catch {
-            // Closing rolls back without fail. Whoever goes on with this connection is told that it is closed.
+            // Closing always rolls back. Further use of this connection reports that it is closed.
             close()
         }
     }

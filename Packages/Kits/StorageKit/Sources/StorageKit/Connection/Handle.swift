@@ -4,7 +4,7 @@ import Capabilities
 import Glibc
 import Synchronization
 
-/// Owns one `sqlite3`, which is closed when the last statement on it has gone as well.
+/// Owns one `sqlite3`, which is closed after its last statement.
 @safe
 final class Handle {
     let path: String
@@ -14,18 +14,18 @@ final class Handle {
     /// Whether the last connection to close moves the log into the file and removes it.
     var movesLogAtEnd = true
 
-    /// Opens an existing file; nothing of it has been read when this returns.
+    /// Opens an existing file without reading it yet.
     init(_ path: String, _ access: Access, watch: Watch) throws {
         self.path = path
         self.watch = watch
         isReader = access == .read || access == .inspect
         var opened: OpaquePointer?
         let flags = (access == .inspect ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX
-        // Debian's SQLite takes a name that begins with "file:" for a URI, and a relative one cannot begin with "./".
+        // Debian's SQLite treats a name that starts with "file:" as a URI, which "./" prevents for a relative path.
         let name = access == .memory ? ":memory:" : path.hasPrefix("/") ? path : "./\(path)"
         let code = unsafe sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_EXRESCODE, nil)
         guard let raw = unsafe opened else {
-            throw StorageError(.system, "there is no memory to open \(PlainText.escape(path))", resultCode: code)
+            throw StorageError(.system, "out of memory while opening \(PlainText.escape(path))", resultCode: code)
         }
         unsafe self.raw = raw
         try check(code)
@@ -34,7 +34,7 @@ final class Handle {
     }
 
     deinit {
-        // Were it refused, the log would be moved, which is only slower.
+        // If this is refused, the log is moved, which is only slower.
         if !movesLogAtEnd { unsafe storage_set_option(raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
         unsafe sqlite3_close_v2(raw)
     }
@@ -56,9 +56,9 @@ final class Handle {
     /// Whether another file has the name by now.
     var hasMoved: Bool { unsafe storage_has_moved(raw) != 0 }
 
-    /// Locks the file for this connection alone, which has not used it yet; false where somebody has it open.
+    /// Locks the file for this unused connection alone. False when another connection has it open.
     func lockAlone() -> Bool {
-        // What cannot be locked at all, as a file that may not be written, has no writers either.
+        // A file that cannot be locked at all, such as a read-only one, has no writers either.
         unsafe storage_lock_alone(raw) & 0xff != SQLITE_BUSY
     }
 
@@ -66,9 +66,9 @@ final class Handle {
         if code != SQLITE_OK { throw failure(code) }
     }
 
-    /// The error for a code that the last call on this handle gave.
+    /// The error for the code of the last call on this handle.
     func failure(_ code: Int32) -> any Error {
-        // SQLite keeps the system's number for some failures only; what a failing commit leaves is in errno alone.
+        // SQLite keeps the system's number only for some failures. After a failed commit it is only in errno.
         let number = errno
         let kept = unsafe sqlite3_system_errno(raw)
         let words = unsafe sqlite3_errmsg(raw).map { unsafe String(cString: $0) } ?? "unknown"
@@ -85,25 +85,25 @@ enum Access {
     case write
     /// Read, while others write.
     case read
-    /// Look at a file that is not in use and must stay as it is.
+    /// Read a file that is not in use and must not change.
     case inspect
-    /// Fill a new file that nobody else knows yet.
+    /// Fill a new file that no other program knows yet.
     case fill
     /// Read and change a database that is only in memory.
     case memory
 }
 
-/// What SQLite asks while a statement runs or waits for a lock: whether to go on.
+/// Decides for SQLite whether a statement continues while it runs or waits for a lock.
 ///
-/// `sqlite3_interrupt` would stop whatever runs at that moment, perhaps the statement of the next caller. A question
-/// that each piece of work answers for itself cannot hit another one. It is used on the connection's thread only.
+/// `sqlite3_interrupt` would stop any statement that runs at that moment, perhaps the next caller's. This check belongs
+/// to one piece of work and cannot affect another. It is used only on the connection's thread.
 @safe
 final class Watch {
     /// How long a statement waits for the locks of others.
     let limit: Duration
-    /// Who may stop the work that is being done.
+    /// The cancellation of the current work.
     var cancellation: Cancellation?
-    /// While a transaction ends nothing stops it, so that it ends the way it was decided.
+    /// Ignores the cancellation while a transaction ends, so that it ends as decided.
     var isDeaf = false
     private var waitsSince = ContinuousClock.now
 
@@ -113,7 +113,7 @@ final class Watch {
 
     var isCancelled: Bool { !isDeaf && cancellation?.isWanted == true }
 
-    /// A deaf watch for the length of `body`.
+    /// Ignores the cancellation while `body` runs.
     func undisturbed<T>(_ body: () throws -> T) rethrows -> T {
         let before = isDeaf
         isDeaf = true
@@ -121,10 +121,10 @@ final class Watch {
         return try body()
     }
 
-    /// Asks this watch from now on; it has to live as long as the connection.
+    /// Attaches this watch, which must live as long as the connection.
     func attach(to connection: OpaquePointer) {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        // About every 50 µs of work; asking costs nothing that could be measured.
+        // About every 50 µs of work, without measurable cost.
         unsafe sqlite3_progress_handler(
             connection, 2000,
             { context in
@@ -140,19 +140,19 @@ final class Watch {
             }, context)
     }
 
-    /// Sleeps a little before the next try for a lock; false when there is to be no other try.
+    /// Sleeps briefly before the next attempt to lock. False when there is no further attempt.
     func waits(again: Bool) -> Bool {
         if !again { waitsSince = .now }
         let waited = ContinuousClock.now - waitsSince
         guard !isCancelled, waited < limit else { return false }
-        // Short at first, for transactions are short, and of random length, so that waiters do not march in step.
+        // Short at first, because transactions are short, and random, so that waiters do not retry in step.
         let longest = min(max(waited / 4, .microseconds(200)), .milliseconds(20))
         usleep(UInt32.random(in: 100...UInt32(longest / .microseconds(1))))
         return true
     }
 }
 
-/// A wish to stop one piece of work, which the thread that does the work looks at.
+/// A request to stop one piece of work. The working thread checks it.
 final class Cancellation: Sendable {
     private let flag = Atomic(false)
 

@@ -11,20 +11,20 @@ final class Statement {
     init(_ sql: String, on handle: Handle) throws {
         let (prepared, rest) = unsafe try Self.prepare(sql, on: handle)
         guard let raw = unsafe prepared else {
-            throw StorageError(.statement, "there is no statement in an empty text")
+            throw StorageError(.statement, "the statement is empty")
         }
         self.sql = sql
         self.handle = handle
         unsafe self.raw = raw
-        // A second statement would be skipped in silence.
+        // A second statement would be ignored silently.
         guard rest.allSatisfy(\.isWhitespace) else {
-            throw StorageError(.statement, "a text holds more than one statement; use runScript for those")
+            throw StorageError(.statement, "the text has more than one statement; use runScript for several")
         }
     }
 
     deinit { unsafe sqlite3_finalize(raw) }
 
-    /// Prepares the first statement of a text and gives the rest of the text.
+    /// Prepares the first statement of a text, and returns the rest.
     private static func prepare(_ sql: String, on handle: Handle) throws -> (OpaquePointer?, String) {
         var prepared: OpaquePointer?
         var sql = sql
@@ -47,7 +47,7 @@ final class Statement {
         while !rest.isEmpty {
             let (prepared, tail) = unsafe try prepare(rest, on: handle)
             rest = tail
-            // Comments and space alone are no statement.
+            // Comments and spaces alone are not a statement.
             guard let raw = unsafe prepared else { continue }
             defer { unsafe sqlite3_finalize(raw) }
             var code = SQLITE_ROW
@@ -58,12 +58,12 @@ final class Statement {
 
     // MARK: Running
 
-    /// Binds the values to the places for them, of which there have to be as many.
+    /// Binds the values to the placeholders. Their numbers must match.
     func bind(_ values: [StoredValue]) throws {
         let places = Int(unsafe sqlite3_bind_parameter_count(raw))
         guard places == values.count else {
             throw StorageError(
-                .mismatch, "a statement has \(places) places for values, and \(values.count) were given")
+                .mismatch, "a statement has \(places) placeholders, but got \(values.count) values")
         }
         for (index, value) in values.enumerated() { try bind(value, at: Int32(index + 1)) }
     }
@@ -75,7 +75,7 @@ final class Statement {
             case .integer(let number): unsafe sqlite3_bind_int64(raw, index, number)
             case .real(let number):
                 if number.isNaN {
-                    throw StorageError(.mismatch, "NaN is no number that can be stored; store no value instead")
+                    throw StorageError(.mismatch, "NaN cannot be stored; store no value instead")
                 } else {
                     unsafe sqlite3_bind_double(raw, index, number)
                 }
@@ -96,7 +96,7 @@ final class Statement {
         }
     }
 
-    /// Makes it ready for the next use and lets go of the values. A failure was told by `step` already.
+    /// Resets it for the next use and releases the values. `step` has already reported a failure.
     func reset() {
         unsafe sqlite3_reset(raw)
         unsafe sqlite3_clear_bindings(raw)
@@ -127,7 +127,8 @@ final class Statement {
         let size = Int(unsafe sqlite3_column_bytes(raw, index))
         let bytes = unsafe UnsafeBufferPointer(start: start, count: size)
         guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
-            throw StorageError(.mismatch, "column \(index) holds text that is not UTF-8; read it as bytes by a cast")
+            throw StorageError(
+                .mismatch, "column \(index) contains text that is not UTF-8; cast it to read it as bytes")
         }
         return text
     }
@@ -135,7 +136,7 @@ final class Statement {
 
 /// The text of a statement, which can only be written as a literal without interpolation.
 ///
-/// So no value gets into it by accident: values are bound to its `?`. Literals may be joined with `+`.
+/// So no value gets into it by accident: values are bound to `?`. Literals may be joined with `+`.
 public struct SQL: ExpressibleByStringLiteral, Sendable, Hashable {
     let text: String
 
@@ -143,7 +144,7 @@ public struct SQL: ExpressibleByStringLiteral, Sendable, Hashable {
         text = literal.description
     }
 
-    /// Takes any text. Who calls this answers for what is in it.
+    /// Accepts any text. The caller is responsible for its content.
     public init(raw text: String) {
         self.text = text
     }
@@ -153,7 +154,7 @@ public struct SQL: ExpressibleByStringLiteral, Sendable, Hashable {
     }
 }
 
-/// One row of a result, lent while it is the current one.
+/// One row of a result, valid while it is the current one.
 public struct Row: ~Copyable {
     private let statement: Statement
 
@@ -161,14 +162,16 @@ public struct Row: ~Copyable {
         self.statement = statement
     }
 
-    /// The value of a column, counted from 0, as the type that the caller wants: `let id: Int = try row[0]`.
+    /// The value of a column, counted from 0, as the type that the caller requests: `let id: Int = try row[0]`.
     ///
-    /// A value of another type is an error and never a silent zero; no value is one unless an optional is wanted.
+    /// A value of another type is an error, never a silent zero. A missing value is an error unless the type is
+    /// optional.
     public subscript<Value: Storable>(column: Int) -> Value {
         get throws(StorageError) {
             let stored = try statement.value(at: column)
             guard let value = Value(stored: stored) else {
-                throw StorageError(.mismatch, "column \(column) holds \(stored.name) that is no \(Value.self)")
+                throw StorageError(
+                    .mismatch, "column \(column) contains \(stored.name), which is not a valid \(Value.self)")
             }
             return value
         }
@@ -176,9 +179,9 @@ public struct Row: ~Copyable {
 }
 
 extension Statement {
-    /// Lends the current row.
+    /// Passes the current row to `body`.
     func lend<Result>(to body: (borrowing Row) throws -> Result) throws -> Result {
-        // A name for it, because the optimizer of Swift 6.3 aborts on a row that is passed on as it is made.
+        // A named variable, because the optimizer of Swift 6.3 aborts on a row that is passed on as it is created.
         let row = Row(self)
         return try body(row)
     }
@@ -188,17 +191,18 @@ extension Statement {
 struct StatementCache {
     private static let limit = 64
 
-    /// The one that was used last comes last.
+    /// The most recently used one is last.
     private var idle: [Statement] = []
 
-    /// Gives one away; the same text asked for meanwhile, as in a nested loop, is prepared anew.
+    /// Takes a statement out of the cache. If the same text is needed meanwhile, as in a nested loop, it is prepared
+    /// again.
     mutating func take(_ sql: String) -> Statement? {
-        // Most calls want one of the last few, and a literal is equal to itself by its address: no text is looked through.
+        // Most calls need one of the last few, and equal literals have equal addresses, so the texts are not compared.
         guard let index = idle.lastIndex(where: { $0.sql == sql }) else { return nil }
         return idle.remove(at: index)
     }
 
-    /// Takes one back; over the limit, the one that was used longest ago goes.
+    /// Returns a statement to the cache. Over the limit, the least recently used one is dropped.
     mutating func put(_ statement: Statement) {
         idle.append(statement)
         if idle.count > Self.limit { idle.removeFirst() }

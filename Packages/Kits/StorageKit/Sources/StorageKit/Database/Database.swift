@@ -5,7 +5,7 @@ import Glibc
 import LoopKit
 import Synchronization
 
-/// A database for many tasks: one writer and a few readers, who do not wait for each other.
+/// A database for many tasks: one writer and a few readers, which do not wait for each other.
 ///
 ///     let notes = Database("\(folder)/notes.db", migrations: migrations, durability: .normal)
 ///     let id = try await notes.write { notes in
@@ -16,24 +16,24 @@ import Synchronization
 ///         try notes.all("SELECT text FROM notes") { row in try row[0] as String }
 ///     }
 ///
-/// Nothing is opened before the first use. Several programs may use one file at the same time. `close` it at the end: a
-/// database that is only let go of moves its log into the file on whatever thread that happens.
+/// Nothing is opened before the first use. Several programs may use one file at the same time. Call `close` at the end:
+/// otherwise the log is moved into the file on an arbitrary thread.
 public final class Database: Sendable {
     /// The file.
     public let path: String
     let opening: Opening
     let writer: Pool
     let readers: Pool
-    /// Set once the file is there and its tables are up to date, which only a writer sees to.
+    /// Set once the file exists and its tables are up to date. Only a writer does that.
     private let isPrepared: Prepared
 
-    /// Names the file and its form. Waits for the locks of other programs end with an error after `busyLimit`;
-    /// `notice` is told when a damaged file was set aside, in the task of the call that opened it; standard error, where
-    /// nothing else is said.
+    /// Describes the file and its migrations. Waits for locks of other programs fail after `busyLimit`. `notice`
+    /// reports a damaged file that was moved aside, in the task of the call that opened it; without `notice`, standard
+    /// error does.
     ///
-    /// - Parameter leavesLog: whether a short log stays beside the file at the end, since moving it into the file takes
-    ///   longer than all else that a short command does. Then the file alone is not the whole: a copy made by hand needs
-    ///   both, and what was deleted can still be found in the log.
+    /// - Parameter leavesLog: whether a short log stays beside the file at the end, because moving it into the file
+    /// takes longer than everything else in a short command. Then a copy made by hand needs both files, and deleted
+    /// data can still be found in the log.
     public init(
         _ path: String, migrations: [Migration], durability: Durability = .full, leavesLog: Bool = false,
         readers: Int = 3, busyLimit: Duration = .seconds(30),
@@ -55,9 +55,9 @@ public final class Database: Sendable {
         self.readers = Pool(path, width: max(1, readers), notices: notices) { try opening.openReader($0) }
     }
 
-    /// A database in memory, of which nothing is left when it is closed. One task at a time uses it.
+    /// A database in memory, which is gone when it is closed. Only one task uses it at a time.
     ///
-    /// - Parameter name: what it is called in errors.
+    /// - Parameter name: the name in errors.
     public init(inMemory name: String, migrations: [Migration]) {
         var opening = Opening(
             path: name, migrations: migrations, durability: .normal, busyLimit: .seconds(30), notice: { _ in })
@@ -66,13 +66,13 @@ public final class Database: Sendable {
         isPrepared = Prepared()
         self.opening = opening
         writer = Pool(name, width: 1, notices: Notices { _ in }) { [opening] in try opening.open($0) }
-        // Another connection would have a memory of its own.
+        // Another connection would have a separate database.
         readers = writer
     }
 
-    /// Does all of `body` in one transaction, or nothing. Transactions follow each other in the order of the calls.
+    /// Runs all of `body` in one transaction, or nothing. Transactions run in the order of the calls.
     ///
-    /// When the task is cancelled, a transaction that waits is not begun, and one that runs is stopped and rolled back.
+    /// When the task is cancelled, a waiting transaction is not started, and a running one is stopped and rolled back.
     @discardableResult
     public nonisolated(nonsending) func write<Result: Sendable>(
         _ body: @escaping @Sendable (Connection) throws -> Result
@@ -82,9 +82,9 @@ public final class Database: Sendable {
         }
     }
 
-    /// Lets `body` read one state of the database, while others write. When the task is cancelled it is stopped.
+    /// Lets `body` read one state of the database while others write. When the task is cancelled, it is stopped.
     ///
-    /// For a large result, `forEach` in the body takes little memory.
+    /// For a large result, use `forEach` in the body, which takes little memory.
     public nonisolated(nonsending) func read<Result: Sendable>(
         _ body: @escaping @Sendable (Connection) throws -> Result
     ) async throws -> Result {
@@ -94,7 +94,7 @@ public final class Database: Sendable {
         }
     }
 
-    /// The same as `write` on the caller's own thread, which it blocks: never call it from a task or inside a write.
+    /// Like `write` on the calling thread, which it blocks: never call it from a task or inside a write.
     @discardableResult
     public func writeNow<Result>(_ body: (Connection) throws -> Result) throws -> Result {
         precondition(!opening.isInMemory, "a database in memory has one connection, which a task may be using")
@@ -103,7 +103,7 @@ public final class Database: Sendable {
         }
     }
 
-    /// The same as `read` on the caller's own thread, which it blocks for as long as the body takes.
+    /// Like `read` on the calling thread, which it blocks while `body` runs.
     public func readNow<Result>(_ body: (Connection) throws -> Result) throws -> Result {
         precondition(!opening.isInMemory, "a database in memory has one connection, which a task may be using")
         if !isPrepared.flag.load(ordering: .acquiring) { try writer.performNow { _ in } }
@@ -112,21 +112,20 @@ public final class Database: Sendable {
         }
     }
 
-    /// Waits for the work that was accepted, moves the log into the file, unless it may stay, and closes. Later calls
-    /// are refused.
+    /// Waits for accepted work, moves the log into the file unless it may stay, and closes. Later calls are rejected.
     public func close() async {
         await readers.close()
         await writer.close()
     }
 }
 
-/// A flag that an initialiser can hand to a closure before the object that keeps it is complete.
+/// A flag that an initialiser can pass to a closure before the object is complete.
 private final class Prepared: Sendable {
     let flag = Atomic(false)
 }
 
 extension Opening {
-    /// Remembers when the work meets damage, so that the next start looks through the whole file.
+    /// Records damage that the work finds, so that the next start checks the whole file.
     func noting<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -140,8 +139,8 @@ extension Opening {
 extension Database {
     /// Writes a copy of one state of the database to a new file, while others read and write.
     ///
-    /// The copy is complete or not there: it is written under another name and renamed. An older file of that name is
-    /// refused, so that no copy is lost.
+    /// The copy is complete or does not exist: it is written under another name and renamed. An existing file is not
+    /// replaced, so that no copy is lost.
     public nonisolated(nonsending) func backup(
         to copy: String, progress: @escaping @Sendable (Progress) -> Void = { _ in }
     ) async throws {
@@ -157,10 +156,10 @@ extension Database {
             do throws(FileError) {
                 try Files.rename(partial.path, toNew: copy)
             } catch {
-                // Somebody else's file that has the name by now is not replaced.
+                // A file that got the name meanwhile is not replaced.
                 throw error.kind == .exists
                     ? Self.isThere(copy)
-                    : StorageError(.open, "cannot give the copy its name: \(PlainText.escape(error.message))")
+                    : StorageError(.open, "cannot rename the copy: \(PlainText.escape(error.message))")
             }
         } catch {
             partial.removeAll()
@@ -168,9 +167,9 @@ extension Database {
         }
     }
 
-    /// Looks whether a copy could be restored, and changes nothing.
+    /// Checks whether a copy could be restored, without changing anything.
     ///
-    /// Throws what `restore` would throw because of the copy.
+    /// Throws what `restore` would throw for this copy.
     public nonisolated(nonsending) func verify(_ copy: String) async throws {
         let cancellation = Cancellation()
         try await withTaskCancellationHandler {
@@ -181,12 +180,12 @@ extension Database {
     }
 
     private static func isThere(_ copy: String) -> StorageError {
-        StorageError(.open, "\(PlainText.escape(copy)) is there already; name a new file for the copy")
+        StorageError(.open, "\(PlainText.escape(copy)) already exists; name a new file for the copy")
     }
 
-    /// Replaces everything by a copy, after the copy was found sound. Open connections go on with the new content.
+    /// Replaces everything with a copy, after checking it. Open connections continue with the new content.
     ///
-    /// An error or cancellation while it is checked and copied leaves the database as it was.
+    /// An error or cancellation during the check and the copy leaves the database unchanged.
     public nonisolated(nonsending) func restore(
         from copy: String, progress: @escaping @Sendable (Progress) -> Void = { _ in }
     ) async throws {
@@ -206,49 +205,49 @@ extension Database {
 }
 
 extension Opening {
-    /// A connection to a copy that is whole, and of a form that is known here.
+    /// A connection to an intact copy with known migrations.
     fileprivate func soundCopy(_ copy: String, _ cancellation: Cancellation) throws -> Connection {
         let name = PlainText.escape(copy)
         do {
             let source = try inspect(copy, cancellation)
             try source.requireOwn()
-            // SQLite takes an empty file for a new database, but a copy has at least the tables of the first version.
+            // SQLite treats an empty file as a new database, but a copy has at least the tables of the first version.
             guard try source.isMarked() else {
-                throw StorageError(.damaged, "the copy \(name) is empty; take an older one")
+                throw StorageError(.damaged, "the copy \(name) is empty; use an older one")
             }
             _ = try source.requireKnown(migrations)
             if let damage = try source.damage(limit: 1, isQuick: false).first {
-                throw StorageError(.damaged, "the copy \(name) is damaged: \(damage); take an older one")
+                throw StorageError(.damaged, "the copy \(name) is damaged: \(damage); use an older one")
             }
             return source
         } catch let error as StorageError where error.kind == .damaged && error.resultCode != 0 {
-            // The words for a database that is in use promise what does not happen to a copy.
+            // The message for an active database does not apply to a copy.
             throw StorageError(
-                .damaged, "the copy \(name) is damaged and cannot be read; take an older one",
+                .damaged, "the copy \(name) is damaged and cannot be read; use an older one",
                 resultCode: error.resultCode)
         }
     }
 }
 
 extension Connection {
-    /// Brings restored tables up to date. The old ones are gone by now, so a wish to stop comes too late.
+    /// Migrates restored tables. The old data is already replaced, so a cancellation comes too late.
     fileprivate func takeUp(_ migrations: [Migration]) throws {
         do {
             try watch.undisturbed { try migrate(migrations) }
         } catch {
-            // The next use opens the file anew and tries again.
+            // The next use opens the file again and retries.
             close()
             throw error
         }
     }
 
-    /// Copies what this connection sees into a new file that needs no log beside it.
+    /// Copies the state of this connection into a new file that needs no log.
     ///
-    /// Called in a snapshot: nothing that others write meanwhile makes the copy begin again.
+    /// Call it in a snapshot, so that writes by others do not restart the copy.
     fileprivate func copy(
         to file: DatabaseFile, _ cancellation: Cancellation, _ progress: @Sendable (Progress) -> Void
     ) throws {
-        // A snapshot begins with the first look at the database.
+        // A snapshot starts with the first read.
         try run("SELECT count(*) FROM sqlite_schema")
         try file.make()
         let target = Connection(try Handle(file.path, .fill, watch: Watch(limit: watch.limit)))
@@ -260,11 +259,11 @@ extension Connection {
 }
 
 extension Database {
-    /// Leaves nothing in the file of what was deleted before: neither in free pages, nor in the index of words, nor in the
-    /// log. Tells how much smaller it is.
+    /// Erases deleted data from the file: from free pages, from the full-text index and from the log. Returns how much
+    /// smaller the file is.
     ///
-    /// A disk may keep what was once in a block that it does not show any more; no program can promise more than files.
-    /// Throws, and has done nothing, while another program has the file open.
+    /// A disk may keep old data in blocks that it no longer shows, which no program can erase. Throws, and does
+    /// nothing, while another program has the file open.
     @discardableResult
     public nonisolated(nonsending) func erase() async throws -> ByteCount {
         guard Files.exists(path) else { return ByteCount(0) }
@@ -277,26 +276,26 @@ extension Database {
             guard isLogEmpty else {
                 throw StorageError(
                     .busy,
-                    "the log of \(PlainText.escape(opening.path)) cannot be emptied while somebody reads; try again "
-                        + "when they are done")
+                    "the log of \(PlainText.escape(opening.path)) cannot be emptied while another connection reads; "
+                        + "try again when it is done")
             }
             return freed
         }
     }
 
-    /// The files that were set aside because they were damaged, the oldest first.
+    /// The damaged files that were moved aside, the oldest first.
     public var setAsides: [String] { get throws { try opening.file.setAsides } }
 
-    /// Removes the files that were set aside, and tells which these were.
+    /// Removes the files that were moved aside, and returns their names.
     public func removeSetAsides() throws -> [String] { try opening.file.removeSetAsides() }
 
     /// Other programs that have the file open, such as `martlet (process 4711)`.
     public func holders() throws -> [String] { try opening.file.holders().map(\.words) }
 
-    /// Throws with their names while other programs have the file open.
+    /// Throws, with their names, while other programs have the file open.
     public nonisolated(nonsending) func requireAlone() async throws {
         guard Files.exists(path) else { return }
-        // With a connection of our own, the kernel's list of locks shows by which device it knows the file.
+        // With an own connection, the kernel's list of locks shows its device number of the file.
         try await writer.perform { [opening] _ in try opening.file.requireAlone() }
     }
 }
@@ -307,14 +306,14 @@ extension DatabaseFile {
         guard holders.isEmpty else {
             throw StorageError(
                 .busy,
-                "\(PlainText.escape(path)) is open in \(holders.joined(separator: ", ")); end that first, and try again"
+                "\(PlainText.escape(path)) is open in \(holders.joined(separator: ", ")); stop that program first, then try again"
             )
         }
     }
 }
 
 extension Connection {
-    /// An index keeps the words of a row that was deleted until it happens to be merged.
+    /// A full-text index keeps the words of a deleted row until it happens to be merged.
     fileprivate func rebuildIndexesOfWords() throws {
         let names = try all(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE % USING fts5%'"
@@ -328,9 +327,9 @@ extension Connection {
 }
 
 extension Database {
-    /// Looks through the whole file for damage, as it is, and gives a sentence for each finding.
+    /// Checks the whole file for damage without changing it. Returns a sentence for each finding.
     ///
-    /// One that would not be opened, because it is newer or of another program, throws as opening does.
+    /// A newer or foreign file throws, as on opening.
     public nonisolated(nonsending) func check() async throws -> [String] {
         guard Files.exists(path) else { return [] }
         let cancellation = Cancellation()
@@ -341,23 +340,23 @@ extension Database {
         }
     }
 
-    /// Writes the file anew without the space that nothing uses, and tells how much smaller it is.
+    /// Rewrites the file without unused space. Returns how much smaller it is.
     public nonisolated(nonsending) func compact() async throws -> ByteCount {
         try await writer.perform { [opening] connection in try connection.compact(opening.file).freed }
     }
 
-    /// Lets SQLite look at its indexes, so that it chooses well among them. Worth it after much has changed.
+    /// Lets SQLite analyse its indexes, so that it chooses the best ones. Useful after many changes.
     public nonisolated(nonsending) func optimize() async throws {
         try await writer.perform { connection in try connection.run("PRAGMA optimize") }
     }
 }
 
 extension Connection {
-    /// Writes the file anew without the space that nothing uses. Tells how much smaller it is, and whether the log is
-    /// empty, which it cannot be made while somebody reads.
+    /// Rewrites the file without unused space. Returns how much smaller it is, and whether the log is empty, which is
+    /// not possible while another connection reads.
     func compact(_ file: DatabaseFile) throws -> (freed: ByteCount, isLogEmpty: Bool) {
         let before = try file.size
-        // The whole database is written once more on the way. What is large goes to a file without a name for that.
+        // This writes the whole database once more, to an unnamed file if it is large.
         let isLarge = before > 64 << 20
         if isLarge { try run("PRAGMA temp_store = FILE") }
         defer { if isLarge { takeBack("PRAGMA temp_store = MEMORY") } }
@@ -368,9 +367,9 @@ extension Connection {
 }
 
 extension Connection {
-    /// Ends a setting of this connection, also after a failure.
+    /// Resets a setting of this connection, even after a failure.
     func takeBack(_ statement: SQL) {
-        // One that cannot even do this is broken, which its next use says.
+        // A connection that cannot do this is broken, and its next use reports that.
         do { try run(statement) } catch {}
     }
 }
@@ -382,7 +381,7 @@ extension Opening {
             try connection.requireOwn()
             _ = try connection.requireKnown(migrations)
             let orphans = try connection.all("PRAGMA foreign_key_check") { row in
-                "a row of table \(try row[0] as String) points to nothing in \(try row[2] as String)"
+                "a row of table \(try row[0] as String) points to a missing row of \(try row[2] as String)"
             }
             return (try connection.damage(limit: 20, isQuick: false) + orphans.prefix(20)).map(PlainText.escape)
         } catch let error as StorageError where error.kind == .damaged {
@@ -392,6 +391,6 @@ extension Opening {
 }
 
 extension Database {
-    /// The version of SQLite that is loaded, as it says itself.
+    /// The version of the loaded SQLite.
     public static var libraryVersion: String { unsafe String(cString: sqlite3_libversion()) }
 }

@@ -1,7 +1,7 @@
 public import Capabilities
 import FileKit
 
-/// A database as one of the stores that people list, check, save and restore in one way.
+/// A database as a data store, to list, check, back up and restore like the others.
 public final class DatabaseStore: DataStore {
     public let id: String
     public let summary: String
@@ -10,8 +10,8 @@ public final class DatabaseStore: DataStore {
     private let emptyBin: @Sendable () async throws -> Int
 
     /// - Parameters:
-    ///   - user: finds who works with the data at this moment, where there is a better name than that of a process.
-    ///   - emptyBin: removes for good what was deleted and could be had back, and tells how much that was.
+    ///   - user: the current user of the data, if there is a better name than that of a process.
+    ///   - emptyBin: permanently removes deleted data that could still be restored, and returns how much that was.
     public init(
         id: String, summary: String, database: Database, user: @escaping @Sendable () throws -> String? = { nil },
         emptyBin: @escaping @Sendable () async throws -> Int = { 0 }
@@ -43,7 +43,7 @@ public final class DatabaseStore: DataStore {
 
     public func user() throws -> String? {
         if let user = try findUser() { return user }
-        // Where the system has no list of locks, nobody is known; what must not go wrong asks for itself.
+        // Without a list of locks, no user is known. Operations that need exclusive access check it themselves.
         let holders: [String]
         do { holders = try database.holders() } catch is FileError { return nil }
         return holders.isEmpty ? nil : holders.joined(separator: ", ")

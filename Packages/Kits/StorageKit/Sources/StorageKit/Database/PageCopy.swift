@@ -20,9 +20,10 @@ struct PageCopy: ~Copyable {
 
     deinit { unsafe sqlite3_backup_finish(raw) }
 
-    /// Copies everything; until the end the destination is as it was, and an error or cancellation leaves it so.
+    /// Copies everything. The destination does not change until the end, and an error or cancellation leaves it
+    /// unchanged.
     ///
-    /// A million pages of 4 KiB are asked about 4,000 times whether to go on.
+    /// For a million pages of 4 KiB, this checks about 4,000 times whether to continue.
     borrowing func run(_ cancellation: Cancellation, progress: (Int, Int) -> Void) throws {
         let deadline = ContinuousClock.now + destination.watch.limit
         while true {
@@ -41,7 +42,7 @@ struct PageCopy: ~Copyable {
         }
     }
 
-    /// The error belongs to the side that failed, which only its own words tell.
+    /// The error belongs to the side that failed, which only its own message shows.
     private borrowing func failure(_ code: Int32) -> any Error {
         let isOfSource = unsafe sqlite3_extended_errcode(source.raw) == code
         return isOfSource ? source.failure(code) : destination.failure(code)

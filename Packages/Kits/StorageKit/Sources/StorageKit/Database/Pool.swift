@@ -2,15 +2,15 @@ import Capabilities
 import LoopKit
 import Synchronization
 
-/// A few connections for many callers, who are served in the order of their coming.
+/// A few connections for many callers, served in order of arrival.
 ///
-/// Work runs on threads of its own, since it blocks: a thread begins when there is work for a free lane and ends when
-/// none is left, so an idle database has none.
+/// Work runs on separate threads, because it blocks. A thread starts when there is work for a free lane and ends when
+/// there is none, so an idle database has no threads.
 final class Pool: Sendable {
     private struct State {
         var waiting = JobQueue()
         var idle: [Lane] = []
-        /// Lanes that work, on threads of the pool and on those of callers.
+        /// The number of working lanes, on threads of the pool and of callers.
         var busy = 0
         var working = 0
         var isClosed = false
@@ -23,7 +23,7 @@ final class Pool: Sendable {
         case refuse(any Error)
     }
 
-    /// How many may wait. Callers beyond that have lost control of what they ask for.
+    /// The limit of waiting callers. More than that is a runaway caller.
     private static let limit = 10_000
 
     private let path: String
@@ -41,7 +41,7 @@ final class Pool: Sendable {
         self.open = open
     }
 
-    /// Does the work on a thread of the pool. A cancelled task leaves the queue, or its statement is stopped.
+    /// Runs the work on a thread of the pool. A cancelled task leaves the queue, or its statement is stopped.
     @discardableResult
     nonisolated(nonsending) func perform<Result: Sendable>(
         _ body: @escaping @Sendable (Connection) throws -> Result
@@ -63,7 +63,7 @@ final class Pool: Sendable {
         }
     }
 
-    /// Does the work on the caller's thread, with a connection of its own if all are in use.
+    /// Runs the work on the caller's thread, with a separate connection if all are in use.
     func performNow<Result>(_ body: (Connection) throws -> Result) throws -> Result {
         let lane = try state.withLock { state throws(StorageError) in
             if state.isClosed { throw .closed(path) }
@@ -77,7 +77,7 @@ final class Pool: Sendable {
         return try lane.use(nil, open: open, body)
     }
 
-    /// Refuses new work, waits until all that was accepted is done, and closes the connections.
+    /// Rejects new work, waits for accepted work, and closes the connections.
     func close() async {
         await withCheckedContinuation { continuation in
             let isQuiet = state.withLock { state in
@@ -120,7 +120,8 @@ extension Pool {
                 return .start(state.idle.popLast() ?? Lane())
             }
             guard state.waiting.count < Self.limit else {
-                let message = "more than \(Self.limit) callers wait for \(PlainText.escape(path)); ask for less at once"
+                let message =
+                    "more than \(Self.limit) callers wait for \(PlainText.escape(path)); send fewer requests at once"
                 return .refuse(StorageError(.busy, message))
             }
             state.waiting.append(job)
@@ -148,14 +149,14 @@ extension Pool {
                 }
             }
         } catch {
-            // Those who wait meanwhile are served by the lanes that work; were there none, they would wait in vain.
+            // Waiting jobs are served by the working lanes. Without any lane they would wait for ever.
             job.refuse(error)
             while let job = nextJob(for: lane) { job.refuse(error) }
         }
     }
 
-    /// The next in the queue; with nobody there, the lane is put back in the same step. Were it free before it is back,
-    /// a caller in between would open another connection, and a database in memory would be empty.
+    /// The next job in the queue. Without one, the lane is returned in the same step. Otherwise a caller in between
+    /// would open another connection, and a database in memory would be empty.
     private func nextJob(for lane: Lane) -> Job? {
         let (job, leavings) = state.withLock { state -> (Job?, Leavings) in
             if let job = state.waiting.popFirst() { return (job, Leavings()) }
@@ -166,7 +167,7 @@ extension Pool {
         return job
     }
 
-    /// What is left to do once the lock is free.
+    /// Work to do after the lock is released.
     private struct Leavings {
         var spare: Lane?
         var closers: [CheckedContinuation<Void, Never>] = []
@@ -188,24 +189,24 @@ extension Pool {
 
 /// A place for one connection, opened when it is first needed.
 ///
-/// Safe to hand over: whoever took a lane out of its pool is the only one to use it until it is put back, and the lock
-/// of the pool orders the two.
+/// Safe to pass between threads: only the holder of a lane uses it until it is returned, and the lock of the pool
+/// orders the two.
 final class Lane: @unchecked Sendable {
     private var connection: Connection?
 
-    /// Does work on the connection with a way to stop it.
+    /// Runs work on the connection, with a way to stop it.
     func use<Result>(
         _ cancellation: Cancellation?, open: (Cancellation?) throws -> Connection,
         _ body: (Connection) throws -> Result
     ) throws -> Result {
-        // Somebody has put another file in the place of ours: what is written into the old one, nobody reads again.
+        // Another program has replaced the file, so writes to the old file would be lost.
         if connection?.hasMoved == true { close() }
         let connection = try connection ?? open(cancellation)
         self.connection = connection
         connection.watch.cancellation = cancellation
         defer {
             connection.watch.cancellation = nil
-            // One that could not undo a transaction closed itself; the next work gets a new one.
+            // A connection that could not roll back has closed itself. The next work gets a new one.
             if connection.isClosed { self.connection = nil }
         }
         return try body(connection)
@@ -219,20 +220,21 @@ final class Lane: @unchecked Sendable {
 
 /// One piece of work that waits for a connection, and the caller that waits for the work.
 struct Job: Sendable {
-    /// Also who it is: no two jobs share one.
+    /// Also the identity of the job: no two jobs share one.
     let cancellation: Cancellation
-    /// Does the work in a lane and tells the caller.
+    /// Runs the work in a lane and resumes the caller.
     let run: @Sendable (Lane) -> Void
-    /// Tells the caller that it will not be done.
+    /// Resumes the caller with an error instead.
     let refuse: @Sendable (any Error) -> Void
 }
 
-/// Jobs in the order of their coming, of which any one can be taken out. Each step takes the same time however many wait.
+/// Jobs in order of arrival. Any job can be removed. Each step takes the same time for any number of jobs.
 struct JobQueue {
     private var jobs: [ObjectIdentifier: (ticket: UInt64, job: Job)] = [:]
-    /// With those that were taken out since: their tickets say so.
+    /// Includes removed jobs, which their tickets identify.
     private var order: [(key: ObjectIdentifier, ticket: UInt64)] = []
-    /// How many at the front have gone. They are let go of now and then: each by itself would move all behind it.
+    /// The number of removed entries at the front. They are dropped in batches, because dropping each one would move
+    /// all others.
     private var gone = 0
     private var lastTicket: UInt64 = 0
 
@@ -267,8 +269,7 @@ struct JobQueue {
     }
 }
 
-/// What the threads of a database have to tell, until the caller whose work made them is back: only its task knows who is
-/// to be told.
+/// Notices from the threads of a database, until the caller resumes, because only its task knows where to report them.
 final class Notices: Sendable {
     private let waiting = Mutex<[StorageNotice]>([])
     private let receive: @Sendable (StorageNotice) -> Void
@@ -281,7 +282,7 @@ final class Notices: Sendable {
         waiting.withLock { $0.append(notice) }
     }
 
-    /// Tells what there is, in the task and on the thread of the caller.
+    /// Reports the notices in the task and on the thread of the caller.
     func tell() {
         let notices = waiting.withLock { waiting in
             defer { waiting = [] }

@@ -2,28 +2,28 @@ import Capabilities
 import FileKit
 import Glibc
 
-/// The file of a database and those that SQLite puts beside it.
+/// The file of a database, and the files that SQLite puts beside it.
 ///
-/// No descriptor of it is ever opened here: when a process closes any descriptor of a file, POSIX drops all the locks
-/// that it has on that file, also those of SQLite.
+/// This code never opens a descriptor of the file: when a process closes any descriptor of a file, POSIX drops all its
+/// locks on that file, including SQLite's.
 struct DatabaseFile: Sendable {
     let path: String
 
     private var companions: [String] { ["\(path)-wal", "\(path)-shm", "\(path)-journal"] }
     private var suspicion: String { "\(path).suspect" }
 
-    /// Makes an empty file that only this user can read, and narrows the rights on one that is there.
+    /// Creates an empty private file, and restricts the permissions of an existing one.
     ///
-    /// SQLite gives the files beside it the same rights.
+    /// SQLite gives the files beside it the same permissions.
     func make() throws {
         let folder = folderPath
         if !Files.exists(folder) { try Files.makeDirectories(folder) }
-        // Unlike open, mknod leaves no descriptor that would have to be closed.
+        // Unlike open, mknod leaves no descriptor to close.
         if unsafe mknod(path, mode_t(S_IFREG | 0o600), 0) == 0 {
-            // The umask may have taken rights away.
+            // The umask may have removed permissions.
             unsafe chmod(path, 0o600)
         } else if errno != EEXIST {
-            throw StorageError(.open, "cannot make \(PlainText.escape(path)): \(reason(errno))")
+            throw StorageError(.open, "cannot create \(PlainText.escape(path)):  \(reason(errno))")
         }
         for file in [path] + companions { try narrow(file) }
     }
@@ -33,7 +33,8 @@ struct DatabaseFile: Sendable {
             errno != EROFS, errno != ENOENT
         else { return }
         throw StorageError(
-            .open, "others can read \(PlainText.escape(file)), and that cannot be changed: \(reason(errno))")
+            .open,
+            "other users can read \(PlainText.escape(file)), and its permissions cannot be changed: \(reason(errno))")
     }
 
     private var folderPath: String {
@@ -48,16 +49,16 @@ struct DatabaseFile: Sendable {
 
     // MARK: Damage
 
-    /// Whether the whole file should be looked through before it is used: it is small, or something was wrong with it.
+    /// Whether the whole file should be checked before use: it is small, or damage was found before.
     var isToBeChecked: Bool {
         get throws { try Files.exists(suspicion) || size(path) <= 256 << 10 }
     }
 
-    /// Whether the file was cut in a way that SQLite does not notice.
+    /// Whether the file was truncated in a way that SQLite does not notice.
     ///
-    /// It takes up to one byte for a new file and throws away the log that waits for it, and it reads half a page as if
-    /// the rest were zeros. A new file has its first page before it has a log, so the log is looked at before the size.
-    /// Half a page is no damage while the log or a journal holds the whole one.
+    /// SQLite treats a file of up to one byte as new and discards its log, and reads half a page as if the rest were
+    /// zeros. A new file has its first page before it has a log, so the log is checked before the size. Half a page is
+    /// not damage while the log or a journal contains the whole page.
     var isCutShort: Bool {
         get throws {
             let hasLog = try size("\(path)-wal") > 0
@@ -67,9 +68,9 @@ struct DatabaseFile: Sendable {
         }
     }
 
-    /// Lets the next start look through the whole file.
+    /// Lets the next start check the whole file.
     func suspect() {
-        // On a disk that is full or read-only there is no note; the damage is met again where it was met now.
+        // On a full or read-only disk there is no marker; the damage will be found again in the same place.
         do { try Files.writeAtomically([], to: suspicion) } catch {}
     }
 
@@ -79,7 +80,7 @@ struct DatabaseFile: Sendable {
         }
     }
 
-    /// Renames the file and what is beside it, and gives the new name. Nothing is deleted.
+    /// Renames the file and those beside it, and returns the new name. Nothing is deleted.
     func setAside(at time: Timestamp) throws -> String {
         let compact = time.iso8601.prefix(19).filter { $0 != "-" && $0 != ":" }
         var name = "\(path).damaged-\(compact)Z"
@@ -88,12 +89,12 @@ struct DatabaseFile: Sendable {
             number += 1
             name = "\(path).damaged-\(compact)Z-\(number)"
         }
-        // The main file goes last. Were it gone first, a new one could meet the old log.
+        // The main file is renamed last. Otherwise a new one could use the old log.
         for file in companions + [path] { try rename(file, name + file.dropFirst(path.count)) }
         return name
     }
 
-    /// The files that `setAside` made, the oldest first, without those that SQLite had put beside them.
+    /// The files that `setAside` renamed, the oldest first, without those that SQLite had put beside them.
     var setAsides: [String] {
         get throws {
             guard !path.isEmpty, Files.exists(folderPath) else { return [] }
@@ -104,7 +105,7 @@ struct DatabaseFile: Sendable {
         }
     }
 
-    /// Removes what `setAside` made, with what belongs to it, and gives the names of the files.
+    /// Removes the files that `setAside` renamed, with those beside them, and returns their names.
     func removeSetAsides() throws -> [String] {
         let found = try setAsides
         for file in found {
@@ -116,18 +117,19 @@ struct DatabaseFile: Sendable {
 
     private func rename(_ old: String, _ new: String) throws {
         guard unsafe Glibc.rename(old, new) == 0 || errno == ENOENT else {
-            throw StorageError(.open, "\(PlainText.escape(old)) is damaged and cannot be set aside: \(reason(errno))")
+            throw StorageError(
+                .open, "\(PlainText.escape(old)) is damaged and cannot be moved aside:  \(reason(errno))")
         }
     }
 
     // MARK: Size
 
-    /// What it takes on the disk, with the changes that wait in the log.
+    /// The size on the disk, including the log.
     var size: Int {
         get throws { try size(path) + size("\(path)-wal") }
     }
 
-    /// Whether the log is longer than that, or cannot be looked at.
+    /// Whether the log is longer than that, or cannot be inspected.
     func hasLog(longerThan bytes: Int) -> Bool {
         do { return try size("\(path)-wal") > bytes } catch { return true }
     }
@@ -136,7 +138,7 @@ struct DatabaseFile: Sendable {
         try Int(info(file)?.size ?? 0)
     }
 
-    /// SQLite may remove what is beside the file at any moment.
+    /// SQLite may remove the files beside it at any moment.
     private func info(_ file: String) throws -> FileInfo? {
         do {
             return try Files.info(file)
@@ -147,7 +149,7 @@ struct DatabaseFile: Sendable {
 }
 
 extension DatabaseFile {
-    /// Removes a copy that was not finished, as far as it is there.
+    /// Removes an unfinished copy, as far as it exists.
     func removeAll() {
         for file in [path] + companions { unsafe unlink(file) }
     }
@@ -155,12 +157,12 @@ extension DatabaseFile {
 
 /// Another process that has a database open.
 struct FileHolder: Hashable {
-    /// Zero where it cannot be seen from here, as from a container.
+    /// Zero when it is not visible from here, such as from a container.
     let process: Int32
 
     var words: String {
-        guard process > 0 else { return "a program that cannot be seen from here" }
-        // A process that has ended meanwhile has no name any more.
+        guard process > 0 else { return "a program that is not visible from here" }
+        // A process that has ended has no name.
         let name = (try? Files.read("/proc/\(process)/comm", limit: 64)).map { String(decoding: $0, as: UTF8.self) }
         let word = name.map { PlainText.escape($0.filter { $0 != "\n" }) } ?? "a program"
         return "\(word) (process \(process))"
@@ -168,15 +170,16 @@ struct FileHolder: Hashable {
 }
 
 extension DatabaseFile {
-    /// Everybody else who has it open: SQLite locks a byte of the log's index for as long as a connection lasts, or of the
-    /// file where there is no log, and the kernel lists all locks. Whoever has a descriptor of it cannot be found
-    /// otherwise: those of a program that guards its secrets are shown to nobody.
+    /// The other processes that have it open. SQLite locks a byte of the log's index during a connection, or of the
+    /// file without a log, and the kernel lists all locks. Open descriptors cannot be used for this, because those of a
+    /// program that guards its secrets are hidden.
     func holders() throws -> [FileHolder] {
         let files = [path, "\(path)-shm"].compactMap(FileLockEntry.Place.init(of:))
         guard !files.isEmpty else { return [] }
         let entries = String(decoding: try Files.read("/proc/locks", limit: 64 << 20), as: UTF8.self)
             .split(separator: "\n").compactMap(FileLockEntry.init)
-        // Some file systems tell programs other devices than the kernel lists. A connection of our own shows which.
+        // Some file systems report other device numbers to programs than in the kernel's list. An own connection shows
+        // the right one.
         let own = entries.filter { entry in
             entry.process == getpid() && files.contains { $0.number == entry.place.number }
         }
@@ -197,7 +200,7 @@ private struct FileLockEntry {
         let minor: UInt64
         let number: UInt64
 
-        /// Nil where there is no such file.
+        /// Nil when the file does not exist.
         init?(of path: String) {
             var status = stat()
             guard unsafe stat(path, &status) == 0 else { return nil }
@@ -221,7 +224,7 @@ private struct FileLockEntry {
 
     init?(_ line: Substring) {
         let fields = line.split(separator: " ")
-        // Who waits for a lock has `->` before it.
+        // A process that waits for a lock has `->` before it.
         let first = fields.dropFirst().first == "->" ? 2 : 1
         guard fields.count > first + 4, fields[first] == "POSIX", let process = Int32(fields[first + 3]),
             let place = Place(fields[first + 4])

@@ -8,11 +8,11 @@ struct Opening: Sendable {
     let migrations: [Migration]
     let durability: Durability
     var leavesLog = false
-    /// Whether there is no file, and all is gone when the connection closes.
+    /// Whether the database is in memory only, and gone when the connection closes.
     var isInMemory = false
     let busyLimit: Duration
     let notice: @Sendable (StorageNotice) -> Void
-    /// A look through a file of more bytes than this takes so long that a person is told why they wait.
+    /// Checking a file larger than this takes so long that the user is told the reason for the wait.
     var longLook = 64 << 20
 
     var file: DatabaseFile { DatabaseFile(path: path) }
@@ -38,7 +38,7 @@ struct Opening: Sendable {
         return connection
     }
 
-    /// A connection that looks at a file as it is.
+    /// A connection that reads a file without changing it.
     func inspect(_ path: String, _ cancellation: Cancellation) throws -> Connection {
         let connection = Connection(try Handle(path, .inspect, watch: watch(cancellation)))
         try connection.run("PRAGMA cell_size_check = ON")
@@ -50,7 +50,7 @@ struct Opening: Sendable {
     private func openSound(_ cancellation: Cancellation?) throws -> Connection {
         try file.make()
         if try file.isCutShort {
-            throw StorageError(.damaged, "\(PlainText.escape(path)) is damaged: it was cut short")
+            throw StorageError(.damaged, "\(PlainText.escape(path)) is damaged: it is truncated")
         }
         let connection = try connect(.write, cancellation)
         if leavesLog { connection.leaveLog(upTo: 512 << 10) }
@@ -60,8 +60,8 @@ struct Opening: Sendable {
             if size > longLook {
                 notice(
                     StorageNotice(
-                        message: "damage was met in \(PlainText.escape(path)), so all of its "
-                            + "\(ByteCount(Int(size)).words) are looked through now; this can take minutes"))
+                        message: "damage was found in \(PlainText.escape(path)), so all of its "
+                            + "\(ByteCount(Int(size)).words) are checked now; this can take minutes"))
             }
             if let damage = try connection.damage(limit: 1, isQuick: true).first {
                 throw StorageError(.damaged, "\(PlainText.escape(path)) is damaged: \(damage)")
@@ -76,7 +76,7 @@ struct Opening: Sendable {
     private func connect(_ access: Access, _ cancellation: Cancellation?) throws -> Connection {
         let connection = Connection(try Handle(path, access, watch: watch(cancellation)))
         try connection.run(durability.pragma)
-        // What is sorted or set apart for a moment may be private, and does not belong into a folder for all.
+        // Temporary data may be private, and does not belong in a shared folder.
         try connection.run("PRAGMA temp_store = MEMORY")
         try connection.run("PRAGMA cell_size_check = ON")
         // A long transaction makes the log long; afterwards it is cut to this.
@@ -92,7 +92,7 @@ struct Opening: Sendable {
 
     // MARK: Damage
 
-    /// Looks again with nobody else doing the same, for another program may have set the file aside meanwhile.
+    /// Checks again under a lock, because another program may have moved the file aside meanwhile.
     private func repair(_ cancellation: Cancellation?) throws -> Connection {
         let lock = try lockRepair(cancellation)
         let reason: String
@@ -108,21 +108,22 @@ struct Opening: Sendable {
         lock.release()
         notice(
             StorageNotice(
-                message: "\(reason); it is now at \(PlainText.escape(place)), and an empty one was begun",
+                message: "\(reason); it was moved to \(PlainText.escape(place)), and an empty one was created",
                 setAside: place))
         return connection
     }
 
-    /// Makes sure that nobody has the file open. Whoever has would go on writing into what was set aside, and lose it.
+    /// Makes sure that no other program has the file open. It would continue to write into the moved file and lose its
+    /// data.
     private func lockAlone(_ cancellation: Cancellation?, _ reason: String) throws -> Handle {
         let handle = try Handle(path, .write, watch: watch(cancellation))
-        // Others that meet the damage as they open it are gone in a moment.
+        // Other programs that find the damage while opening close it again quickly.
         let deadline = ContinuousClock.now + min(busyLimit, .seconds(1))
         while !handle.lockAlone() {
             if cancellation?.isWanted == true { throw CancellationError() }
             guard ContinuousClock.now < deadline else {
                 throw StorageError(
-                    .busy, "\(reason); another program has it open, so end that one first, and then try again")
+                    .busy, "\(reason); another program has it open; stop that program first, then try again")
             }
             usleep(10_000)
         }
@@ -136,7 +137,7 @@ struct Opening: Sendable {
             if cancellation?.isWanted == true { throw CancellationError() }
             usleep(10_000)
         }
-        throw StorageError(.busy, "another program is still setting \(PlainText.escape(path)) aside; try again")
+        throw StorageError(.busy, "another program is still moving \(PlainText.escape(path)) aside; try again")
     }
 }
 
@@ -148,7 +149,7 @@ extension Timestamp {
     }
 }
 
-/// What a finished transaction survives. A killed process loses nothing with either.
+/// What a finished transaction survives. A killed process loses nothing with either setting.
 public enum Durability: Sendable {
     /// A loss of power too: each transaction waits for the disk. For settings, pins, tokens.
     case full
@@ -165,16 +166,16 @@ public enum Durability: Sendable {
 
 /// Something that a person should know although the work went on.
 public struct StorageNotice: Sendable, Hashable {
-    /// What happened and where the old data is now, in a sentence without a final stop.
+    /// What happened and where the old data is, in a sentence without a final stop.
     public let message: String
     /// Where the damaged file was put; nil where none was.
     public var setAside: String?
 
-    /// Tells it by `say`, or on standard error where nobody listens: data that was put away is never a secret.
+    /// Reports it by `say`, or on standard error without it. The moved data is never a secret.
     public func tell(_ say: ((String) -> Void)?) {
         if let say { return say(message) }
         let line = Array("\(message)\n".utf8)
-        // Whoever closed standard error wants to hear nothing.
+        // If standard error is closed, the notice is dropped.
         _ = unsafe write(STDERR_FILENO, line, line.count)
     }
 }

@@ -1,13 +1,13 @@
-/// Lets a person compose a text of any number of lines at the terminal.
+/// Lets the user compose a text of any number of lines at the terminal.
 ///
 ///     let composer = Composer(level: level)
 ///     while let text = try await composer.read(prompt: "you › ", history: said) { answer(text) }
 ///
-/// Return submits. Alt-Return, Ctrl-J, or Return after a backslash begins another line, and a paste never submits.
-/// Up and Down reach the history, Ctrl-R searches it, Tab completes words that begin with `/`; Ctrl-A, E, K, U, W, Y
-/// and the word keys edit as in a shell. The terminal is put back on every way out, as by ``TerminalInput``.
+/// Return submits. Alt-Return, Ctrl-J, or Return after a backslash starts a new line, and a paste never submits. Up and
+/// Down step through the history, Ctrl-R searches it, Tab completes words that begin with `/`; Ctrl-A, E, K, U, W, Y
+/// and the word keys edit as in a shell. The terminal is restored in every case, as by ``TerminalInput``.
 public struct Composer: Sendable {
-    /// The bytes that one text may have at most.
+    /// The maximum number of bytes of a text.
     public static let limit = 262_144
 
     private let path: String
@@ -15,9 +15,9 @@ public struct Composer: Sendable {
     private let theme: Theme
     private let isDumb: Bool
 
-    /// A composer on the terminal at `path`, the controlling one unless said.
+    /// A composer on the terminal at `path`, by default the controlling one.
     ///
-    /// A dumb terminal understands no escape sequence, so there the terminal itself edits, line by line.
+    /// A dumb terminal understands no escape sequences, so the terminal itself edits there, line by line.
     public init(
         path: String = "/dev/tty", level: ColorLevel = .none, theme: Theme = .dark, isDumb: Bool = false
     ) {
@@ -27,14 +27,14 @@ public struct Composer: Sendable {
         self.isDumb = isDumb
     }
 
-    /// Reads a text; nothing when the person ended the input (Ctrl-D while there is no text).
+    /// Reads a text; nil if the user ended the input (Ctrl-D in an empty text).
     ///
-    /// Nothing in it commands a terminal: what would, and was pasted, is replaced as ``Sanitizer`` does. Throws
+    /// The text cannot control a terminal: harmful characters of a paste are replaced as by ``Sanitizer``. Throws
     /// `interrupted` on a second Ctrl-C, the first of which clears the text, and `cancelled` as soon as the surrounding
-    /// task is.
+    /// task is cancelled.
     ///
     /// - Parameters:
-    ///   - history: what was composed before, the oldest first.
+    ///   - history: earlier texts, oldest first.
     ///   - completions: whole words beginning with `/`.
     public func read(
         prompt: StyledText, history: [String] = [], completions: [String] = []
@@ -55,7 +55,7 @@ public struct Composer: Sendable {
     }
 }
 
-/// One text that is composed, on a thread that may block.
+/// Composes one text, on a thread that may block.
 struct Composition: Sendable {
     let prompt: StyledText
     let history: [String]
@@ -95,7 +95,7 @@ struct Composition: Sendable {
                 ahead -= 1
             case .quiet: keys = decoder.stopWaiting()
             case .resized: break
-            // Others wrote since, so that nothing of what was drawn can be relied on.
+            // Others have written since, so nothing that was drawn can be relied on.
             case .continued: rows = LiveRows(level: level, theme: theme)
             case .end: return nil
             }
@@ -113,13 +113,13 @@ struct Composition: Sendable {
                 case .interrupted: throw TerminalError(.interrupted, "interrupted at the prompt")
                 }
             }
-            // A pasted text is drawn once, not once for each of its characters.
-            // While it is stopped nothing is drawn; that it goes on is told.
+            // A paste is drawn once, not once for each of its characters. While the job is stopped nothing is drawn;
+            // its continuation is reported.
             if !device.hasInput, !isSuspended { try draw(on: device, editor, &rows) }
         }
     }
 
-    /// As long as the terminal edited lines itself, it kept Return as Ctrl-J, and Ctrl-D as a zero.
+    /// While the terminal edited lines itself, it delivered Return as Ctrl-J, and Ctrl-D as a zero.
     private static func key(typedAhead byte: UInt8) -> UInt8 {
         switch byte {
         case 0x0A: 0x0D
@@ -128,7 +128,7 @@ struct Composition: Sendable {
         }
     }
 
-    /// Draws until the window kept its size meanwhile.
+    /// Draws until the size of the window stays the same.
     private func draw(
         on device: borrowing TerminalDevice, _ editor: ComposerEditor, _ rows: inout LiveRows
     ) throws(TerminalError) {
@@ -148,8 +148,8 @@ struct Composition: Sendable {
     }
 }
 
-/// A text from a terminal that understands no escape sequence: the terminal edits each line, and a backslash at the
-/// end asks for one more.
+/// A text from a terminal without escape sequences: the terminal edits each line, and a backslash at the end requests
+/// another one.
 struct PlainComposition: Sendable {
     let prompt: StyledText
 
@@ -166,7 +166,7 @@ struct PlainComposition: Sendable {
                 bytes.append(byte)
                 guard bytes.count <= Composer.limit else {
                     throw TerminalError(
-                        .tooLong, "the text is longer than \(Composer.limit) bytes; give it by a file")
+                        .tooLong, "the text is longer than \(Composer.limit) bytes; pass it as a file")
                 }
             case .end: return bytes.isEmpty ? nil : text(bytes)
             case .resized, .continued, .quiet: break

@@ -1,17 +1,17 @@
-/// What a person composes, key by key; knows keys but no terminal.
+/// The composed text, edited key by key. It knows keys but no terminal.
 struct ComposerEditor: Sendable {
     enum Step: Equatable {
         case unfinished
-        /// The screen is to be drawn anew.
+        /// The screen must be drawn again.
         case cleared
-        /// The job is to be stopped.
+        /// The job must be stopped.
         case suspended
         case submitted
         case ended
         case interrupted
     }
 
-    /// What is shown below the text for a moment.
+    /// A hint shown below the text for a moment.
     enum Hint: Equatable {
         case none
         case words([String])
@@ -34,7 +34,7 @@ struct ComposerEditor: Sendable {
 
     var text: String { edited.text }
 
-    /// The same without what is shown only while somebody types.
+    /// The same without the hints that are only shown while typing.
     var atRest: ComposerEditor {
         var editor = self
         editor.hint = .none
@@ -73,7 +73,7 @@ struct ComposerEditor: Sendable {
         case .text(let scalar): insert(String(Character(scalar)))
         case .paste(let text): insert(text, folding: EditedText.longPaste)
         case .cutPaste(let text):
-            hint = .message("the end of the paste did not come; this much did")
+            hint = .message("the paste was cut off; this much arrived")
             insert(text, folding: EditedText.longPaste)
         case .newLine: insert("\n")
         case .left: edited.move(to: cursor - 1)
@@ -89,7 +89,7 @@ struct ComposerEditor: Sendable {
         case .deleteWordForward: kill(cursor..<edited.wordEnd())
         case .deleteToLineStart:
             let start = edited.lineStart(of: cursor)
-            // At the start of a line there is its line feed to take away, so that the key goes on working.
+            // At the start of a line, the previous line feed is deleted, so that the key keeps working.
             kill((start == cursor ? max(0, start - 1) : start)..<cursor)
         case .deleteToLineEnd:
             let end = edited.lineEnd(of: cursor)
@@ -101,7 +101,7 @@ struct ComposerEditor: Sendable {
 
     mutating func insert(_ text: String, folding limit: Int = .max) {
         guard edited.byteCount + text.utf8.count <= Composer.limit else {
-            hint = .message("at most \(Composer.limit / 1024) KB fit; give more by a file")
+            hint = .message("the limit is \(Composer.limit / 1024) KB; pass longer text as a file")
             return
         }
         edited.insert(text, folding: limit)
@@ -118,7 +118,7 @@ struct ComposerEditor: Sendable {
         if let text { edited = EditedText(text, folding: EditedText.longRecall) }
     }
 
-    /// A backslash at the end of the line asks for one more; two of them are one that was meant.
+    /// A backslash at the end of the line starts a new line; two of them are one literal backslash.
     mutating func submit() -> Step {
         let end = edited.lineEnd(of: edited.cursor)
         let slashes = edited.characters[..<end].reversed().prefix { $0 == "\\" }.count
@@ -131,10 +131,10 @@ struct ComposerEditor: Sendable {
     private mutating func interrupt(_ isSecond: Bool) -> Step {
         if isSecond { return .interrupted }
         wasInterrupted = true
-        // Ctrl-Y brings it back.
+        // Ctrl-Y inserts it again.
         kill(0..<edited.characters.count)
         history.reset()
-        hint = .message("Ctrl-C once more ends")
+        hint = .message("press Ctrl-C again to quit")
         return .unfinished
     }
 
@@ -145,19 +145,19 @@ struct ComposerEditor: Sendable {
     }
 }
 
-/// What the word before the cursor can become, if it begins with `/`.
+/// The completions of the word before the cursor, if it begins with `/`.
 struct WordCompletion: Sendable {
-    /// What is to be inserted.
+    /// The text to insert.
     private(set) var addition = ""
-    /// What there is to choose from, when that is all one can say.
+    /// The choices, if there is nothing to insert.
     private(set) var choices: [String] = []
 
     init?(_ edited: EditedText, among completions: [String]) {
         let line = String(edited.characters[..<edited.cursor])
-        // A command may be completed with what belongs behind it: `/attach REA` with the name of a file.
+        // A command may be completed with its argument: `/attach REA` with the name of a file.
         let isCommand = line.hasPrefix("/") && completions.contains { $0.contains(" ") && $0.hasPrefix(line) }
         let start = isCommand ? 0 : edited.wordStart(spaced: true)
-        // The end of a word, and not of the spaces behind one.
+        // The end of a word, and not of the spaces after one.
         guard start < edited.cursor, edited.characters[start] == "/",
             isCommand || !edited.characters[edited.cursor - 1].isWhitespace
         else { return nil }
@@ -168,7 +168,7 @@ struct WordCompletion: Sendable {
             addition = String(first.dropFirst(typed.count)) + (edited.isAtEnd ? " " : "")
             return
         }
-        // They are sorted, so that what the outer ones share all share.
+        // They are sorted, so a prefix of the first and the last is a prefix of all.
         let shared = zip(first, last).prefix { $0 == $1 }.count
         addition = String(first.prefix(shared).dropFirst(typed.count))
         if addition.isEmpty { choices = fitting }

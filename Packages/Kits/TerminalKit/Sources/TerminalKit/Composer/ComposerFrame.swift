@@ -1,4 +1,4 @@
-/// What is shown of a composition: rows, and where the cursor stands among them.
+/// The visible part of a text: its rows, and the position of the cursor among them.
 struct ComposerFrame: Equatable, Sendable {
     private(set) var rows: [StyledText] = []
     private(set) var cursor = LiveRows.Place()
@@ -16,7 +16,7 @@ struct ComposerFrame: Equatable, Sendable {
 
         let hint = size.rows < 4 ? [] : Self.rows(of: editor.hint, width: usable)
         let room = max(1, size.rows - hint.count)
-        // The row of the cursor stays in sight, in the middle where there is more above and below.
+        // The row of the cursor stays visible, in the middle if there is more above and below.
         let top = max(0, min(cursor.row - room / 2, ranges.count - room))
         cursor.row -= top
         for number in top..<min(ranges.count, top + room) {
@@ -26,7 +26,7 @@ struct ComposerFrame: Equatable, Sendable {
         rows += hint
     }
 
-    /// Which characters stand in which row; finds the place of the cursor on the way.
+    /// The characters of each row. It also finds the position of the cursor.
     private mutating func place(_ text: EditedText, usable: Int, first: Int, indent: Int) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         var start = 0

@@ -1,30 +1,29 @@
-/// What was composed before, and the text that is being composed as the newest of it; edits of old ones last as long
-/// as the composition.
+/// The earlier texts, with the current text as the newest. Edits of earlier texts last as long as the composition.
 struct ComposerHistory: Sendable {
     private var entries: [String]
     private var place: Int
 
     init(_ texts: [String]) {
-        // Nobody wants to step over the same text twice.
+        // Repeated texts are skipped.
         var entries: [String] = []
         for text in texts where !text.isEmpty && text != entries.last { entries.append(text) }
         place = entries.count
         self.entries = entries + [""]
     }
 
-    /// The text before the current one, which is now `text`; nothing when it was the oldest.
+    /// The text before the current one, which is now `text`; nil at the oldest.
     mutating func older(than text: String) -> String? { go(to: place - 1, from: text) }
 
     /// The text after the current one.
     mutating func newer(than text: String) -> String? { go(to: place + 1, from: text) }
 
-    /// Goes back to the text that is being composed, which is empty now.
+    /// Returns to the current text, which is empty now.
     mutating func reset() {
         place = entries.count - 1
         entries[place] = ""
     }
 
-    /// The place of the newest text before `end` in which `words` stand, whatever their case.
+    /// The index of the newest text before `end` that contains `words`, in any case.
     func newest(with words: String, before end: Int? = nil) -> Int? {
         let words = words.lowercased()
         let newest = entries.count - 1
@@ -43,7 +42,7 @@ struct ComposerHistory: Sendable {
 
 /// A search through the history, from the newest backwards.
 struct HistorySearch: Sendable, Equatable {
-    /// What was there before, for who gives up.
+    /// The text before the search, for when it is given up.
     let before: EditedText
     private(set) var words = ""
     private(set) var place: Int?
@@ -53,7 +52,7 @@ struct HistorySearch: Sendable, Equatable {
 
     mutating func append(_ text: String, in history: ComposerHistory) {
         words += text
-        // What is shown stays as long as it fits.
+        // The shown text stays while it matches.
         find(in: history, before: place.map { $0 + 1 })
     }
 
@@ -79,7 +78,7 @@ struct HistorySearch: Sendable, Equatable {
 }
 
 extension ComposerEditor {
-    /// Takes a key while the history is searched; nothing when the key ended the search and is to be taken as usual.
+    /// Handles a key during a search; nil if the key ended the search and must be handled as usual.
     mutating func receiveWhileSearching(_ key: ComposerKey) -> Step? {
         guard var current = search else { return nil }
         switch key {

@@ -1,21 +1,21 @@
-/// A text with a cursor between two of its characters; nothing in it commands a terminal.
+/// A text with a cursor between two of its characters. It cannot control a terminal.
 ///
-/// A long text that comes at once, such as a paste, is folded into one character, which is shown as a few words.
+/// A long text that is inserted at once, such as a paste, is folded into one character, which is shown as a few words.
 struct EditedText: Equatable, Sendable {
-    /// Pastes of more lines are folded.
+    /// Pastes with more lines are folded.
     static let longPaste = 20
-    /// Texts of the history of more lines are; shorter ones a person may have written and want to change.
+    /// Texts of the history with more lines are folded; shorter ones the user may want to edit.
     static let longRecall = 200
-    /// So much on one line is as long as many.
+    /// A single line of this length is also folded.
     private static let longLine = 200
 
     private(set) var characters: [Character] = []
     private(set) var cursor = 0
     private(set) var byteCount = 0
-    /// What the characters stand for that are none themselves.
+    /// The texts of the folded characters.
     private var folded: [Character: String] = [:]
 
-    /// A text with the cursor behind it; folded, if it has more lines than `limit`.
+    /// A text with the cursor after it; folded if it has more lines than `limit`.
     init(_ text: String = "", folding limit: Int = .max) {
         insert(text, folding: limit)
     }
@@ -23,7 +23,7 @@ struct EditedText: Equatable, Sendable {
     var text: String { expanded(characters[...]) }
     var isEmpty: Bool { characters.isEmpty }
 
-    /// What is shown of a character that stands for a text.
+    /// How a folded character is shown.
     func label(of character: Character) -> String? {
         guard !folded.isEmpty, let text = folded[character] else { return nil }
         let lines = Self.lineCount(text)
@@ -31,13 +31,13 @@ struct EditedText: Equatable, Sendable {
         return "[Pasted text, \(count)]"
     }
 
-    /// Puts `text` before the cursor; it may become one character with what stands beside it.
+    /// Inserts `text` before the cursor. It may join its neighbours to one character.
     ///
-    /// With more lines than `limit` it is folded.
+    /// It is folded if it has more lines than `limit`.
     mutating func insert(_ text: String, folding limit: Int = .max) {
         var text = Sanitizer.sanitize(text)
         guard !text.isEmpty else { return }
-        // Only what is folded begins with it.
+        // Only folded texts begin with this mark.
         if text.unicodeScalars.contains(Self.foldMark) {
             text = String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == Self.foldMark ? "\u{FFFD}" : $0 }))
         }
@@ -59,7 +59,7 @@ struct EditedText: Equatable, Sendable {
         cursor = start + (joined.count > before.count ? before.count : joined.count)
     }
 
-    /// Takes away the characters of `range` and gives them; the cursor is then where they were.
+    /// Removes and returns the characters of `range`. The cursor moves there.
     @discardableResult
     mutating func remove(_ range: Range<Int>) -> String {
         guard !range.isEmpty else { return "" }
@@ -72,7 +72,7 @@ struct EditedText: Equatable, Sendable {
 
     mutating func move(to place: Int) { cursor = min(characters.count, max(0, place)) }
 
-    /// Whether the cursor is behind the last character.
+    /// Whether the cursor is after the last character.
     var isAtEnd: Bool { cursor == characters.count }
 }
 
@@ -81,7 +81,7 @@ struct EditedText: Equatable, Sendable {
 extension EditedText {
     private static let foldMark: Unicode.Scalar = "\u{FFFC}"
 
-    /// The character for the folded text of that number: a mark, and the number in variation selectors, which join it.
+    /// The character for a folded text: a mark, and its number in variation selectors, which join it.
     private static func fold(_ number: Int) -> Character {
         var scalars = String.UnicodeScalarView([foldMark])
         for digit in String(number, radix: 16) {
@@ -118,17 +118,17 @@ extension EditedText {
 // MARK: Lines
 
 extension EditedText {
-    /// Where the line of `place` begins.
+    /// The start of the line of `place`.
     func lineStart(of place: Int) -> Int {
         (characters[..<place].lastIndex(of: "\n") ?? -1) + 1
     }
 
-    /// Where the line of `place` ends, before its line feed.
+    /// The end of the line of `place`, before its line feed.
     func lineEnd(of place: Int) -> Int {
         characters[place...].firstIndex(of: "\n") ?? characters.count
     }
 
-    /// Moves to the line above or below, into the same column; false where there is none.
+    /// Moves to the line above or below, in the same column; false if there is none.
     mutating func moveLine(up: Bool) -> Bool {
         let start = lineStart(of: cursor)
         let column = characters[start..<cursor].reduce(0) { $0 + TextWidth.of($1) }
@@ -156,7 +156,7 @@ extension EditedText {
 // MARK: Words
 
 extension EditedText {
-    /// Where the word before the cursor begins; words are of letters and digits, or of anything but space.
+    /// The start of the word before the cursor. Words consist of letters and digits, or of anything but spaces.
     func wordStart(spaced: Bool = false) -> Int {
         var place = cursor
         while place > 0, !Self.isWord(characters[place - 1], spaced) { place -= 1 }
@@ -164,7 +164,7 @@ extension EditedText {
         return place
     }
 
-    /// Where the word behind the cursor ends.
+    /// The end of the word after the cursor.
     func wordEnd() -> Int {
         var place = cursor
         while place < characters.count, !Self.isWord(characters[place], false) { place += 1 }

@@ -1,4 +1,4 @@
-/// Makes keys of the bytes that a terminal sends, wherever they are cut.
+/// Decodes the bytes of a terminal to keys, however they are split.
 struct KeyDecoder: Sendable {
     private enum State: Equatable {
         case ground
@@ -8,7 +8,7 @@ struct KeyDecoder: Sendable {
         case single
         /// After Escape and `[`.
         case sequence
-        /// After Escape and `]`: what a terminal reports, if one asked.
+        /// After Escape and `]`: a report of the terminal.
         case string
         case paste
     }
@@ -18,13 +18,13 @@ struct KeyDecoder: Sendable {
     private var pasted = PastedText()
     private var characters = UTF8Decoder()
 
-    /// Longer ones are no keys; what follows is text again.
+    /// Longer sequences are not keys; the rest is text again.
     private static let longestSequence = 32
 
-    /// How many milliseconds of silence mean that what arrived is all that comes; nothing where it is whole.
+    /// After how many milliseconds of silence an incomplete sequence counts as complete; nil if it is complete.
     ///
-    /// Slow links send Escape and the rest of a key apart, and a paste in pieces; a link that drops in the midst of one
-    /// must not take the keyboard with it.
+    /// Slow links split Escape sequences and pastes, and a link that drops in the middle of one must not block the
+    /// keyboard.
     var patience: Int32? {
         switch state {
         case .ground: nil
@@ -33,7 +33,7 @@ struct KeyDecoder: Sendable {
         }
     }
 
-    /// The keys that end with `byte`; more than one only where bytes are invalid.
+    /// The keys that end with `byte`; more than one only if bytes are invalid.
     mutating func receive(_ byte: UInt8) -> [ComposerKey] {
         switch state {
         case .ground: return ground(byte)
@@ -58,7 +58,7 @@ struct KeyDecoder: Sendable {
         }
     }
 
-    /// Takes what arrived for all there is, since nothing followed.
+    /// Treats the received bytes as complete, because nothing followed.
     mutating func stopWaiting() -> [ComposerKey] {
         defer { state = .ground }
         switch state {
@@ -84,7 +84,7 @@ struct KeyDecoder: Sendable {
         case UInt8(ascii: "f"), UInt8(ascii: "F"): return [.wordRight]
         case UInt8(ascii: "d"), UInt8(ascii: "D"): return [.deleteWordForward]
         case 0x7F, 0x08: return [.deleteWordBackward]
-        // Ctrl-C and the like work even when a lone Escape was pressed before.
+        // Ctrl-C and similar keys work even after a lone Escape.
         case 0x00..<0x20: return [.escape] + ground(byte)
         default: break
         }
@@ -136,13 +136,13 @@ struct KeyDecoder: Sendable {
     ]
 }
 
-/// What a person did at the keyboard.
+/// A key or an action of the user at the keyboard.
 enum ComposerKey: Equatable, Sendable {
     /// A character, or a part of one.
     case text(Unicode.Scalar)
-    /// A text that was pasted, with line feeds between its lines and nothing that commands a terminal.
+    /// A pasted text, with line feeds between its lines and no control characters.
     case paste(String)
-    /// The same, whose end did not come.
+    /// The same, but its end is missing.
     case cutPaste(String)
     case submit, newLine
     case left, right, up, down
@@ -156,13 +156,13 @@ enum ComposerKey: Equatable, Sendable {
     case interrupt, end, clearScreen, suspend
 }
 
-/// A control sequence that a key sends: numbers, and a final byte.
+/// A control sequence of a key: numbers, and a final byte.
 struct KeySequence: Sendable {
     private let numbers: [Int]
     private let final: Unicode.Scalar
 
     init(parameters: [UInt8] = [], final: UInt8) {
-        // Others than digits and semicolons stand in replies of the terminal, which are no keys.
+        // Other characters occur in replies of the terminal, which are not keys.
         numbers = parameters.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map {
             Int(String(decoding: $0, as: UTF8.self)) ?? 0
         }
@@ -170,7 +170,7 @@ struct KeySequence: Sendable {
     }
 
     private var first: Int { numbers.first ?? 0 }
-    /// Shift is 1, Alt 2 and Ctrl 4, and one is added.
+    /// The sum of Shift (1), Alt (2) and Ctrl (4), plus one.
     private var modifiers: Int { numbers.count > 1 ? max(0, numbers[1] - 1) : 0 }
     private var isByWord: Bool { modifiers & 0b110 != 0 }
 
@@ -186,7 +186,7 @@ struct KeySequence: Sendable {
         case "F": .lineEnd
         case "M": .submit
         case "~": tilde
-        // As terminals say it that tell more about a key: its code, and the modifiers.
+        // The form of terminals that report more about a key: its code, and the modifiers.
         case "u": first == 13 ? (modifiers == 0 ? .submit : .newLine) : first == 27 ? .escape : nil
         default: nil
         }
@@ -203,11 +203,11 @@ struct KeySequence: Sendable {
     }
 }
 
-/// A text that the terminal marks as pasted, byte by byte up to the mark of its end.
+/// A text that the terminal marks as pasted, byte by byte up to its end mark.
 struct PastedText: Sendable {
     enum Step {
         case more, end
-        /// The person pressed Ctrl-C twice, since the end did not come.
+        /// The user pressed Ctrl-C twice, because the end did not arrive.
         case interrupted
     }
 
@@ -218,23 +218,23 @@ struct PastedText: Sendable {
 
     mutating func receive(_ byte: UInt8) -> Step {
         bytes.append(byte)
-        // More than a text may have is counted no further, so that it is refused and not kept.
+        // Beyond the maximum size nothing is stored, so that the paste is refused.
         if bytes.count > 2 * Composer.limit { bytes.removeSubrange(Composer.limit + 1..<bytes.count - 8) }
         if byte == UInt8(ascii: "~"), drop(Self.endMark) { return .end }
         if byte == 0x03, drop(Self.interrupts) { return .interrupted }
         return .more
     }
 
-    /// What arrived, with line feeds between its lines, and harmless.
+    /// The received text, with line feeds between its lines, and sanitised.
     var text: String {
-        // Terminals send the Return key for the end of a line.
+        // Terminals send Return for the end of a line.
         let lines = String(decoding: bytes, as: UTF8.self).split(omittingEmptySubsequences: false) {
             $0 == "\r\n" || $0 == "\r" || $0 == "\n"
         }
         return Sanitizer.sanitize(lines.joined(separator: "\n"))
     }
 
-    /// Takes `mark` away from the end, if it stands there.
+    /// Removes `mark` from the end, if it is there.
     private mutating func drop(_ mark: [UInt8]) -> Bool {
         guard bytes.count >= mark.count, bytes.suffix(mark.count).elementsEqual(mark) else { return false }
         bytes.removeLast(mark.count)

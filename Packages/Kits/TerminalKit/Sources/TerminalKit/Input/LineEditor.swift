@@ -1,6 +1,6 @@
 import Glibc
 
-/// The line a person is typing, byte by byte; knows keys but no terminal.
+/// The line that the user types, byte by byte. It knows keys but no terminal.
 struct LineEditor: Sendable {
     enum Step: Equatable {
         case unfinished, finished, end, interrupted, suspended, tooLong
@@ -15,13 +15,13 @@ struct LineEditor: Sendable {
     /// Keys such as the arrows arrive as ESC and some more bytes, which are not text.
     private enum Escape {
         case none, started, sequence, oneMore
-        /// What a terminal reports, up to its end.
+        /// A report of the terminal, up to its end.
         case report
     }
 
     init(isSecret: Bool) {
         self.isSecret = isSecret
-        // A secret must not leave copies behind in buffers that it outgrew.
+        // A secret must not leave copies in buffers that it has outgrown.
         if isSecret { bytes.reserveCapacity(Self.limit) }
     }
 
@@ -42,7 +42,7 @@ struct LineEditor: Sendable {
         return .unfinished
     }
 
-    /// Overwrites what was typed and forgets it.
+    /// Overwrites and forgets the typed text.
     mutating func wipe() {
         unsafe bytes.withUnsafeMutableBytes { buffer in
             if let start = buffer.baseAddress { unsafe explicit_bzero(start, buffer.count) }
@@ -66,7 +66,7 @@ struct LineEditor: Sendable {
         case .sequence: if (0x40...0x7E).contains(byte) { escape = .none }
         case .oneMore: escape = .none
         }
-        // Ctrl-C and Return work even when a lone Escape was pressed before.
+        // Ctrl-C and Return work even after a lone Escape.
         guard byte == 0x03 || byte == 0x0A || byte == 0x0D else { return true }
         escape = .none
         return false
@@ -87,7 +87,7 @@ struct LineEditor: Sendable {
 }
 
 extension LineEditor {
-    /// The end of the typed line that fits `width` columns, as it is safe to show.
+    /// The end of the typed line that fits `width` columns, sanitised.
     func visibleTail(width: Int) -> String {
         let text = Sanitizer.sanitize(String(decoding: bytes, as: UTF8.self))
         var start = text.endIndex

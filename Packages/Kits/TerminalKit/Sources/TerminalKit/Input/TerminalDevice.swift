@@ -3,42 +3,42 @@ import Glibc
 import LoopKit
 import Synchronization
 
-/// A terminal opened for one question: without echo, and put back when this goes away.
+/// A terminal opened for one question, without echo. It is restored at deinitialisation.
 @safe struct TerminalDevice: ~Copyable {
-    /// What is going to be typed.
+    /// The kind of input.
     enum Mode: Sendable {
-        /// A line; what was typed ahead counts.
+        /// A line. Text typed ahead counts.
         case line
-        /// A line that nobody else may see, and nothing that was typed ahead.
+        /// A secret line. Text typed ahead does not count.
         case secret
-        /// Single keys: CR and LF differ, pastes are marked, and changes of the size are told.
+        /// Single keys: CR and LF differ, pastes are marked, and changes of the size are reported.
         case keys
-        /// Nothing yet: what is typed is not shown, and waits for who reads next.
+        /// Nothing yet: typing is not shown, and waits for the next reader.
         case silent
-        /// Lines as the terminal itself edits them; nothing is changed about it.
+        /// Lines edited by the terminal itself. Its modes are not changed.
         case untouched
     }
 
-    /// What there is to read.
+    /// The result of a read.
     enum Input: Equatable {
         case byte(UInt8)
         /// The terminal is gone, or the input was ended.
         case end
-        /// The window has another size now.
+        /// The size of the window has changed.
         case resized
-        /// The process was stopped and goes on; others may have written to the terminal meanwhile.
+        /// The process was stopped and continues. Others may have written to the terminal in the meantime.
         case continued
-        /// Nothing was typed for as long as one wanted to wait.
+        /// Nothing was typed within the time limit.
         case quiet
     }
 
-    /// What was typed and read by who waited for something else; the process has one terminal that it may read from.
+    /// Input that was read by a reader of something else. The process may read from only one terminal.
     private static let kept = Mutex<[UInt8]>([])
 
     private let descriptor: Int32
     private let wake: WakePipe
     private let mode: Mode
-    /// How many bytes were typed before the terminal told Return from Ctrl-J.
+    /// How many bytes were typed before the terminal distinguished Return from Ctrl-J.
     let typedAhead: Int
 
     init(path: String, wake: WakePipe, mode: Mode) throws(TerminalError) {
@@ -47,21 +47,22 @@ import Synchronization
             let error = errno
             if descriptor >= 0 { close(descriptor) }
             throw TerminalError(
-                .notATerminal, "there is no terminal to ask on; give the value by an option, a file or a variable",
+                .notATerminal, "there is no terminal to ask on; pass the value as an option, a file or a variable",
                 errno: error)
         }
-        // Fails for a terminal that does not control this process, and then no other job can own it.
+        // This fails for a terminal that does not control this process, and then no other job can own it.
         let foreground = tcgetpgrp(descriptor)
         guard foreground < 0 || foreground == getpgrp() else {
             close(descriptor)
-            throw TerminalError(.inBackground, "cannot ask from the background; bring the program back with fg")
+            throw TerminalError(
+                .inBackground, "cannot ask in the background; bring the program to the foreground with fg")
         }
         let error = Self.enter(descriptor, wake, mode)
         guard error == 0 else {
             close(descriptor)
             throw error == EBUSY
                 ? TerminalError(.busy, "another question is open on the terminal; answer that one first")
-                : TerminalError(.system, "cannot switch the echo of the terminal off", errno: error)
+                : TerminalError(.system, "cannot turn off the echo of the terminal", errno: error)
         }
         self.descriptor = descriptor
         self.wake = wake
@@ -88,20 +89,20 @@ import Synchronization
     var columns: Int { size.columns }
     var size: TerminalSize { Terminal(fileDescriptor: descriptor).size() }
 
-    /// Whether more was typed already.
+    /// Whether more input is already there.
     var hasInput: Bool {
         if Self.kept.withLock({ !$0.isEmpty }) { return true }
         var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&ready, 1, 0) > 0
     }
 
-    /// What comes next; after `limit` milliseconds without anything, that it is quiet.
+    /// The next input; `quiet` after `limit` milliseconds without any.
     borrowing func read(limit: Int32 = -1) throws(TerminalError) -> Input {
         if let byte = Self.kept.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return .byte(byte) }
         return try readNew(limit: limit)
     }
 
-    /// The same without what was kept.
+    /// The same without the kept input.
     borrowing func readNew(limit: Int32) throws(TerminalError) -> Input {
         while true {
             switch try wait(for: Int16(POLLIN), limit: limit) {
@@ -113,7 +114,7 @@ import Synchronization
             var byte: UInt8 = 0
             let count = unsafe Glibc.read(descriptor, &byte, 1)
             if count == 1 { return .byte(byte) }
-            // A terminal whose other side was closed answers with an error of its own instead of an end.
+            // A terminal whose other side was closed returns an error instead of an end.
             if count == 0 || errno == EIO { return .end }
             guard errno == EINTR || errno == EAGAIN else {
                 throw TerminalError(.system, "cannot read from the terminal", errno: errno)
@@ -121,21 +122,21 @@ import Synchronization
         }
     }
 
-    /// Takes all that was typed until now.
+    /// Reads everything that was typed so far.
     borrowing func takeTyped() throws(TerminalError) -> [UInt8] {
         var typed: [UInt8] = []
-        // The limit is of milliseconds; without one byte more at once there is none.
+        // The limit is in milliseconds. It ends as soon as no more bytes are there.
         while case .byte(let byte) = try read(limit: 0) { typed.append(byte) }
         return typed
     }
 
-    /// Keeps what was read for who reads next.
+    /// Keeps input for the next reader.
     static func keep(_ bytes: [UInt8]) { kept.withLock { $0 += bytes } }
 
-    /// Stops the job, as Ctrl-Z does where the terminal sees to it; what comes after is told by ``read(limit:)``.
+    /// Stops the job, like Ctrl-Z in the terminal; ``read(limit:)`` reports the continuation.
     func suspend() { martlet_terminal_suspend() }
 
-    /// Writes all of `text`; waits while the terminal is stopped.
+    /// Writes all of `text`. It waits while the terminal is stopped.
     borrowing func write(_ text: String) throws(TerminalError) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
@@ -152,7 +153,7 @@ import Synchronization
     /// Moves on from the line of the prompt.
     borrowing func endLine() { writeOnce("\n") }
 
-    /// Writes, trying once: what ends a question must not wait for a stopped terminal.
+    /// Writes with a single attempt: the end of a question must not wait for a stopped terminal.
     borrowing func writeOnce(_ text: String) {
         let bytes = Array(text.utf8)
         _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -160,7 +161,7 @@ import Synchronization
 
     private enum Moment { case ready, resized, continued, late }
 
-    /// Returns when the terminal is ready, has another size, or the limit is over; throws when somebody ended the wait.
+    /// Returns when the terminal is ready, has another size, or the limit is over; throws when the wait was ended.
     private borrowing func wait(for events: Int16, limit: Int32 = -1) throws(TerminalError) -> Moment {
         var waiting = [
             pollfd(fd: wake.readEnd, events: Int16(POLLIN), revents: 0),
@@ -178,14 +179,14 @@ import Synchronization
         switch wake.reason() {
         case .resized: return .resized
         case .continued: return .continued
-        case .cancelled: throw TerminalError(.cancelled, "the question was withdrawn")
+        case .cancelled: throw TerminalError(.cancelled, "the question was cancelled")
         case .restored, nil: throw TerminalError(.interrupted, "the question was interrupted by a signal")
         }
     }
 }
 
 extension TerminalDevice {
-    /// Lends the terminal at `path` to `body`, on a thread that may block; cancelling the task ends its waits.
+    /// Lends the terminal at `path` to `body`, on a thread that may block. Cancelling the task ends its waits.
     static func with<Value: Sendable>(
         path: String, mode: Mode, _ body: @escaping @Sendable (borrowing TerminalDevice) throws(TerminalError) -> Value
     ) async throws(TerminalError) -> Value {
@@ -213,7 +214,7 @@ extension TerminalDevice {
     }
 }
 
-/// A pipe by which another thread, or a signal handler, ends the wait for a key; closes itself with the last user.
+/// A pipe with which another thread, or a signal handler, ends the wait for a key. It is closed with its last user.
 final class WakePipe: Sendable {
     enum Reason: UInt8 {
         case restored = 0
@@ -241,7 +242,7 @@ final class WakePipe: Sendable {
 
     func cancel() {
         var reason = Reason.cancelled.rawValue
-        // A full pipe has woken the reader already.
+        // A full pipe has already woken the reader.
         _ = unsafe write(writeEnd, &reason, 1)
     }
 

@@ -1,38 +1,38 @@
 import CTerminalKit
 import Glibc
 
-/// Asks the person at the controlling terminal, so that standard input may be a pipe.
+/// Asks the user at the controlling terminal, so that standard input may be a pipe.
 ///
-/// While a question is open, the terminal is put back on every way out: an answer, an error, cancellation, `exit`,
-/// a signal that ends the process, and a crash.
+/// The terminal is restored however a question ends: by an answer, an error, cancellation, `exit`, a signal that ends
+/// the process, or a crash.
 public struct TerminalInput: Sendable {
     private let path: String
     private let level: ColorLevel
     private let theme: Theme
 
-    /// Input from the terminal at `path`, the controlling one unless said.
+    /// Input from the terminal at `path`, by default the controlling one.
     public init(path: String = "/dev/tty", level: ColorLevel = .none, theme: Theme = .dark) {
         self.path = path
         self.level = level
         self.theme = theme
     }
 
-    /// Asks for a line and shows it while it is typed; nothing when the person ended the input (Ctrl-D).
+    /// Asks for a line and shows it while it is typed; nil if the user ended the input (Ctrl-D).
     ///
-    /// Throws `interrupted` on Ctrl-C, and `cancelled` as soon as the surrounding task is.
+    /// Throws `interrupted` on Ctrl-C, and `cancelled` as soon as the surrounding task is cancelled.
     public func readLine(prompt: StyledText) async throws(TerminalError) -> String? {
         try await read(prompt, isSecret: false).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Asks for a line without showing it, at most 65,536 bytes; otherwise as ``readLine(prompt:)``.
+    /// Asks for a line of at most 65,536 bytes without showing it; otherwise like ``readLine(prompt:)``.
     ///
-    /// The answer is the only copy; the caller may overwrite it after use.
+    /// The answer is the only copy, so that the caller may overwrite it after use.
     public func readSecret(prompt: StyledText) async throws(TerminalError) -> [UInt8]? {
         try await read(prompt, isSecret: true)
     }
 
-    /// Asks something to which nothing counts that was typed before: whoever typed it had not seen the question. It is kept
-    /// for who reads next afterwards.
+    /// Asks a question that earlier input does not answer, because its author had not seen the question. That input is
+    /// kept for the next reader.
     public func unanswered<Result>(_ ask: () async throws -> Result) async throws -> Result {
         let typed = try await TerminalDevice.with(path: path, mode: .line) { device throws(TerminalError) in
             try device.takeTyped()
@@ -41,10 +41,10 @@ public struct TerminalInput: Sendable {
         return try await ask()
     }
 
-    /// Puts the terminal back; async-signal-safe, for the signal handler of a process, and harmless at any time.
+    /// Restores the terminal. It is async-signal-safe, for the signal handler of a process, and harmless at any time.
     public static let restore: @convention(c) () -> Void = martlet_terminal_restore
 
-    /// Forgets what was typed and not read, so that what was meant for this program is no command to the next one.
+    /// Discards input that was not read, so that it does not become a command of the next program.
     public static func discardTyping(path: String = "/dev/tty") {
         let descriptor = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { return }
@@ -81,7 +81,7 @@ struct Question: Sendable {
         return nil
     }
 
-    /// Whether there is an answer; false when the input ended without one.
+    /// Whether there is an answer; false if the input ended without one.
     private func converse(
         on device: borrowing TerminalDevice, _ editor: inout LineEditor
     ) throws(TerminalError) -> Bool {
@@ -94,7 +94,7 @@ struct Question: Sendable {
             case .continued: (step, needsDrawing) = (.unfinished, true)
             case .end, .resized, .quiet: return false
             }
-            // A pasted text is drawn once, not once for each of its characters.
+            // A paste is drawn once, not once for each of its characters.
             if needsDrawing || !isSecret && (step != .unfinished || !device.hasInput) {
                 try device.write(display(editor, columns: device.columns))
             }
@@ -108,19 +108,19 @@ struct Question: Sendable {
             case .interrupted: throw TerminalError(.interrupted, "interrupted at the prompt")
             case .tooLong:
                 throw TerminalError(
-                    .tooLong, "the line is longer than \(LineEditor.limit) bytes; give the value by a file")
+                    .tooLong, "the line is longer than \(LineEditor.limit) bytes; pass the value as a file")
             }
         }
     }
 
-    /// The rows of a prompt that one row has no room for, without the last: nobody agrees to what was cut off.
+    /// All but the last row of a prompt longer than one row, because the user must see all of it.
     func introduction(columns: Int) -> String {
         rows(columns).dropLast().map { "\r" + $0.rendered(level: level, theme: theme) + "\u{1B}[K\r\n" }.joined()
     }
 
-    /// The last row of the prompt and the end of what was typed, on one row whatever its length.
+    /// The last row of the prompt and the end of the typed text, on one row whatever its length.
     func display(_ editor: LineEditor, columns: Int) -> String {
-        // The window may have become narrower since.
+        // The window may have become narrower.
         let prompt = (rows(columns).last ?? StyledText()).truncated(to: max(1, columns - 11))
         let typed = isSecret ? "" : editor.visibleTail(width: max(1, columns - 1 - prompt.width))
         return "\r" + prompt.rendered(level: level, theme: theme) + typed + "\u{1B}[K"
@@ -132,7 +132,7 @@ struct Question: Sendable {
         let room = max(1, columns - 11)
         guard prompt.width > room else { return [prompt] }
         var rows = prompt.wrapped(to: room)
-        // Wrapping takes the space that sets the answer apart.
+        // Wrapping drops the space before the answer.
         if prompt.plainText.hasSuffix(" "), let last = rows.last, !last.plainText.hasSuffix(" ") {
             rows[rows.count - 1] = last + StyledText(" ")
         }

@@ -1,15 +1,15 @@
-/// Markdown on a terminal while it arrives: what is final stays above, and the open block below is redrawn in place.
+/// Markdown on a terminal while it arrives. Final lines stay above, and the open block below is redrawn in place.
 ///
-/// It makes the text to write and writes nothing. It begins at the start of a line, and ends at the start of one.
+/// It returns the text to write and writes nothing. It begins and ends at the start of a line.
 ///
 ///     var live = LiveMarkdown(level: level, links: false)
 ///     for piece in pieces { terminal.write(live.append(piece, at: now, size: size)) }
 ///     terminal.write(live.finish(size: size))
 public struct LiveMarkdown: ~Copyable, Sendable {
-    /// At most thirty drawings a second: more is not seen and floods a slow connection.
+    /// At most thirty drawings a second: more cannot be seen and would flood a slow connection.
     public static let shortestInterval = Duration.nanoseconds(33_333_334)
 
-    /// The colours of what is drawn from now on.
+    /// The colours for the next drawings.
     public var theme: Theme {
         get { rows.theme }
         set { rows.theme = newValue }
@@ -17,7 +17,7 @@ public struct LiveMarkdown: ~Copyable, Sendable {
 
     private var stream: MarkdownStream
     private var rows: LiveRows
-    /// Lines that are final and not shown yet.
+    /// Final lines that are not shown yet.
     private var waiting: [StyledText] = []
     private var lastDrawn: Duration?
     /// Whether something has arrived that is not shown; ``draw(at:size:)`` shows it.
@@ -25,13 +25,13 @@ public struct LiveMarkdown: ~Copyable, Sendable {
     /// Whether there is a document that ``finish(size:)`` has to end.
     public private(set) var isOpen = false
 
-    /// A document at its beginning; `links` says that the terminal follows links (OSC 8).
+    /// A new document; `links` says that the terminal supports links (OSC 8).
     public init(level: ColorLevel, theme: Theme = .dark, links: Bool) {
         stream = MarkdownStream(width: nil, level: level, links: links)
         rows = LiveRows(level: level, theme: theme)
     }
 
-    /// Takes the next piece; gives what to write, which is nothing while the last drawing is too new.
+    /// Adds the next piece. Returns the text to write, which is empty if the last drawing was too recent.
     public mutating func append(_ text: String, at now: Duration, size: TerminalSize) -> String {
         isOpen = true
         isBehind = true
@@ -40,20 +40,20 @@ public struct LiveMarkdown: ~Copyable, Sendable {
         return draw(at: now, size: size)
     }
 
-    /// Gives what to write so that all that has arrived is shown; nothing while the last drawing is too new.
+    /// Returns the text to write to show everything that has arrived; empty if the last drawing was too recent.
     public mutating func draw(at now: Duration, size: TerminalSize) -> String {
         guard isBehind, lastDrawn.map({ now - $0 >= Self.shortestInterval }) ?? true else { return "" }
         lastDrawn = now
         isBehind = false
         fit(size)
-        // A block that is taller than the screen cannot be redrawn above it.
+        // A block taller than the screen cannot be redrawn above it.
         let tail = stream.tail().suffix(max(1, size.rows - 1))
         let final = waiting
         waiting = []
         return rows.update(final + tail, final: final.count, columns: size.columns)
     }
 
-    /// Ends the document; gives what to write so that all of it is on the screen for good.
+    /// Ends the document. Returns the text to write to show all of it permanently.
     public mutating func finish(size: TerminalSize) -> String {
         guard isOpen else { return "" }
         fit(size)
@@ -64,6 +64,6 @@ public struct LiveMarkdown: ~Copyable, Sendable {
         return rows.finish(lines, columns: size.columns)
     }
 
-    /// The last column stays free, since a full line would move some terminals to the next one.
+    /// The last column stays free, because a full line makes some terminals wrap.
     private mutating func fit(_ size: TerminalSize) { stream.width = max(1, size.columns - 1) }
 }

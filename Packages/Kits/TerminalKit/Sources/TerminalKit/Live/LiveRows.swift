@@ -1,23 +1,24 @@
-/// Some rows at the end of a terminal's output that are redrawn in place, with no more than what has changed.
+/// Rows at the end of a terminal's output that are redrawn in place, writing only the changes.
 ///
-/// It makes the text to write and writes nothing. No row may reach the last column, where terminals differ.
+/// It returns the text to write and writes nothing. No row may reach the last column, where terminals differ.
 struct LiveRows: Sendable {
-    /// A place among the rows.
+    /// A position among the rows.
     struct Place: Equatable, Sendable {
         var row = 0
         var column = 0
     }
 
-    /// Erases everything from the start of this line on. Some terminals keep what is erased from their very first place.
+    /// Erases everything from the start of this line on. Some terminals keep erased content of their very first
+    /// position.
     private static let eraseBelow = "\u{1B}[K\u{1B}[C\u{1B}[J\r"
 
     private let level: ColorLevel
     var theme: Theme
-    /// What is on the screen, at how many columns, and where the cursor stands.
+    /// The rows on the screen, the width for which they were drawn, and the position of the cursor.
     private var drawn: [StyledText] = []
     private var columns = 0
     private var pen = Place()
-    /// Whether the column of the cursor is sure; terminals differ about the width of some characters.
+    /// Whether the column of the cursor is certain; terminals differ about the width of some characters.
     private var isColumnSure = false
 
     init(level: ColorLevel, theme: Theme) {
@@ -25,9 +26,9 @@ struct LiveRows: Sendable {
         self.theme = theme
     }
 
-    /// Shows `rows` in place of those that are there, with the cursor at its place or behind the last.
+    /// Shows `rows` in place of the current ones, with the cursor at its position or after the last row.
     ///
-    /// The first `final` of them are then no longer touched. `columns` is the width of the window now.
+    /// The first `final` of them are then no longer touched. `columns` is the current width of the window.
     mutating func update(
         _ rows: [StyledText], final: Int = 0, cursor: Place? = nil, columns: Int, all: Bool = false
     ) -> String {
@@ -57,12 +58,12 @@ struct LiveRows: Sendable {
         return output
     }
 
-    /// Shows `rows` for good and ends below them; whatever else wrote among the old ones is gone.
+    /// Shows `rows` permanently and ends below them; anything else between the old ones is removed.
     mutating func finish(_ rows: [StyledText], columns: Int) -> String {
         update(rows, final: rows.count, columns: columns, all: true)
     }
 
-    /// Empties the screen; the next update draws at its top.
+    /// Clears the screen; the next update draws at its top.
     mutating func clearScreen() -> String {
         drawn = []
         pen = Place()
@@ -74,7 +75,7 @@ struct LiveRows: Sendable {
 // MARK: Drawing
 
 extension LiveRows {
-    /// A narrower window has broken the rows into more, so that they are drawn anew from where the first now begins.
+    /// A narrower window has broken the rows into more, so they are redrawn from the new position of the first.
     private mutating func erasureAfterResize(to columns: Int) -> String {
         defer { self.columns = columns }
         guard columns != self.columns, !drawn.isEmpty, columns > 0 else { return "" }
@@ -86,7 +87,7 @@ extension LiveRows {
         return "\r" + (above > 0 ? "\u{1B}[\(above)A" : "") + Self.eraseBelow
     }
 
-    /// Goes to the start of a row that is not there yet.
+    /// Moves to the start of a row that does not exist yet.
     private mutating func begin(_ row: Int, _ output: inout String) {
         guard row > 0 else { return move(to: Place(), &output) }
         move(toRow: row - 1, &output)
@@ -125,7 +126,7 @@ extension LiveRows {
         pen.row = row
     }
 
-    /// How many characters at the start of both look the same, up to the first whose width is not sure.
+    /// How many characters at the start of both look the same, up to the first with an uncertain width.
     private static func sharedCount(_ old: StyledText, _ new: StyledText) -> Int {
         var count = 0
         for (left, right) in zip(old.runs, new.runs) {
@@ -141,7 +142,7 @@ extension LiveRows {
 
     private static func isSure(_ text: StyledText) -> Bool { text.runs.allSatisfy { $0.text.allSatisfy(isSure) } }
 
-    /// Clusters of several scalars are drawn in one piece by some terminals only, and a tab goes to a place of its own.
+    /// Only some terminals draw clusters of several scalars as one, and a tab moves to its own column.
     private static func isSure(_ character: Character) -> Bool {
         character != "\t" && character.unicodeScalars.count == 1
     }
@@ -162,9 +163,9 @@ extension StyledText {
     }
 }
 
-/// Some lines at the end of a terminal's output that are redrawn in place.
+/// Lines at the end of a terminal's output that are redrawn in place.
 ///
-/// It makes the text to write and writes nothing. It begins at the start of a line, and ends at the start of one.
+/// It returns the text to write and writes nothing. It begins and ends at the start of a line.
 ///
 ///     var live = LiveLines(level: level)
 ///     terminal.write(live.show(["2 of 5 done", "building"], size: size))
@@ -179,20 +180,20 @@ public struct LiveLines: Sendable {
     /// How many lines can be redrawn on a screen of that size.
     public static func room(_ size: TerminalSize) -> Int { max(1, size.rows - 1) }
 
-    /// Gives what to write to show these lines in place of those that are there; no more of them than there is room for.
+    /// Returns the text to write to show these lines in place of the current ones, as many as there is room for.
     ///
-    /// - Parameter above: lines that come before them for good.
+    /// - Parameter above: lines that are shown permanently before them.
     public mutating func show(_ lines: [StyledText], above: [StyledText] = [], size: TerminalSize) -> String {
         let lines = lines.prefix(Self.room(size))
         return rows.update(fit(above + lines, size), final: above.count, columns: size.columns)
     }
 
-    /// Gives what to write to show these lines for good.
+    /// Returns the text to write to show these lines permanently.
     public mutating func finish(_ lines: [StyledText], size: TerminalSize) -> String {
         rows.finish(fit(lines, size), columns: size.columns)
     }
 
-    /// The last column stays free, since a full line would move some terminals to the next one.
+    /// The last column stays free, because a full line makes some terminals wrap.
     private func fit(_ lines: [StyledText], _ size: TerminalSize) -> [StyledText] {
         lines.map { $0.singleLine.truncated(to: max(1, size.columns - 1)) }
     }

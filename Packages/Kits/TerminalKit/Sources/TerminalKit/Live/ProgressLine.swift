@@ -1,9 +1,9 @@
 import Synchronization
 
-/// One line at the bottom of a terminal that shows how far something is, and that leaves no trace.
+/// A line at the bottom of a terminal that shows progress and leaves no trace.
 ///
-/// Where the descriptor is no terminal, only messages are written. The owner runs ``run()`` beside the work so that
-/// spinner and time go on, and calls ``finish()`` at the end.
+/// If the descriptor is not a terminal, only messages are written. The owner runs ``run()`` in parallel to the work, so
+/// that spinner and time keep going, and calls ``finish()`` at the end.
 ///
 ///     let progress = ProgressLine(level: .ansi256)
 ///     progress.update("downloading model.gguf", fraction: 0.4)
@@ -13,7 +13,7 @@ public final class ProgressLine: Sendable {
     private let terminal: Terminal
     private let isVisible: Bool
     private let level: ColorLevel
-    /// Asked when something is drawn, since finding it out may take a moment.
+    /// Called when something is drawn, because finding the theme may take a moment.
     private let theme: @Sendable () -> Theme
     private let elapsed: @Sendable () -> Duration
     private let pause: @Sendable (Duration) async throws -> Void
@@ -24,12 +24,12 @@ public final class ProgressLine: Sendable {
         var isOnScreen = false
         var isFinished = false
         var suspensions = 0
-        /// When the line began to say something, from which its time counts.
+        /// When the line first showed something, from which its time counts.
         var begun = Duration.zero
         var lastDrawn: Duration?
     }
 
-    /// At most thirty drawings a second: more is not seen and floods a slow connection.
+    /// At most thirty drawings a second: more cannot be seen and would flood a slow connection.
     private static let shortestInterval = Duration.nanoseconds(33_333_334)
     private static let erase = "\r\u{1B}[K"
 
@@ -47,7 +47,7 @@ public final class ProgressLine: Sendable {
         pause = { try await clock.sleep(for: $0) }
     }
 
-    /// Changes what the line says; with a fraction it shows a bar, else a spinner.
+    /// Changes the text of the line. With a fraction it shows a bar, otherwise a spinner.
     ///
     /// Its time counts from the first update, or the first one after ``retire()``.
     public func update(_ text: StyledText, fraction: Double? = nil) {
@@ -70,7 +70,7 @@ public final class ProgressLine: Sendable {
         }
     }
 
-    /// Writes a line of its own above the progress line.
+    /// Writes a separate line above the progress line.
     public func message(_ text: StyledText) {
         state.withLock {
             let line = text.rendered(level: level, theme: theme()) + "\n"
@@ -78,7 +78,7 @@ public final class ProgressLine: Sendable {
         }
     }
 
-    /// Takes the line away, runs `body`, which may write to the same terminal, and draws the line again.
+    /// Removes the line, runs `body`, which may write to the same terminal, and draws the line again.
     ///
     /// Within a thirtieth of a second after the last drawing, the next update or tick draws it.
     public func around<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
@@ -87,7 +87,7 @@ public final class ProgressLine: Sendable {
         return try body()
     }
 
-    /// The same for a body that waits, such as a question to the person.
+    /// The same for a body that waits, such as a question to the user.
     public nonisolated(nonsending) func around<Result, Failure: Error>(
         _ body: nonisolated(nonsending) () async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
@@ -96,7 +96,7 @@ public final class ProgressLine: Sendable {
         return try await body()
     }
 
-    /// Takes the line away until the next update, which begins to count anew.
+    /// Removes the line until the next update, which counts its time again from zero.
     public func retire() {
         state.withLock {
             terminal.write(erasure(&$0))
@@ -104,7 +104,7 @@ public final class ProgressLine: Sendable {
         }
     }
 
-    /// Takes the line away for good; later updates draw nothing.
+    /// Removes the line permanently; later updates draw nothing.
     public func finish() {
         state.withLock {
             terminal.write(erasure(&$0))
@@ -138,24 +138,24 @@ public final class ProgressLine: Sendable {
         if let last = state.lastDrawn, now - last < Self.shortestInterval { return "" }
         state.lastDrawn = now
         state.isOnScreen = true
-        // The last column stays free, since a full line would move some terminals to the next one.
+        // The last column stays free, because a full line makes some terminals wrap.
         let line = state.frame.line(elapsed: now - state.begun, width: terminal.size().columns - 1)
         return "\r" + line.rendered(level: level, theme: theme()) + "\u{1B}[K"
     }
 }
 
-/// What a progress line shows at one moment.
+/// The content of a progress line at one moment.
 struct ProgressFrame: Sendable {
     var text = StyledText()
     var fraction: Double?
 
-    /// Whether nothing was said yet.
+    /// Whether there is no text yet.
     var isEmpty: Bool { text.isEmpty && fraction == nil }
 
     private static let spinner = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
     private static let barWidth = 20
 
-    /// One line of at most `width` columns; the text gives way first.
+    /// One line of at most `width` columns; the text is shortened first.
     func line(elapsed: Duration, width: Int) -> StyledText {
         var line = gauge(elapsed: elapsed, isWide: width >= 50)
         let time = StyledText(" " + Self.clock(elapsed), Style(.mutedForeground))

@@ -1,14 +1,14 @@
 /// What the lexer has to know about a language.
 struct CodeLanguage: Sendable {
-    /// A kind of text in quotes.
+    /// A kind of quoted text.
     struct Quote: Sendable {
         var open: [UInt8]
         var close: [UInt8]
-        /// Whether a backslash takes the meaning from what follows it.
+        /// Whether a backslash escapes the next character.
         var hasEscapes: Bool
-        /// Whether it may go over several lines.
+        /// Whether it may span several lines.
         var spansLines: Bool
-        /// Whether it holds one character at most, so that the same mark may have another meaning (`'a` in Rust).
+        /// Whether it contains at most one character, so that the same mark may have another meaning (`'a` in Rust).
         var isCharacter: Bool
 
         init(_ open: String, _ close: String? = nil, escapes: Bool = true, lines: Bool = false, character: Bool = false)
@@ -22,20 +22,20 @@ struct CodeLanguage: Sendable {
     }
 
     var keywords: Set<String>
-    /// What begins a comment that ends with its line.
+    /// What begins a comment up to the end of the line.
     var lineComments: [String] = []
-    /// Whether such a comment needs a space in front (`$#` is none in a shell).
+    /// Whether such a comment needs a space before it (`$#` is not a comment in a shell).
     var commentsFollowSpace = false
-    /// Whether there are `/* … */`.
+    /// Whether there are `/* … */` comments.
     var hasBlockComments = false
     /// The kinds of quotes, longer marks first.
     var quotes: [Quote] = [Quote("\"")]
     var ignoresCase = false
-    /// Whether what stands before a colon is a key.
+    /// Whether a word before a colon is a key.
     var hasKeys = false
-    /// Whether `#word` at the beginning of a line is a command to the compiler.
+    /// Whether `#word` at the beginning of a line is a compiler directive.
     var hasDirectives = false
-    /// Whether each line is a change, told by its first character.
+    /// Whether each line is a change, marked by its first character.
     var isDiff = false
 
     init(_ keywords: String) { self.keywords = Set(keywords.split(separator: " ").map(String.init)) }
@@ -49,7 +49,7 @@ struct CodeLanguage: Sendable {
 }
 
 extension CodeLanguage {
-    /// The language that the first word behind a fence names.
+    /// The language named by the first word after a fence.
     static func named(_ info: String) -> CodeLanguage? {
         let name = info.prefix { !$0.isWhitespace && $0 != "{" && $0 != "," && $0 != ":" }.lowercased()
         return switch name {

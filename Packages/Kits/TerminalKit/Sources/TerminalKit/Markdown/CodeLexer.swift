@@ -1,10 +1,10 @@
-/// Finds keywords, text, comments and numbers in code, in one pass; it understands nothing and rejects nothing.
+/// Finds keywords, strings, comments and numbers in code, in one pass. It parses nothing and rejects nothing.
 struct CodeLexer {
     private let code: [UInt8]
     private let language: CodeLanguage
     private var index = 0
     private var result = StyledText()
-    /// Where the plain text begins that is not in the result yet.
+    /// The start of the plain text that is not in the result yet.
     private var plainStart = 0
 
     init(_ code: [UInt8], _ language: CodeLanguage) {
@@ -78,7 +78,7 @@ extension CodeLexer {
             if quote.isCharacter && characters > 1 && code[index + 1] != UInt8(ascii: "\\") { return nil }
             end += quote.hasEscapes && code[end] == UInt8(ascii: "\\") ? 2 : 1
         }
-        // What never ends was no text, or goes on to the end of what there is.
+        // An unclosed quote is either plain text or continues to the end.
         return quote.isCharacter ? nil : min(end, code.count)
     }
 
@@ -123,7 +123,7 @@ extension CodeLexer {
     }
 }
 
-/// What a piece of code is, as far as its colour goes.
+/// The kind of a piece of code, for its colour.
 enum CodeToken {
     case plain, keyword, string, comment, number, added, removed
 
@@ -140,7 +140,7 @@ enum CodeToken {
     }
 }
 
-/// Changes, told line by line.
+/// Changes, marked line by line.
 enum DiffHighlighter {
     static func highlighted(_ text: String) -> StyledText {
         var result = StyledText()

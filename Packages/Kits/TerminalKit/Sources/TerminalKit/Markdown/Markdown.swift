@@ -1,15 +1,15 @@
 import CCMarkGFM
 
-/// Markdown, as GitHub reads it, drawn for a terminal.
+/// GitHub-flavoured Markdown, drawn for a terminal.
 ///
 ///     for line in Markdown.render(answer, width: 80, level: level) { print(line.rendered(level: level)) }
 ///
-/// Nothing in the text reaches the terminal as a command, and nothing of it is lost: HTML is shown as it stands, links
-/// show where they lead, tables that do not fit become records. At the level `.none` emphasis keeps its marks.
+/// Nothing in the text can control the terminal, and nothing is lost: HTML is shown as text, links show their
+/// addresses, and tables that do not fit become records. At the level `.none` emphasis keeps its marks.
 public enum Markdown {
-    /// The lines of `text`, none wider than `width` columns (or eight); without a width nothing is wrapped.
+    /// The lines of `text`, none wider than `width` columns (at least eight); without a width nothing is wrapped.
     ///
-    /// `links` says that the terminal follows links (OSC 8); otherwise their addresses are shown in parentheses.
+    /// `links` says that the terminal supports links (OSC 8); otherwise their addresses are shown in parentheses.
     public static func render(_ text: String, width: Int?, level: ColorLevel, links: Bool = false) -> [StyledText] {
         var splitter = MarkdownSplitter()
         let segments = splitter.append(Array(text.utf8)) + splitter.finish()
@@ -20,11 +20,11 @@ public enum Markdown {
 }
 
 extension Markdown {
-    /// The version of the library that reads Markdown, as it is loaded.
+    /// The version of the loaded Markdown library.
     public static var libraryVersion: String { unsafe String(cString: cmark_version_string()) }
 }
 
-/// How a document may be drawn.
+/// How a document is drawn.
 struct MarkdownLook: Sendable {
     let level: ColorLevel
     /// Whether links are left to the terminal.
@@ -36,23 +36,23 @@ struct MarkdownLook: Sendable {
         self.links = links && level != .none
     }
 
-    /// Whether emphasis has to stay as it was written, because no style can say it.
+    /// Whether emphasis keeps its marks, because no style can replace them.
     var showsMarks: Bool { level == .none }
 }
 
-/// Draws segments one after the other, with what has to be known from those before.
+/// Draws segments one after the other, with the definitions of earlier ones.
 struct MarkdownWriter: Sendable {
     let look: MarkdownLook
     private(set) var parsedBytes = 0
     private var hasWritten = false
     private var known = DefinitionTable()
 
-    /// Longer definitions are not repeated at their references: a few bytes each would make megabytes.
+    /// Longer definitions are not repeated at their references, because a few bytes could become megabytes.
     private static let longDefinition = 200
 
     init(look: MarkdownLook) { self.look = look }
 
-    /// Makes the definitions in `segment` known to everything that is drawn from now on.
+    /// Makes the definitions in `segment` known to all later segments.
     mutating func learn(_ segment: MarkdownSegment) { known.learn(definitions(in: segment)) }
 
     private mutating func definitions(in segment: MarkdownSegment) -> [LinkDefinition] {
@@ -61,7 +61,7 @@ struct MarkdownWriter: Sendable {
         return LinkDefinition.all(in: segment.text)
     }
 
-    /// The lines of the next segment, an empty one before each block but the first.
+    /// The lines of the next segment, with an empty line before each block but the first.
     mutating func write(_ segment: MarkdownSegment, width: Int?, highlighting: Bool = true) -> [StyledText] {
         let lines = draw(segment, width: width, highlighting: highlighting)
         guard !lines.isEmpty else { return [] }
@@ -81,7 +81,7 @@ struct MarkdownWriter: Sendable {
         let reader = BlockReader(look: look, longAddresses: Set(long.map(\.address)))
         let blocks = parser.finish().withRoot { root in root.map { reader.blocks(in: $0) } ?? [] }
         let layout = BlockLayout(isHighlighting: highlighting, showsCodeInfo: !segment.continues)
-        // Narrower than this nothing can be read; wider than the other nothing is.
+        // The minimum and the maximum width of readable text.
         let width = width.map { max(8, $0) } ?? Int.max / 4
         var lines = layout.lines(of: blocks, width: width, isTight: false)
         for definition in own {

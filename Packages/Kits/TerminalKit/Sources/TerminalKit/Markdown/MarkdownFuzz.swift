@@ -1,6 +1,6 @@
-/// What fuzzers feed: any bytes as Markdown; a broken promise stops the program.
+/// The entry of fuzzers: any bytes as Markdown. A broken promise stops the program.
 @_spi(Fuzzing) public enum MarkdownFuzz {
-    /// Draws `bytes` at a width that the first of them chooses, at once and as a stream in pieces.
+    /// Draws `bytes` at a width that the first of them selects, at once and as a stream in pieces.
     public static func render(_ bytes: [UInt8]) {
         let width = 8 + Int(bytes.first ?? 0) % 80
         let text = String(decoding: bytes, as: UTF8.self)
@@ -24,7 +24,7 @@
         !text.unicodeScalars.contains { $0 == "\n" || $0 == "\t" || Sanitizer.isHarmful($0.value) }
     }
 
-    /// The text without the two kinds of sequences that styled text makes.
+    /// The text without the two kinds of sequences of styled text.
     public static func withoutOwnSequences(_ text: String) -> String {
         var rest = Array(text.unicodeScalars)[...]
         var result = String.UnicodeScalarView()

@@ -1,4 +1,4 @@
-/// How a piece of text looks: a token for its colour and a few attributes.
+/// The look of a piece of text: a token for its colour and a few attributes.
 public struct Style: Sendable, Hashable {
     /// The colour of the text; without one, the terminal's own.
     public var token: ThemeToken?
@@ -8,14 +8,14 @@ public struct Style: Sendable, Hashable {
     public var dim: Bool
     /// Slanted.
     public var italic: Bool
-    /// With a line below.
+    /// Underlined.
     public var underline: Bool
-    /// With a line through it.
+    /// Struck through.
     public var strikethrough: Bool
-    /// Where the text leads, on terminals that follow links.
+    /// The link target of the text, on terminals that support links.
     public var link: LinkTarget?
 
-    /// A style; everything left out looks as the terminal draws plain text.
+    /// A style; everything omitted looks like the terminal's plain text.
     public init(
         _ token: ThemeToken? = nil, bold: Bool = false, dim: Bool = false, italic: Bool = false,
         underline: Bool = false, strikethrough: Bool = false, link: LinkTarget? = nil
@@ -33,7 +33,7 @@ public struct Style: Sendable, Hashable {
     public static let plain = Style()
 }
 
-/// An address that text may lead to: http, https or mailto, in characters that end no escape sequence.
+/// A link target: http, https or mailto, in characters that end no escape sequence.
 public struct LinkTarget: Sendable, Hashable {
     /// The address, printable ASCII only; everything else in it is percent-encoded.
     public let address: String
@@ -41,7 +41,7 @@ public struct LinkTarget: Sendable, Hashable {
     /// Terminals refuse longer ones.
     private static let maximumLength = 2_000
 
-    /// The target that `address` names, or nothing when it has another scheme or is too long.
+    /// The target of `address`; nil if it has another scheme or is too long.
     public init?(_ address: String) {
         let scheme = address.prefix { $0 != ":" }.lowercased()
         guard ["http", "https", "mailto"].contains(scheme), address.utf8.count > scheme.utf8.count + 1 else {

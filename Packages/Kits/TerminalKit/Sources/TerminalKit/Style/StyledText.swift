@@ -1,4 +1,4 @@
-/// Text whose parts have styles; control characters in it are neutralised when it is made.
+/// Text with styled parts. Control characters in it are neutralised when it is created.
 ///
 ///     let line = StyledText("web1 ", Style(bold: true)) + StyledText("failed", Style(.destructive))
 ///     let bytes = line.bytes(level: .ansi256)
@@ -7,7 +7,7 @@ public struct StyledText: Sendable, Hashable, ExpressibleByStringInterpolation {
     public struct Run: Sendable, Hashable {
         /// The text, already harmless to a terminal.
         public internal(set) var text: String
-        /// How it looks.
+        /// Its style.
         public let style: Style
 
         init(harmless text: String, style: Style) {
@@ -24,7 +24,7 @@ public struct StyledText: Sendable, Hashable, ExpressibleByStringInterpolation {
         append(harmless: Sanitizer.sanitize(text), style)
     }
 
-    /// A literal in plain style; what it interpolates is neutralised as well.
+    /// A literal in plain style; interpolated text is neutralised as well.
     public init(stringLiteral text: String) {
         self.init(text)
     }
@@ -39,7 +39,7 @@ public struct StyledText: Sendable, Hashable, ExpressibleByStringInterpolation {
         for run in other.runs { append(harmless: run.text, run.style) }
     }
 
-    /// Both texts after each other.
+    /// Both texts, one after the other.
     public static func + (left: StyledText, right: StyledText) -> StyledText {
         var result = left
         result.append(right)
@@ -83,7 +83,7 @@ extension StyledText {
         return result
     }
 
-    /// One line with spaces up to every fourth column instead of tabs.
+    /// One line, with tabs replaced by spaces up to every fourth column.
     var tabsExpanded: StyledText {
         guard runs.contains(where: { $0.text.contains("\t") }) else { return self }
         var result = StyledText()
@@ -104,7 +104,7 @@ extension StyledText {
 }
 
 extension StyledText {
-    /// The text itself when it fits `width` columns, else as much as fits before an ellipsis.
+    /// The text itself if it fits `width` columns, otherwise as much as fits before an ellipsis.
     public func truncated(to width: Int) -> StyledText {
         guard self.width > width else { return self }
         guard width > 0 else { return StyledText() }
@@ -122,7 +122,7 @@ extension StyledText {
         return result
     }
 
-    /// The text with spaces added up to `width` columns; longer text stays as it is.
+    /// The text padded with spaces to `width` columns; longer text is not changed.
     public func padded(to width: Int, alignment: TextAlignment = .leading) -> StyledText {
         let missing = width - self.width
         guard missing > 0 else { return self }
@@ -136,8 +136,8 @@ extension StyledText {
         return slices(TextWidth.wrap(text, to: width), of: text)
     }
 
-    /// The text cut into lines for code, whose spaces count: behind a space or else a mark, inside a word only where
-    /// that would leave more than half of the line empty.
+    /// The text cut into lines for code, whose spaces count: after a space or else a mark, and inside a word only if
+    /// that would otherwise leave more than half of the line empty.
     func folded(to width: Int) -> [StyledText] {
         let text = plainText
         guard TextWidth.of(text) > width else { return [self] }
@@ -192,7 +192,7 @@ extension StyledText {
         return result
     }
 
-    /// The styled parts that stand where `parts` stand in `text`, the plain text of this; in one pass over the runs.
+    /// The styled parts for `parts` of `text`, which is the plain text of this; in one pass over the runs.
     private func slices(_ parts: [Substring], of text: String) -> [StyledText] {
         var number = 0
         var offset = 0
@@ -208,7 +208,7 @@ extension StyledText {
                     let end = all.index(first, offsetBy: wanted.count)
                     result.append(harmless: String(runs[number].text[first..<end]), runs[number].style)
                 }
-                // A run that goes on behind this part is needed for the next one.
+                // A run that continues after this part is needed for the next one.
                 if offset + all.count > range.upperBound { break }
                 offset += all.count
                 number += 1
@@ -219,7 +219,7 @@ extension StyledText {
 }
 
 extension StyledText {
-    /// The text as a terminal of `level` takes it; every escape sequence of styled text is made here.
+    /// The bytes of the text for a terminal of `level`. Every escape sequence of styled text is created here.
     public func bytes(level: ColorLevel, theme: Theme = .dark) -> [UInt8] {
         Array(rendered(level: level, theme: theme).utf8)
     }
@@ -240,7 +240,7 @@ extension StyledText {
         return link == nil ? output : output + Self.hyperlink(nil)
     }
 
-    /// "Operating system command" 8: the text that follows leads to `target`, or no longer anywhere.
+    /// "Operating system command" 8: the following text links to `target`, or no longer to anything.
     private static func hyperlink(_ target: LinkTarget?) -> String { "\u{1B}]8;;\(target?.address ?? "")\u{1B}\\" }
 }
 

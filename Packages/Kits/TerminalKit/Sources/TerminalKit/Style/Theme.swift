@@ -1,9 +1,9 @@
-/// The colours behind the token names.
+/// The colours of the tokens.
 public struct Theme: Sendable, Hashable {
     private var colors: [ThemeToken: HSLColor]
     /// Whether it is meant for a light background.
     public let isLight: Bool
-    /// Whether the terminal's own sixteen colours stand for those of the theme, whatever more it could show.
+    /// Whether the terminal's own sixteen colours replace those of the theme, whatever the terminal supports.
     let usesTerminalColors: Bool
 
     /// A theme; tokens without a colour are drawn in the terminal's own.
@@ -17,12 +17,12 @@ public struct Theme: Sendable, Hashable {
         self.usesTerminalColors = usesTerminalColors
     }
 
-    /// The colour that the palette gives to `token`.
+    /// The palette's colour for `token`.
     public subscript(token: ThemeToken) -> HSLColor? { colors[token] }
 
-    /// The colour of text in `token`, legible on the terminal's own background, which is not ours.
+    /// The colour of text in `token`, legible on the terminal's own background.
     ///
-    /// A token too near to the background is drawn as its `-foreground` partner, or without one half as far from it.
+    /// A token too similar to the background is drawn as its `-foreground` partner, or without one half as close to it.
     public func textColor(_ token: ThemeToken) -> HSLColor? {
         guard let color = colors[token], !isLegible(color) else { return colors[token] }
         let partner = token == .background ? .foreground : ThemeToken(rawValue: token.rawValue + "-foreground")
@@ -33,7 +33,7 @@ public struct Theme: Sendable, Hashable {
 
     private func isLegible(_ color: HSLColor) -> Bool { isLight ? color.lightness <= 45 : color.lightness >= 45 }
 
-    /// The palette of this workspace, for a dark background.
+    /// The default palette, for a dark background.
     public static let dark = Theme(given.merging(darkHues) { $1 })
 
     /// The same for a light background.
@@ -57,7 +57,7 @@ public struct Theme: Sendable, Hashable {
             .code: HSLColor(200, 90, 26), .link: HSLColor(215, 90, 36), .heading: HSLColor(220, 60, 28),
         ], isLight: true)
 
-    /// White and strong hues on a dark background, for who needs more contrast.
+    /// White and strong hues on a dark background, for more contrast.
     public static let highContrastDark = Theme(
         given.merging(darkHues) { $1 }.merging([
             .foreground: HSLColor(0, 0, 100), .mutedForeground: HSLColor(0, 0, 88),
@@ -73,7 +73,7 @@ public struct Theme: Sendable, Hashable {
             .code: HSLColor(195, 100, 80), .link: HSLColor(210, 100, 82), .heading: HSLColor(220, 100, 88),
         ]) { $1 })
 
-    /// Black and deep hues on a light background, for who needs more contrast.
+    /// Black and deep hues on a light background, for more contrast.
     public static let highContrastLight = Theme(
         light.colors.merging([
             .foreground: HSLColor(0, 0, 0), .mutedForeground: HSLColor(0, 0, 24), .popoverForeground: HSLColor(0, 0, 0),
@@ -89,7 +89,7 @@ public struct Theme: Sendable, Hashable {
             .code: HSLColor(200, 100, 17), .link: HSLColor(215, 100, 24), .heading: HSLColor(220, 100, 20),
         ]) { $1 }, isLight: true)
 
-    /// The terminal's own sixteen colours, which its person chose for its background; where that is not known.
+    /// The terminal's own sixteen colours, chosen by its user for the background; for unknown backgrounds.
     public static let terminal = Theme(dark.colors, isLight: false, usesTerminalColors: true)
 
     /// No colours; bold and underlined text stays.
@@ -110,7 +110,7 @@ public struct Theme: Sendable, Hashable {
         .chart4: HSLColor(220, 3, 28), .chart5: HSLColor(220, 16, 86),
     ]
 
-    /// Light enough for the backgrounds that dark terminals have, which are rarely black.
+    /// Light enough for the backgrounds of dark terminals, which are rarely black.
     private static let darkHues: [ThemeToken: HSLColor] = [
         .error: HSLColor(2, 90, 70), .warning: HSLColor(40, 90, 62), .added: HSLColor(135, 55, 60),
         .removed: HSLColor(2, 90, 72), .keyword: HSLColor(285, 60, 76),
@@ -120,10 +120,10 @@ public struct Theme: Sendable, Hashable {
 }
 
 extension Theme {
-    /// Finds the theme that a person has chosen. A terminal may have to be asked for its background, which only what
-    /// draws in colours needs.
+    /// Finds the theme that the user has chosen. A terminal may have to be asked for its background, which is only done
+    /// to draw in colours.
     public struct Choice: Sendable {
-        // A task local that is a closure itself has no type at run time when it is optimised, and crashes.
+        // A task local that is itself a closure has no type at run time when it is optimised, and crashes.
         private let find: @Sendable () -> Theme
 
         public init(_ find: @escaping @Sendable () -> Theme) { self.find = find }
@@ -131,11 +131,11 @@ extension Theme {
         public func callAsFunction() -> Theme { find() }
     }
 
-    /// The choice for the work under way; nil where no frontend has said so.
+    /// The choice for the current work; nil if no frontend has set one.
     @TaskLocal public static var chosen: Choice?
 }
 
-/// The names under which colours are used; nothing but a theme knows the colours themselves.
+/// The names of colours. Only a theme knows the colours themselves.
 public enum ThemeToken: String, Sendable, Hashable, CaseIterable {
     /// The page.
     case background
@@ -153,9 +153,9 @@ public enum ThemeToken: String, Sendable, Hashable, CaseIterable {
     case card
     /// Text in a frame.
     case cardForeground = "card-foreground"
-    /// Lines between things.
+    /// Lines between elements.
     case border
-    /// Fields that take input.
+    /// Input fields.
     case input
     /// The main action.
     case primary
@@ -165,15 +165,15 @@ public enum ThemeToken: String, Sendable, Hashable, CaseIterable {
     case secondary
     /// Text on other actions.
     case secondaryForeground = "secondary-foreground"
-    /// What succeeded or is selected.
+    /// Success, or a selection.
     case accent
-    /// Text on what succeeded or is selected.
+    /// Text on success or a selection.
     case accentForeground = "accent-foreground"
-    /// What failed or destroys.
+    /// Failure, or destruction.
     case destructive
-    /// Text on what failed or destroys.
+    /// Text on failure or destruction.
     case destructiveForeground = "destructive-foreground"
-    /// What is running or has the focus.
+    /// Running, or focused.
     case ring
     /// The first series of a chart.
     case chart1 = "chart-1"
@@ -188,25 +188,25 @@ public enum ThemeToken: String, Sendable, Hashable, CaseIterable {
 
     // MARK: Hues of text, which the palette above lacks
 
-    /// The words that an error begins with.
+    /// The first words of an error.
     case error
-    /// The words that a warning begins with.
+    /// The first words of a warning.
     case warning
-    /// A line that a change adds.
+    /// A line added by a change.
     case added
-    /// A line that a change takes away.
+    /// A line removed by a change.
     case removed
-    /// A word of a programming language.
+    /// A keyword of a programming language.
     case keyword
-    /// A text in quotes.
+    /// A quoted text.
     case string
     /// A number, or another value.
     case number
-    /// What the compiler does not read.
+    /// A comment.
     case comment
-    /// Code in the midst of a sentence.
+    /// Code within a sentence.
     case code
-    /// What leads elsewhere.
+    /// A link.
     case link
     /// A title.
     case heading
@@ -221,7 +221,7 @@ public struct HSLColor: Sendable, Hashable {
     /// 0 is black, 100 white.
     public var lightness: Int
 
-    /// A colour; values outside their ranges are brought inside.
+    /// A colour; values outside their ranges are clamped.
     public init(_ hue: Int, _ saturation: Int, _ lightness: Int) {
         self.hue = ((hue % 360) + 360) % 360
         self.saturation = min(100, max(0, saturation))
@@ -230,7 +230,7 @@ public struct HSLColor: Sendable, Hashable {
 }
 
 extension HSLColor {
-    /// The parts of a 24-bit colour, each up to 255.
+    /// The components of a 24-bit colour, each up to 255.
     var rgb: (red: Int, green: Int, blue: Int) {
         let light = Double(lightness) / 100
         let amount = Double(saturation) / 100 * min(light, 1 - light)
@@ -259,11 +259,11 @@ extension HSLColor {
         return isGreyNearer ? 232 + step : 16 + 36 * cube.0 + 6 * cube.1 + cube.2
     }
 
-    /// The SGR parameter of a colour that the person's own terminal theme keeps legible.
+    /// The SGR parameter of a colour that the user's own terminal theme keeps legible.
     func ansi16(isLight: Bool = false) -> Int {
         guard saturation >= 40 else { return (isLight ? lightness <= 30 : lightness >= 70) ? 39 : 90 }
         return switch hue {
-        // Few terminals have a yellow that can be read on white.
+        // Few terminals have a yellow that is legible on white.
         case 30..<90: isLight ? 35 : 33
         case 90..<150: 32
         case 150..<210: 36

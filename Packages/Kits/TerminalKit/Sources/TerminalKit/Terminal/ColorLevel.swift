@@ -1,8 +1,8 @@
 /// How many colours may be used on an output.
 public enum ColorLevel: Int, Sendable, Hashable, Comparable, CaseIterable {
-    /// No escape sequence at all, bold and the like included.
+    /// No escape sequences at all, including bold.
     case none
-    /// The sixteen colours that the person's own terminal theme defines.
+    /// The sixteen colours that the user's own terminal theme defines.
     case ansi16
     /// The 256 colours of xterm.
     case ansi256
@@ -12,9 +12,10 @@ public enum ColorLevel: Int, Sendable, Hashable, Comparable, CaseIterable {
     /// Fewer colours are less.
     public static func < (left: ColorLevel, right: ColorLevel) -> Bool { left.rawValue < right.rawValue }
 
-    /// Decides from what was asked for, where the output goes, and the environment.
+    /// Decides from the option, the output and the environment.
     ///
-    /// An explicit choice wins over the environment, and `NO_COLOR` wins over `CLICOLOR_FORCE` and `FORCE_COLOR`.
+    /// An explicit choice takes precedence over the environment, and `NO_COLOR` over `CLICOLOR_FORCE` and
+    /// `FORCE_COLOR`.
     public static func detect(
         choice: ColorChoice = .auto, isTerminal: Bool, environment: [String: String]
     ) -> ColorLevel {
@@ -41,11 +42,11 @@ public enum ColorLevel: Int, Sendable, Hashable, Comparable, CaseIterable {
     private static func isSet(_ value: String?) -> Bool { !(value ?? "").isEmpty }
 }
 
-/// What a person asked for with `--color`.
+/// The value of `--color`.
 public enum ColorChoice: String, Sendable, Hashable, CaseIterable {
-    /// Colour where the output is a terminal that has it.
+    /// Colour if the output is a terminal with colours.
     case auto
-    /// Colour even into a file or a pipe.
+    /// Colour even for a file or a pipe.
     case always
     /// No colour.
     case never

@@ -1,9 +1,9 @@
 import CTerminalKit
 import Glibc
 
-/// What a descriptor is connected to; asks each time, since a window changes its size.
+/// What a descriptor is connected to. It is asked each time, because a window can change its size.
 public struct Terminal: Sendable, Hashable {
-    /// The descriptor asked about; it stays the caller's.
+    /// The descriptor, which still belongs to the caller.
     public let fileDescriptor: Int32
 
     /// A view of `fileDescriptor`.
@@ -11,21 +11,21 @@ public struct Terminal: Sendable, Hashable {
         self.fileDescriptor = fileDescriptor
     }
 
-    /// What empties the window and begins at its top; what was scrolled away stays.
+    /// The sequence that clears the window and moves to its top; the scrollback stays.
     public static let emptyWindow = "\u{1B}[H\u{1B}[2J"
 
     /// Whether the descriptor is a terminal.
     public var isTerminal: Bool { isatty(fileDescriptor) == 1 }
 
-    /// What tells this terminal from every other one of this machine, also from a later one with the same name; nothing
-    /// for what is no terminal.
+    /// Identifies this terminal among all terminals of this machine, including a later one with the same name; nil if
+    /// it is not a terminal.
     public var identity: String? {
         var status = stat()
         guard isTerminal, unsafe fstat(fileDescriptor, &status) == 0 else { return nil }
         return "\(status.st_rdev)-\(status.st_ino)-\(status.st_ctim.tv_sec)-\(status.st_ctim.tv_nsec)"
     }
 
-    /// The size the kernel knows, else `COLUMNS` and `LINES` of `environment`, else 80 by 24.
+    /// The size from the kernel, else `COLUMNS` and `LINES` of `environment`, else 80 by 24.
     public func size(environment: [String: String] = [:]) -> TerminalSize {
         var columns: Int32 = 0
         var rows: Int32 = 0
@@ -43,7 +43,7 @@ public struct Terminal: Sendable, Hashable {
 }
 
 extension Terminal {
-    /// Whether a person can be asked at all: `/dev/tty` opens, wherever the standard streams go.
+    /// Whether the user can be asked: `/dev/tty` opens, wherever the standard streams go.
     public static var hasControllingTerminal: Bool {
         let descriptor = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { return false }
@@ -53,7 +53,7 @@ extension Terminal {
 }
 
 extension Terminal {
-    /// Writes all of `text`; what cannot be written is dropped, since nobody is there to read it.
+    /// Writes all of `text`. Text that cannot be written is dropped, because the reader is gone.
     func write(_ text: String) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
@@ -72,9 +72,9 @@ extension Terminal {
 
 /// The columns and rows of a terminal.
 public struct TerminalSize: Sendable, Hashable {
-    /// How many characters fit beside each other.
+    /// The number of columns.
     public var columns: Int
-    /// How many lines fit below each other.
+    /// The number of rows.
     public var rows: Int
 
     /// A size of `columns` by `rows`.

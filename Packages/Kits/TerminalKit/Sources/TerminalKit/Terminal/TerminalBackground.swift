@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Whether a terminal is dark or light, which decides what is legible on it.
+/// Whether a terminal is dark or light, which determines the legible colours.
 public enum TerminalBackground: String, Sendable, Hashable, CaseIterable {
     case dark, light
 
-    /// What the terminal says in the environment: `COLORFGBG`, the numbers of its colours, the background's last.
+    /// The value of `COLORFGBG` in the environment: the numbers of the terminal's colours, with the background last.
     public init?(environment: [String: String]) {
         guard let last = environment["COLORFGBG"]?.split(separator: ";").last, let number = Int(last),
             (0...15).contains(number)
@@ -12,7 +12,7 @@ public enum TerminalBackground: String, Sendable, Hashable, CaseIterable {
         self = number == 7 || number >= 9 ? .light : .dark
     }
 
-    /// What a terminal answers to OSC 11: `rgb:` or `rgba:` and the parts, each of one to four hexadecimal digits.
+    /// A terminal's answer to OSC 11: `rgb:` or `rgba:` and the components, each of one to four hexadecimal digits.
     init?(reply: some StringProtocol) {
         guard let colon = reply.firstIndex(of: ":"), ["rgb", "rgba"].contains(String(reply[..<colon])) else {
             return nil
@@ -22,14 +22,14 @@ public enum TerminalBackground: String, Sendable, Hashable, CaseIterable {
             return Double(value) / Double((1 << (4 * part.count)) - 1)
         }
         guard parts.count >= 3, let red = parts[0], let green = parts[1], let blue = parts[2] else { return nil }
-        // As bright as it seems, not as it is.
+        // The perceived brightness.
         self = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5 ? .dark : .light
     }
 }
 
-/// What comes from a terminal that was asked for its background, in the midst of what is typed.
+/// The input of a terminal that was asked for its background, mixed with typing.
 ///
-/// The question ends with one that every terminal answers (DA1): what did not come before that answer does not come.
+/// The query ends with another one that every terminal answers (DA1): an answer missing by then will not arrive.
 struct BackgroundReply: Sendable {
     /// OSC 11 with a question mark, and DA1.
     static let question = "\u{1B}]11;?\u{1B}\\\u{1B}[c"
@@ -39,7 +39,7 @@ struct BackgroundReply: Sendable {
     }
 
     private(set) var background: TerminalBackground?
-    /// What belongs to no answer.
+    /// The bytes that belong to no answer.
     private(set) var typed: [UInt8] = []
     private var state = State.ground
     private var held: [UInt8] = []
@@ -74,7 +74,7 @@ struct BackgroundReply: Sendable {
         return false
     }
 
-    /// Ends it; what is not whole was typed.
+    /// Ends the input. An incomplete answer counts as typing.
     mutating func finish() { giveBack() }
 
     private mutating func begin(_ next: State, _ byte: UInt8) {
@@ -85,7 +85,7 @@ struct BackgroundReply: Sendable {
     private mutating func go(on next: State, _ byte: UInt8) {
         state = next
         held.append(byte)
-        // No answer is that long.
+        // No answer is longer.
         if held.count > 256 { giveBack() }
     }
 
@@ -115,14 +115,14 @@ struct BackgroundReply: Sendable {
 ///     …
 ///     query.finish()
 ///
-/// A process in the background asks nothing, nor one for which something was typed already. What is typed meanwhile goes to
-/// whoever reads next from this process. An answer that comes late is waited for by ``finish()``, which has to come
-/// before a question to the person and before the end: nothing of it is ever shown, or typed into the shell.
+/// A process in the background does not ask, nor if something was already typed. Typing in the meantime goes to the
+/// next reader of this process. ``finish()`` waits for a late answer and must be called before a question to the user
+/// and before the end, so that nothing of the answer is shown or typed into the shell.
 public final class BackgroundQuery: Sendable {
-    /// What came of a question.
+    /// The result of a query.
     public enum Answer: Sendable, Hashable {
         case known(TerminalBackground)
-        /// The terminal does not say it, or not in time.
+        /// The terminal does not report it, or not in time.
         case unknown
         /// It could not be asked now.
         case notAsked
@@ -131,7 +131,7 @@ public final class BackgroundQuery: Sendable {
     private struct State: ~Copyable {
         var isTried = false
         var isAsked = false
-        /// Taken for as long as an answer may come.
+        /// Held while an answer may arrive.
         var device: TerminalDevice?
         var reply = BackgroundReply()
     }
@@ -139,12 +139,12 @@ public final class BackgroundQuery: Sendable {
     private let path: String
     private let state = Mutex(State())
 
-    /// A question to the terminal at `path`, the controlling one unless said.
+    /// A query to the terminal at `path`, by default the controlling one.
     public init(path: String = "/dev/tty") {
         self.path = path
     }
 
-    /// What is known by now; an answer may come while ``finish(limit:)`` waits for it.
+    /// The current knowledge; an answer may arrive while ``finish(limit:)`` waits for it.
     public var answer: Answer { state.withLock { Self.answer($0) } }
 
     private static func answer(_ state: borrowing State) -> Answer {
@@ -152,7 +152,7 @@ public final class BackgroundQuery: Sendable {
         return state.isAsked ? .unknown : .notAsked
     }
 
-    /// Asks, and waits for an answer no longer than `limit`.
+    /// Asks, and waits at most `limit` for an answer.
     public func ask(limit: Duration = .milliseconds(50)) -> Answer {
         state.withLock { state in
             guard !state.isTried else { return Self.answer(state) }
@@ -165,19 +165,19 @@ public final class BackgroundQuery: Sendable {
                 state.device = consume device
                 try Self.read(&state, limit: limit)
             } catch {
-                // Without a terminal there is nobody to ask.
+                // There is no terminal to ask.
                 state.device = nil
             }
             return Self.answer(state)
         }
     }
 
-    /// Waits for an answer that is on its way, and lets the terminal go.
+    /// Waits for a pending answer, and releases the terminal.
     public func finish(limit: Duration = .milliseconds(200)) {
         state.withLock { state in
             guard state.device != nil else { return }
             do throws(TerminalError) { try Self.read(&state, limit: limit) } catch {
-                // It is let go in any case.
+                // It is released in any case.
             }
             Self.close(&state)
         }
@@ -189,7 +189,7 @@ public final class BackgroundQuery: Sendable {
         state.device = nil
     }
 
-    /// Reads until the answers are complete, which lets the terminal go, or the time is over.
+    /// Reads until the answers are complete, which releases the terminal, or the time is over.
     private static func read(_ state: inout State, limit: Duration) throws(TerminalError) {
         let deadline = ContinuousClock.now + limit
         while true {

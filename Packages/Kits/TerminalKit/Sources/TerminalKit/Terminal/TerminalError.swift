@@ -4,27 +4,27 @@ public import Capabilities
 public struct TerminalError: Failure, Hashable {
     /// The kind of failure, stable for programs.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// There is no terminal to ask a person on.
+        /// There is no terminal to ask on.
         case notATerminal = "terminal.not-a-terminal"
-        /// The process is in the background, and the terminal belongs to another.
+        /// The process is in the background, and the terminal belongs to another job.
         case inBackground = "terminal.in-background"
-        /// Somebody else is asking on the terminal.
+        /// Another question is open on the terminal.
         case busy = "terminal.busy"
-        /// The person pressed Ctrl-C, or a signal took the terminal away.
+        /// The user pressed Ctrl-C, or a signal took the terminal away.
         case interrupted = "terminal.interrupted"
         /// The surrounding task was cancelled.
         case cancelled = "terminal.cancelled"
         /// The line is longer than the limit.
         case tooLong = "terminal.line-too-long"
-        /// The system refused an operation; `errno` says which way.
+        /// The system refused an operation; see `errno`.
         case system = "terminal.system"
     }
 
     /// The kind of failure.
     public let kind: Kind
-    /// What happened and what to do next, for a person.
+    /// What happened and what to do next, for the user.
     public let message: String
-    /// The system's error number, where it gave one.
+    /// The system's error number, if there is one.
     public let errno: Int32?
 
     init(_ kind: Kind, _ message: String, errno: Int32? = nil) {

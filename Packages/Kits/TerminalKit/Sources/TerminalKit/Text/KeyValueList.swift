@@ -1,10 +1,10 @@
-/// One record as labels and values below each other, the values aligned.
+/// One record as labels and values below each other, with aligned values.
 ///
 ///     var list = KeyValueList()
 ///     list.append("Name", "web1")
 ///     for line in list.lines(width: 80) { … }
 public struct KeyValueList: Sendable {
-    /// How the labels look.
+    /// The style of the labels.
     public var labelStyle: Style
 
     private var entries: [(label: StyledText, value: StyledText)] = []
@@ -16,12 +16,12 @@ public struct KeyValueList: Sendable {
         self.labelStyle = labelStyle
     }
 
-    /// Adds an entry; the lines of a value that has several are aligned.
+    /// Adds an entry; the lines of a multi-line value are aligned.
     public mutating func append(_ label: String, _ value: StyledText) {
         entries.append((StyledText(label, labelStyle).singleLine, value))
     }
 
-    /// The lines of the list; with a width, long values go on in the next line and nothing is lost.
+    /// The lines of the list. With a width, long values continue in the next line and nothing is lost.
     public func lines(width: Int?) -> [StyledText] {
         let labelWidth = entries.map(\.label.width).max() ?? 0
         let indent = labelWidth + Self.gap

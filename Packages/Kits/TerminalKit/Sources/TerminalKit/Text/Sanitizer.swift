@@ -1,9 +1,9 @@
-/// Makes text from outside harmless to a terminal: what would command it is shown as a visible character instead.
+/// Makes text from outside harmless to a terminal: control characters are shown as visible characters instead.
 ///
-/// C0 controls and DEL become their control pictures (`␛`, `␇`, `␡`); C1 controls, bidirectional overrides and
-/// isolates (U+202A–202E, U+2066–2069) and invalid UTF-8 become `�`. Tab and newline stay, CR LF becomes LF.
+/// C0 controls and DEL become their control pictures (`␛`, `␇`, `␡`); C1 controls, bidirectional overrides and isolates
+/// (U+202A–202E, U+2066–2069) and invalid UTF-8 become `�`. Tab and newline stay, CR LF becomes LF.
 public enum Sanitizer {
-    /// `text` without anything that a terminal would obey; the same string when there was nothing.
+    /// `text` without anything that a terminal would obey; the same string if there was nothing.
     public static func sanitize(_ text: String) -> String {
         var text = text
         text.makeContiguousUTF8()
@@ -36,7 +36,7 @@ public enum Sanitizer {
         return index
     }
 
-    /// The length of the valid and harmless multi-byte sequence at `index`, or nothing.
+    /// The length of the valid and harmless multi-byte sequence at `index`, or nil.
     private static func cleanSequence(in bytes: Span<UInt8>, at index: Int) -> Int {
         var decoder = UTF8Decoder()
         var position = index
@@ -59,7 +59,7 @@ public enum Sanitizer {
     }
 }
 
-/// `Sanitizer` for bytes that arrive in chunks, wherever those cut a character or a line ending.
+/// `Sanitizer` for bytes that arrive in chunks, even if a character or a line ending is split.
 public struct StreamSanitizer: Sendable {
     private var decoder = UTF8Decoder()
     private var heldCarriageReturn = false
@@ -67,7 +67,7 @@ public struct StreamSanitizer: Sendable {
     /// A sanitizer at the beginning of a stream.
     public init() {}
 
-    /// The harmless form of the next chunk; bytes of an unfinished character wait for the chunk that finishes it.
+    /// The harmless form of the next chunk; bytes of an unfinished character wait for the next one.
     public mutating func sanitize(_ chunk: [UInt8]) -> [UInt8] {
         if !decoder.isInside && !heldCarriageReturn && Sanitizer.cleanPrefix(of: chunk.span, from: 0) == chunk.count {
             return chunk
@@ -78,7 +78,7 @@ public struct StreamSanitizer: Sendable {
         return output
     }
 
-    /// What was still waiting when the stream ended.
+    /// The bytes that were still waiting when the stream ended.
     public mutating func finish() -> [UInt8] {
         var output: [UInt8] = []
         finish(into: &output)
@@ -137,16 +137,16 @@ extension StreamSanitizer {
     }
 }
 
-/// Decodes UTF-8 byte by byte, so that a sequence may be cut anywhere between two chunks.
+/// Decodes UTF-8 byte by byte, so that a sequence may be split anywhere between two chunks.
 struct UTF8Decoder: Sendable {
     enum Step: Equatable {
-        /// The byte belongs to a sequence that is not finished.
+        /// The byte belongs to an unfinished sequence.
         case more
         /// The byte completed this scalar.
         case scalar(UInt32)
         /// The byte cannot begin a sequence.
         case invalid
-        /// The unfinished sequence before this byte is invalid; the byte itself has to be received again.
+        /// The unfinished sequence before this byte is invalid; the byte itself must be received again.
         case invalidThenRetry
     }
 
@@ -169,7 +169,8 @@ struct UTF8Decoder: Sendable {
         return missing == 0 ? .scalar(value) : .more
     }
 
-    /// The ranges of the second byte keep out overlong forms, surrogates and values above U+10FFFF (RFC 3629, section 4).
+    /// The ranges of the second byte exclude overlong forms, surrogates and values above U+10FFFF (RFC 3629, section
+    /// 4).
     private mutating func begin(_ byte: UInt8) -> Step {
         switch byte {
         case 0x00...0x7F: return .scalar(UInt32(byte))

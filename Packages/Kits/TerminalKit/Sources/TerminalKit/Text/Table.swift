@@ -6,7 +6,7 @@
 public struct Table: Sendable {
     /// The columns from left to right.
     public let columns: [TableColumn]
-    /// How the titles look.
+    /// The style of the titles.
     public var headerStyle: Style
     /// Whether the titles are shown.
     public var showsHeader: Bool
@@ -38,13 +38,13 @@ public struct Table: Sendable {
         rows.append(row.map(Cell.init))
     }
 
-    /// The lines of the table, at most `width` columns wide; nothing of it is lost.
+    /// The lines of the table, at most `width` columns wide; nothing is lost.
     ///
-    /// Where it is too wide, cells of columns that may wrap take several lines; where that does not do either, columns that
-    /// it does not need are left out, or each row becomes a record, with a line for each title. Without a width, as for
-    /// a file or a pipe, a row is a line.
+    /// If it is too wide, cells of columns that may wrap take several lines. If that is not enough, optional columns
+    /// are left out, or each row becomes a record with a line for each title. Without a width, as for a file or a pipe,
+    /// a row is a line.
     ///
-    /// - Parameter note: says which columns were left out, by their titles; without it none is.
+    /// - Parameter note: receives the titles of the columns that were left out; without it none are.
     public func lines(width: Int?, note: (([String]) -> String)? = nil) -> [StyledText] {
         guard let width else { return grid(width: nil).lines ?? [] }
         guard let note, width >= Self.leastWidth, columns.count > Self.fewestColumns else {
@@ -56,7 +56,7 @@ public struct Table: Sendable {
             if case .ifItFits(let turn) = columns[index].need { others.append((turn, index)) }
         }
         let order = minor + others.sorted { ($0.turn, $0.index) < ($1.turn, $1.index) }.map(\.index)
-        // Where there are many columns, those that stay had better be wide enough to be read.
+        // With many columns, the remaining ones should be wide enough to read.
         let spare = columns.count >= Self.manyColumns ? columns.count - Self.fewestColumns - 1 : 0
         for count in 0...max(minor.count, min(order.count, spare)) {
             let gone = Array(order.prefix(count))
@@ -68,7 +68,7 @@ public struct Table: Sendable {
             let gone = Array(order.prefix(count))
             switch without(gone).grid(width: width) {
             case .fits(let lines): return lines + remark(gone, note, width)
-            // Long texts are read better as records, whatever else there is beside them.
+            // Long texts are easier to read as records, whatever the other columns are.
             case .tooLong: return records(width: width)
             case .tooWide: continue
             }
@@ -76,12 +76,12 @@ public struct Table: Sendable {
         return records(width: width)
     }
 
-    /// In a narrower window records are read better than what is left of a table.
+    /// In a narrower window records are easier to read than the rest of a table.
     private static let leastWidth = 60
-    /// A table that keeps fewer columns than this says too little.
+    /// A table with fewer remaining columns is of little use.
     private static let fewestColumns = 3
     private static let manyColumns = 6
-    /// A column that is narrower breaks most lines.
+    /// A narrower column breaks most lines.
     private static let comfort = 20
 
     private func without(_ gone: [Int]) -> Table {
@@ -107,7 +107,7 @@ public struct Table: Sendable {
         }
     }
 
-    /// The rows below each other, with columns that are at least so wide where they need it.
+    /// The rows below each other, with columns at least this wide if they need it.
     private func grid(width: Int?, comfort: Int = 0) -> Grid {
         let titles = columns.map { Cell(StyledText($0.title, headerStyle)) }
         let all = (showsHeader ? [titles] : []) + rows
@@ -126,7 +126,7 @@ public struct Table: Sendable {
         return .fits(parts.flatMap { lines(of: $0, widths: narrow) })
     }
 
-    /// Cells that take more lines than this are read better as records.
+    /// Cells with more lines are easier to read as records.
     private static let mostLines = 6
 
     private func lines(of row: [[StyledText]], widths: [Int]) -> [StyledText] {
@@ -141,7 +141,7 @@ public struct Table: Sendable {
         for (index, text) in row.enumerated() {
             let padding = max(0, widths[index] - text.width)
             let isLeading = columns[index].alignment == .leading
-            // Spaces are owed until text follows them, so that no line ends in spaces.
+            // Spaces are written only before more text, so that no line ends in spaces.
             if !text.isEmpty {
                 line.append(String(repeating: " ", count: owed + (isLeading ? 0 : padding)))
                 line.append(text)
@@ -154,7 +154,7 @@ public struct Table: Sendable {
         return line
     }
 
-    /// The widths that fit, the widest of the columns that may wrap giving way first; nothing when even narrow ones do not.
+    /// Widths that fit, reducing the widest wrapping columns first; nil if even narrow ones do not fit.
     private func fitted(_ widths: [Int], to width: Int) -> [Int]? {
         let room = width - Self.gap * (columns.count - 1)
         func narrowed(_ limit: Int) -> [Int] {
@@ -175,7 +175,7 @@ public struct Table: Sendable {
         return result
     }
 
-    /// Each row as titles and values below each other; values that are empty are left out.
+    /// Each row as titles and values below each other; empty values are left out.
     private func records(width: Int) -> [StyledText] {
         var lines: [StyledText] = []
         for row in rows {
@@ -190,15 +190,15 @@ public struct Table: Sendable {
 
 /// One column of a ``Table``.
 public struct TableColumn: Sendable, Hashable {
-    /// What stands above the column.
+    /// The title of the column.
     public var title: String
-    /// The side its cells are put on; numbers read best trailing.
+    /// The alignment of its cells; numbers read best trailing.
     public var alignment: TextAlignment
-    /// Whether its cells may take several lines when the table is too wide; not for what people copy, such as ids.
+    /// Whether its cells may wrap when the table is too wide; not for values to copy, such as ids.
     public var mayWrap: Bool
-    /// What a column that may wrap keeps at least; narrower ones break every word.
+    /// The minimum width of a wrapping column; narrower ones break every word.
     public var minimumWidth: Int
-    /// Whether the table may do without it.
+    /// Whether the table can do without it.
     public var need: Need
 
     /// How much a table needs a column.
@@ -207,7 +207,7 @@ public struct TableColumn: Sendable, Hashable {
         case always
         /// Left out before the table becomes records, the lowest number first.
         case ifItFits(Int)
-        /// Left out before others become narrow, those on the left first.
+        /// Left out before others become narrow, from the left.
         case ifThereIsRoom
     }
 

@@ -1,9 +1,9 @@
 import CUTF8Proc
 
-/// How many terminal columns text takes, counted by grapheme and not by scalar.
+/// The number of terminal columns of text, counted by grapheme and not by scalar.
 ///
-/// A grapheme is as wide as its widest scalar; an emoji presentation selector or a pair of regional indicators
-/// makes it two columns. Control characters count nothing, a tab counts the eight columns it can take at most.
+/// A grapheme is as wide as its widest scalar; an emoji presentation selector or a pair of regional indicators makes it
+/// two columns. Control characters count zero, and a tab counts its maximum of eight columns.
 public enum TextWidth {
     /// The columns that `text` takes.
     public static func of(_ text: String) -> Int { isSimple(text.utf8.span) ? text.utf8.count : sum(text) }
@@ -28,13 +28,13 @@ public enum TextWidth {
             }
             widest = max(widest, Int(utf8proc_charwidth(Int32(bitPattern: scalar.value))))
         }
-        // A selector without anything to select draws nothing.
+        // A selector without a base character draws nothing.
         return (wantsEmoji && widest > 0) || regionalIndicators == 2 ? 2 : widest
     }
 
     static let tabWidth = 8
 
-    /// Most text is printable ASCII, where the columns are the bytes.
+    /// Most text is printable ASCII, with one column for each byte.
     private static func isSimple(_ bytes: Span<UInt8>) -> Bool {
         for index in bytes.indices where bytes[index] < 0x20 || bytes[index] >= 0x7F { return false }
         return true
@@ -48,7 +48,7 @@ public enum TextWidth {
 }
 
 extension TextWidth {
-    /// The longest beginning of `text` that takes at most `width` columns, whole graphemes only.
+    /// The longest beginning of `text` that takes at most `width` columns, in whole graphemes.
     public static func prefix(of text: String, width: Int) -> String {
         var used = 0
         var end = text.startIndex
@@ -60,14 +60,14 @@ extension TextWidth {
         return String(text[..<end])
     }
 
-    /// `text` itself when it fits `width` columns, else as much of it as fits before an `ellipsis`.
+    /// `text` itself if it fits `width` columns, otherwise as much of it as fits before an `ellipsis`.
     public static func truncate(_ text: String, to width: Int, ellipsis: String = "…") -> String {
         guard of(text) > width else { return text }
         let room = width - of(ellipsis)
         return room < 0 ? prefix(of: text, width: width) : prefix(of: text, width: room) + ellipsis
     }
 
-    /// `text` with spaces added up to `width` columns; longer text stays as it is.
+    /// `text` padded with spaces to `width` columns; longer text is not changed.
     public static func pad(_ text: String, to width: Int, alignment: TextAlignment = .leading) -> String {
         let padding = String(repeating: " ", count: max(0, width - of(text)))
         return alignment == .leading ? text + padding : padding + text
@@ -75,22 +75,23 @@ extension TextWidth {
 }
 
 extension TextWidth {
-    /// The version of the library whose tables decide the widths, as it is loaded.
+    /// The version of the loaded library whose tables determine the widths.
     public static var libraryVersion: String { unsafe String(cString: utf8proc_version()) }
 }
 
 extension TextWidth {
     /// Cuts `text` into lines of at most `width` columns (at least two, so that a wide character has room).
     ///
-    /// Lines end at newlines, between words, beside wide characters, and inside a word only when it is longer than a
-    /// line: behind a mark (`:`, `/`, `-`) where more than half of the line is full there. The spaces at a break belong to no line; nothing else is lost or added.
+    /// Lines end at newlines, between words, beside wide characters, and inside a word only if it is longer than a
+    /// line: after a mark (`:`, `/`, `-`) if more than half of the line is full there. The spaces at a break belong to
+    /// no line; nothing else is lost or added.
     public static func wrap(_ text: String, to width: Int) -> [Substring] {
         var wrapper = LineWrapper(text: text, width: max(2, width))
         return wrapper.wrap()
     }
 }
 
-/// One greedy pass over the graphemes of a text that remembers the last place where a line may end.
+/// One greedy pass over the graphemes of a text that remembers the last possible line end.
 struct LineWrapper {
     let text: String
     let width: Int
@@ -99,7 +100,7 @@ struct LineWrapper {
     private var lineStart: String.Index
     private var used = 0
     private var lastBreak: Break?
-    /// Behind a mark such as `:` or `/`, where a word that is longer than a line is cut rather than between any letters.
+    /// After a mark such as `:` or `/`, where a long word is cut rather than between any letters.
     private var lastMark: Break?
 
     private struct Break {
@@ -146,12 +147,12 @@ struct LineWrapper {
 
     private mutating func add(at index: String.Index, columns: Int) {
         if used + columns > width, let place = lastBreak {
-            // An indentation that leaves no room for its word goes without an empty line of its own.
+            // An indentation that leaves no room for its word gets no empty line.
             if place.end > lineStart { lines.append(text[lineStart..<place.end]) }
             startLine(at: place.next, used: used - place.usedUpToNext)
         }
         if used + columns > width {
-            // A mark that would leave half of the line empty is no better place than any other.
+            // A mark that would leave half of the line empty is no better than any other place.
             if let mark = lastMark, mark.usedUpToNext * 2 > width {
                 lines.append(text[lineStart..<mark.end])
                 startLine(at: mark.next, used: used - mark.usedUpToNext)
@@ -196,7 +197,7 @@ struct LineWrapper {
     }
 }
 
-/// Which side of a wider field text is put on.
+/// The alignment of text in a wider field.
 public enum TextAlignment: Sendable, Hashable {
     /// Against the left edge, padded on the right.
     case leading

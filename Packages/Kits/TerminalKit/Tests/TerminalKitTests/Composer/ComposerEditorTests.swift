@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ComposerEditorTests {
     @Test(
-        "keys edit as in a shell",
+        "Keys edit as in a shell",
         arguments: [
             ("abc", "abc|"), ("abc\u{1B}[D\u{1B}[Dx", "ax|bc"), ("abc\u{7F}", "ab|"), ("abc\u{01}\u{04}", "|bc"),
             ("abc\u{01}x", "x|abc"),
@@ -19,7 +19,7 @@ import Testing
         #expect(typed(keys).editor.marked == expected)
     }
 
-    @Test("every key of a cluster may arrive alone, and it becomes one character with what stands beside it")
+    @Test("Scalars of a cluster may arrive alone and become one character with their neighbours")
     func clusters() {
         #expect(typed("👍\u{1F3FD}").editor.edited.characters.count == 1)
         #expect(typed("e👍\u{01}\u{1B}[C\u{301}").editor.marked == "e\u{301}|👍")
@@ -28,7 +28,7 @@ import Testing
 
     private static let long = (1...2_000).map { "line \($0)" }.joined(separator: "\n")
 
-    @Test("a long paste is one character to edit, and its text is what is given")
+    @Test("A long paste is one character to edit, and its text is returned")
     func longPaste() {
         var editor = typed("see: ").editor
         _ = editor.receive(.paste(Self.long))
@@ -42,7 +42,7 @@ import Testing
         #expect(editor.edited.byteCount == 6)
     }
 
-    @Test("two long pastes stay apart, and what was deleted of them comes back")
+    @Test("Two long pastes stay separate, and deleted ones can be restored")
     func twoLongPastes() {
         var editor = ComposerEditor()
         let other = Self.long.replacing("line", with: "row")
@@ -58,7 +58,7 @@ import Testing
         #expect(editor.text.hasSuffix("short\nwith \u{FFFD} in it"))
     }
 
-    @Test("a text of the history that is very long is folded too, a shorter one can be edited")
+    @Test("A very long text of the history is folded too, and a shorter one can be edited")
     func longHistory() {
         let short = (1...30).map(String.init).joined(separator: "\n")
         var editor = ComposerEditor(history: [short, Self.long])
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(
-        "Return submits, but not after a backslash, and other keys begin a line",
+        "Return submits, but not after a backslash, and other keys start a new line",
         arguments: [
             ("a\r", ComposerEditor.Step.submitted, "a"), ("a\\\r", .unfinished, "a\n"),
             ("a\\\\\r", .submitted, "a\\\\"),
@@ -90,13 +90,13 @@ import Testing
         #expect(result.editor.text == text)
     }
 
-    @Test("Ctrl-D ends only when there is no text; Ctrl-C clears it, and ends the second time")
+    @Test("Ctrl-D ends only an empty text; Ctrl-C clears the text, and ends when pressed again")
     func ends() {
         #expect(typed("\u{04}").step == .ended)
         #expect(typed("a\u{04}").step == .unfinished)
         let cleared = typed("a\nb\u{03}")
         #expect(cleared.step == .unfinished && cleared.editor.text.isEmpty)
-        #expect(cleared.editor.hint == .message("Ctrl-C once more ends"))
+        #expect(cleared.editor.hint == .message("press Ctrl-C again to quit"))
         #expect(typed("a\nb\u{03}\u{19}").editor.text == "a\nb")
         #expect(typed("a\u{03}\u{03}").step == .interrupted)
         #expect(typed("\u{03}\u{03}").step == .interrupted)
@@ -104,7 +104,7 @@ import Testing
         #expect(typed("a\u{0C}").step == .cleared)
     }
 
-    @Test("Up and Down move within the text first, into the same column, and keep what was being written")
+    @Test("Up and Down move within the text first, in the same column, and keep the current text")
     func vertical() {
         #expect(typed("漢字ab\ncde\nx\u{1B}[A\u{05}\u{1B}[A").editor.marked == "漢|字ab\ncde\nx")
         #expect(typed("abcd\nef\u{1B}[D\u{1B}[A").editor.marked == "a|bcd\nef")
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(
-        "Ctrl-R finds the newest text with the words, older ones when pressed again, and gives back what was there",
+        "Ctrl-R finds the newest text with the words, then older ones, and restores the earlier text",
         arguments: [
             ("\u{12}FIX", "fix again", true), ("\u{12}fix\u{12}", "Fix the test", true),
             ("\u{12}fix\u{12}\u{12}", "Fix the test", true), ("draft\u{12}zzz", "draft", true),
@@ -134,7 +134,7 @@ import Testing
         #expect((editor.search != nil) == isSearching)
     }
 
-    @Test("Return submits what was found, and a search that finds nothing says so")
+    @Test("Return submits the match, and a search without a match says so")
     func searchEnds() {
         let found = typed("\u{12}oth\r", history: ["other", "last"])
         #expect(found.step == .submitted && found.editor.text == "other")
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test(
-        "Tab completes what belongs behind a command, once the command is there",
+        "Tab completes the argument of a command once the command is complete",
         arguments: [
             ("/at\t", "/attach |", ComposerEditor.Hint.none), ("/attach R\t", "/attach README.md |", .none),
             ("/attach \t", "/attach |", .words(["/attach README.md", "/attach notes of may.txt"])),

@@ -10,7 +10,7 @@ import Testing
         )
     }
 
-    @Test("lines stand below each other, and long ones go on in the next row, before the last column")
+    @Test("Lines are shown below each other, and long ones continue in the next row, before the last column")
     func rows() {
         let short = frame("one\ntwo", 20)
         #expect(short.rows.map(\.plainText) == ["> one", "  two"])
@@ -22,7 +22,7 @@ import Testing
         #expect(full.rows.count == 1 && full.cursor == .init(row: 0, column: 19))
     }
 
-    @Test("wide characters are never cut, and tabs have room")
+    @Test("Wide characters are never cut, and tabs have room")
     func wide() {
         let wide = frame("漢字漢字漢字漢字漢字", 20)
         #expect(wide.rows.map(\.plainText) == ["> 漢字漢字漢字漢字", "  漢字"])
@@ -31,7 +31,7 @@ import Testing
         #expect(frame("👨‍👩‍👧‍👦🇩🇪", 20).cursor.column == 6)
     }
 
-    @Test("a long paste is shown as a few words, at any width", arguments: 8...60)
+    @Test("A long paste is shown as a few words, at any width", arguments: 8...60)
     func folded(columns: Int) {
         var editor = typed("see ").editor
         _ = editor.receive(.paste(String(repeating: "x\n", count: 2_000)))
@@ -44,7 +44,7 @@ import Testing
         #expect(rest.rows.count <= 3)
     }
 
-    @Test("a text taller than the screen shows what is around the cursor")
+    @Test("A text taller than the screen shows the part around the cursor")
     func window() {
         let lines = (0..<30).map { "line \($0)" }.joined(separator: "\n")
         let end = frame(lines, 20, 5)
@@ -55,17 +55,17 @@ import Testing
         #expect(above.rows.count == 5)
     }
 
-    @Test("hints stand below and give way on a small screen")
+    @Test("Hints are shown below, and give way on a small screen")
     func hints() {
         let words = (0..<40).map { "/word\($0)" }
         let shown = frame("/word\t", 20, 10, completions: words)
         #expect(shown.rows.count == 4 && shown.rows[3].plainText.hasSuffix("…"))
         #expect(shown.cursor.row == 0)
         #expect(frame("/word\t", 20, 3, completions: words).rows.count == 1)
-        #expect(frame("a\u{03}", 40).rows.map(\.plainText) == ["> ", "Ctrl-C once more ends"])
+        #expect(frame("a\u{03}", 40).rows.map(\.plainText) == ["> ", "press Ctrl-C again to quit"])
     }
 
-    @Test("no row reaches the last column, at any width", arguments: 8...40)
+    @Test("No row reaches the last column, at any width", arguments: 8...40)
     func widths(columns: Int) {
         var random = SeededGenerator(seed: UInt64(columns))
         for _ in 0..<20 {

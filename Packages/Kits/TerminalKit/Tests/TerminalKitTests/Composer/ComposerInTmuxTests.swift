@@ -3,9 +3,9 @@ import Testing
 @testable import TerminalKit
 
 extension OneTerminal {
-    /// In a terminal that others wrote.
+    /// In a real terminal emulator.
     @Suite(.enabled(if: TmuxPane.isInstalled, "needs tmux"), .timeLimit(.minutes(5))) struct ComposerInTmuxTests {
-        @Test("a text of several lines is edited and drawn at 20 columns")
+        @Test("A text of several lines is edited and drawn at 20 columns")
         func narrow() async throws {
             let pane = try TmuxPane(columns: 20, rows: 8)
             async let answer = Composer(path: pane.path, level: .ansi256).read(
@@ -23,7 +23,7 @@ extension OneTerminal {
             #expect(try pane.lines() == ["you › a sente", "  x漢字👍"])
         }
 
-        @Test("a paste keeps its lines, commands nothing and does not submit")
+        @Test("A paste keeps its lines, cannot control the editor, and does not submit")
         func paste() async throws {
             let pane = try TmuxPane()
             async let answer = Composer(path: pane.path).read(prompt: "> ")
@@ -36,7 +36,7 @@ extension OneTerminal {
             #expect(try await answer == "one\n␛[2Jtwo\nend")
         }
 
-        @Test("history, search and completion show and take back what they show")
+        @Test("History, search and completion show their texts and remove them again")
         func menus() async throws {
             let pane = try TmuxPane()
             async let answer = Composer(path: pane.path, level: .ansi16).read(
@@ -53,13 +53,13 @@ extension OneTerminal {
             try pane.press("e Tab")
             _ = try await pane.lines(until: ["> /help"])
             try pane.press("C-c")
-            _ = try await pane.lines(until: [">", "Ctrl-C once more ends"])
+            _ = try await pane.lines(until: [">", "press Ctrl-C again to quit"])
             try pane.press("x Enter")
             #expect(try await answer == "x")
             #expect(try pane.lines() == ["> x"])
         }
 
-        @Test("a window that becomes narrow and wide again leaves no traces")
+        @Test("A window that becomes narrow and wide again leaves no traces")
         func resized() async throws {
             let pane = try TmuxPane(columns: 50, rows: 10)
             pane.terminal.write("before\r\n")
@@ -68,7 +68,7 @@ extension OneTerminal {
             try pane.press("-l 'abcdefghijklmnopqrstuvwxyz0123456789'")
             _ = try await pane.lines(until: ["before", "> abcdefghijklmnopqrstuvwxyz0123456789"])
             try await pane.resize(columns: 20, rows: 10)
-            // The terminal is not that of this process, so the signal of its change goes to another.
+            // The terminal does not control this process, so the signal of its change goes to another one.
             try pane.press("!")
             _ = try await pane.lines(until: ["before", "> abcdefghijklmnopq", "  rstuvwxyz01234567", "  89!"])
             try await pane.resize(columns: 50, rows: 10)

@@ -9,7 +9,7 @@ extension OneTerminal {
         private static let marks = "\u{1B}[?2004h"
         private static let noMarks = "\u{1B}[?2004l"
 
-        @Test("a text is composed, shown and given, and the terminal is put back")
+        @Test("A text is composed, shown and returned, and the terminal is restored")
         func normal() async throws {
             let pty = try PseudoTerminal()
             let before = pty.flags
@@ -27,7 +27,7 @@ extension OneTerminal {
             #expect(screen.row == 3 && screen.column == 0)
         }
 
-        @Test("what was typed before, with the terminal's own Return, counts; what follows is left for the next")
+        @Test("Text typed earlier with the terminal's own Return counts, and the rest is left for the next")
         func typedAhead() async throws {
             let pty = try PseudoTerminal()
             pty.type("first\rsecond\r\u{04}")
@@ -36,7 +36,7 @@ extension OneTerminal {
             #expect(try await Composer(path: pty.path).read(prompt: "> ") == nil)
         }
 
-        @Test("Ctrl-D ends, a second Ctrl-C interrupts, and both put the terminal back")
+        @Test("Ctrl-D ends, a second Ctrl-C interrupts, and both restore the terminal")
         func ends() async throws {
             let pty = try PseudoTerminal()
             let before = pty.flags
@@ -44,7 +44,7 @@ extension OneTerminal {
             _ = try await pty.output(upTo: "> ")
             pty.type("x\u{7F}\u{04}")
             #expect(try await answer == nil)
-            // Another prompt: the end of the first one draws its own once more.
+            // Another prompt, because the end of the first one draws its own again.
             let question = Task { [path = pty.path] in try await Composer(path: path).read(prompt: "again: ") }
             _ = try await pty.output(upTo: "again: ")
             pty.type("half\u{03}\u{03}")
@@ -52,7 +52,7 @@ extension OneTerminal {
             #expect(pty.flags == before)
         }
 
-        @Test("cancelling the task withdraws it, leaves the text, and puts the terminal back")
+        @Test("Cancelling the task ends the composer, leaves the text, and restores the terminal")
         func cancelled() async throws {
             let pty = try PseudoTerminal()
             let before = pty.flags
@@ -66,7 +66,7 @@ extension OneTerminal {
             #expect(try await pty.output().contains(Self.noMarks))
         }
 
-        @Test("a closed terminal ends the input")
+        @Test("A closed terminal ends the input")
         func closed() async throws {
             let pty = try PseudoTerminal()
             async let answer = Composer(path: pty.path).read(prompt: "> ")
@@ -75,7 +75,7 @@ extension OneTerminal {
             #expect(try await answer == nil)
         }
 
-        @Test("Escape alone is a key after a moment, and the key behind it is its own")
+        @Test("Escape alone is a key after a moment, and the following key is separate")
         func escape() async throws {
             let pty = try PseudoTerminal()
             async let answer = Composer(path: pty.path).read(prompt: "> ", history: ["from before"])
@@ -83,13 +83,13 @@ extension OneTerminal {
             pty.type("\u{12}bef")
             _ = try await pty.output(upTo: "before")
             pty.type("\u{1B}")
-            // The search is over when its prompt has given way.
+            // The search is over when its prompt is gone.
             _ = try await pty.output(upTo: "> from before")
             pty.type("\r")
             #expect(try await answer == "from before")
         }
 
-        @Test("a window that changes its size is drawn anew")
+        @Test("A resized window is drawn again")
         func resized() async throws {
             let pty = try PseudoTerminal(columns: 80)
             async let answer = Composer(path: pty.path).read(prompt: "> ")
@@ -103,7 +103,7 @@ extension OneTerminal {
             #expect(try await answer == "0123456789abcdefghijklm")
         }
 
-        @Test("a dumb terminal edits itself, and nothing but text is written to it")
+        @Test("A dumb terminal edits by itself, and only text is written to it")
         func dumb() async throws {
             let pty = try PseudoTerminal()
             let before = pty.flags
@@ -121,7 +121,7 @@ extension OneTerminal {
             #expect(try await end == nil)
         }
 
-        @Test("a process that is terminated meanwhile puts the terminal back, marks of pastes too")
+        @Test("A process terminated while composing restores the terminal and its paste mode")
         func terminated() async throws {
             let pty = try PseudoTerminal()
             let before = pty.flags

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct KeyDecoderTests {
     @Test(
-        "bytes are keys",
+        "Bytes are decoded to keys",
         arguments: [
             ("\r", [.submit]), ("\n", [.newLine]), ("\u{1B}\r", [.newLine]), ("\u{1B}[13;2u", [.newLine]),
             ("\u{1B}[27;5;13~", [.newLine]), ("\u{1B}[A", [.up]), ("\u{1B}OB", [.down]),
@@ -21,7 +21,7 @@ import Testing
         #expect(keys(typed) == expected)
     }
 
-    @Test("Escape alone is a key once nothing follows, and a key that follows late is its own")
+    @Test("Escape alone is a key if nothing follows, and a late key is separate")
     func escape() {
         var decoder = KeyDecoder()
         #expect(decoder.receive(0x1B).isEmpty && decoder.patience == 500)
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(
-        "a paste is one key, with line feeds, and commands nothing",
+        "A paste is one key with line feeds, and cannot control the editor",
         arguments: [
             ("one\rtwo\r\nthree\nfour", "one\ntwo\nthree\nfour"), ("\u{1B}[2Jgone\u{1B}]0;t\u{07}", "␛[2Jgone␛]0;t␇"),
             ("\u{03}\u{04}\u{7F}\u{9B}", "␃␄␡\u{FFFD}"), ("tab\tstays", "tab\tstays"), ("", ""),
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "a sequence that is cut ends after a while, and the key behind it is its own",
+        "An incomplete sequence ends after a while, and the following key is separate",
         arguments: ["[", "O", "]", "[1;"])
     func cutSequence(rest: String) {
         var decoder = KeyDecoder()
@@ -52,7 +52,7 @@ import Testing
         #expect(decoder.receive(UInt8(ascii: "b")) == [.text("b")])
     }
 
-    @Test("a paste whose end does not come ends after a while, and its text is kept")
+    @Test("A paste without an end is ended after a while, and its text is kept")
     func cutPaste() {
         var decoder = KeyDecoder()
         for byte in "\u{1B}[200~half a\rpaste".utf8 { #expect(decoder.receive(byte).isEmpty) }
@@ -62,15 +62,15 @@ import Testing
         var editor = ComposerEditor()
         #expect(editor.receive(.cutPaste("half a\npaste")) == .unfinished)
         #expect(editor.text == "half a\npaste")
-        #expect(editor.hint == .message("the end of the paste did not come; this much did"))
+        #expect(editor.hint == .message("the paste was cut off; this much arrived"))
     }
 
-    @Test("Ctrl-C twice ends a paste whose end does not come")
+    @Test("Ctrl-C twice ends a paste without an end")
     func interruptedPaste() {
         #expect(keys("\u{1B}[200~half\u{03}a\u{03}\u{03}x") == [.cutPaste("half␃a"), .interrupt, .text("x")])
     }
 
-    @Test("a paste that is far too long is refused and not kept")
+    @Test("A paste that is too long is refused and not kept")
     func longPaste() throws {
         var decoder = KeyDecoder()
         for byte in "\u{1B}[200~".utf8 { #expect(decoder.receive(byte).isEmpty) }
@@ -81,10 +81,10 @@ import Testing
         var editor = typed("kept").editor
         #expect(editor.receive(.paste(text)) == .unfinished)
         #expect(editor.text == "kept")
-        #expect(editor.hint == .message("at most 256 KB fit; give more by a file"))
+        #expect(editor.hint == .message("the limit is 256 KB; pass longer text as a file"))
     }
 
-    @Test("no bytes break the decoder or the editor, and the text stays harmless")
+    @Test("No bytes break the decoder or the editor, and the text stays harmless")
     func random() {
         for seed in UInt64(1)...40 {
             var random = SeededGenerator(seed: seed)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct LineEditorTests {
     @Test(
-        "keys change the line as a terminal does",
+        "Keys change the line as a terminal does",
         arguments: [
             ("abc", "abc"), ("abc\u{7F}", "ab"), ("abc\u{08}\u{08}", "a"), ("\u{7F}a", "a"), ("abc\u{15}d", "d"),
             ("é\u{7F}", ""),
@@ -18,7 +18,7 @@ import Testing
         #expect(String(decoding: editor.bytes, as: UTF8.self) == expected)
     }
 
-    @Test("backspace in a secret takes a whole character")
+    @Test("Backspace in a secret removes a whole character")
     func secretBackspace() {
         var editor = LineEditor(isSecret: true)
         for byte in "aé\u{7F}漢\u{7F}b".utf8 { _ = editor.receive(byte) }
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "keys end the line",
+        "Keys end the line",
         arguments: [
             ("a\n", LineEditor.Step.finished), ("a\r", .finished), ("a\u{03}", .interrupted), ("\u{04}", .end),
             ("\u{1B}\u{03}", .interrupted),
@@ -38,14 +38,14 @@ import Testing
         #expect(editor.receive(try #require(typed.utf8.last)) == step)
     }
 
-    @Test("a line has a limit")
+    @Test("A line has a limit")
     func limit() {
         var editor = LineEditor(isSecret: true)
         for _ in 0..<LineEditor.limit { #expect(editor.receive(0x61) == .unfinished) }
         #expect(editor.receive(0x61) == .tooLong)
     }
 
-    @Test("the end of a long line is shown, and nothing in it commands the terminal", arguments: 1...30)
+    @Test("The end of a long line is shown, and nothing in it controls the terminal", arguments: 1...30)
     func tail(width: Int) {
         var editor = LineEditor(isSecret: false)
         for byte in "start 漢字漢字 \u{9B} 👨‍👩‍👧‍👦 end".utf8 { _ = editor.receive(byte) }

@@ -5,7 +5,7 @@ import Testing
 
 extension OneTerminal {
     @Suite(.timeLimit(.minutes(5))) struct TerminalInputTests {
-        @Test("a line is shown while it is typed, and edited")
+        @Test("A line is shown while it is typed, and edited")
         func line() async throws {
             let pty = try PseudoTerminal()
             let before = pty.flags
@@ -19,7 +19,7 @@ extension OneTerminal {
             #expect(pty.flags == before)
         }
 
-        @Test("a secret is not shown, and the terminal is put back")
+        @Test("A secret is not shown, and the terminal is restored")
         func secret() async throws {
             let pty = try PseudoTerminal()
             let before = pty.flags
@@ -31,7 +31,7 @@ extension OneTerminal {
             #expect(pty.flags == before)
         }
 
-        @Test("a prompt that is longer than a row is shown whole, with room for the answer behind its end")
+        @Test("A prompt longer than a row is shown whole, with room for the answer after it")
         func longPrompt() async throws {
             let words = "Ollama seems to answer on port 11434 of this machine. Send it what you ask? [y/N] "
             let question = Question(prompt: StyledText(words), isSecret: false, level: .none, theme: .dark)
@@ -48,7 +48,7 @@ extension OneTerminal {
         }
 
         // sandbox case 86
-        @Test("what was typed before a question is no answer to it, and is kept for who reads next")
+        @Test("Text typed before a question is not its answer, and is kept for the next reader")
         func typedBefore() async throws {
             let pty = try PseudoTerminal()
             let silence = TypingSilence(path: pty.path)
@@ -74,7 +74,7 @@ extension OneTerminal {
             #expect(try await answer == nil)
         }
 
-        @Test("Ctrl-C interrupts, and the terminal is put back")
+        @Test("Ctrl-C interrupts, and the terminal is restored")
         func interrupted() async throws {
             let pty = try PseudoTerminal()
             let before = pty.flags
@@ -85,7 +85,7 @@ extension OneTerminal {
             #expect(pty.flags == before)
         }
 
-        @Test("cancelling the task withdraws the question and puts the terminal back")
+        @Test("Cancelling the task cancels the question and restores the terminal")
         func cancelled() async throws {
             let pty = try PseudoTerminal()
             let before = pty.flags
@@ -96,7 +96,7 @@ extension OneTerminal {
             #expect(pty.flags == before)
         }
 
-        @Test("a restore from elsewhere ends the question, since the echo is on again")
+        @Test("A restore from elsewhere ends the question, because the echo is on again")
         func restored() async throws {
             let pty = try PseudoTerminal()
             let before = pty.flags
@@ -108,7 +108,7 @@ extension OneTerminal {
             TerminalInput.restore()
         }
 
-        @Test("only one question is open at a time, and the first is not disturbed")
+        @Test("Only one question is open at a time, and the first is not disturbed")
         func busy() async throws {
             let pty = try PseudoTerminal()
             async let first = TerminalInput(path: pty.path).readLine(prompt: "> ")
@@ -120,7 +120,7 @@ extension OneTerminal {
             #expect(try await first == "still")
         }
 
-        @Test("a closed terminal ends the read")
+        @Test("A closed terminal ends the read")
         func closed() async throws {
             var pty: PseudoTerminal? = try PseudoTerminal()
             let path = try #require(pty?.path)
@@ -130,7 +130,7 @@ extension OneTerminal {
             #expect(try await answer == nil)
         }
 
-        @Test("what is no terminal is refused with a way out", arguments: ["/dev/null", "/nonexistent"])
+        @Test("A file that is not a terminal is refused with an alternative", arguments: ["/dev/null", "/nonexistent"])
         func noTerminal(path: String) async {
             await #expect { _ = try await TerminalInput(path: path).readSecret(prompt: "> ") } throws: {
                 ($0 as? TerminalError)?.kind == .notATerminal

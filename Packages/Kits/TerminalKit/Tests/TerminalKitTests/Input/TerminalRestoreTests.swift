@@ -3,10 +3,10 @@ import Testing
 
 @testable import TerminalKit
 
-/// Each question is asked by a process of its own that ends in the middle of it; serialized, because waiting for such
-/// a process blocks a thread of the shared pool.
+/// Each question is asked by a separate process that ends in the middle of it; serialized, because waiting for such a
+/// process blocks a thread of the shared pool.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct TerminalRestoreTests {
-    /// Makes the terminal at `path` the controlling one of this process, so that `/dev/tty` is it.
+    /// Makes the terminal at `path` the controlling one of this process, so that `/dev/tty` opens it.
     static func adopt(_ path: String) throws {
         guard setsid() > 0, unsafe open(path, O_RDWR) >= 0 else {
             throw PseudoTerminal.Failure(message: "no controlling terminal: \(errno)")
@@ -17,14 +17,14 @@ import Testing
         try await TerminalInput().readSecret(prompt: StyledText("process \(getpid()) asks: "))
     }
 
-    /// Waits for the signal that ends this process, whatever became of the body: it may learn that the terminal was put
-    /// back before the signal has ended the process, and its error would end the process in another way.
+    /// Waits for the signal that ends this process, whatever the body did: the body may learn that the terminal was
+    /// restored before the signal has ended the process, and its error would end the process differently.
     static func untilKilled(_ body: () async throws -> Void) async {
         do { try await body() } catch {}
         while true { pause() }
     }
 
-    /// The process that the prompt names.
+    /// The process in the prompt.
     static func asker(_ prompt: String) throws -> pid_t {
         guard let pid = prompt.split(separator: " ").compactMap({ pid_t($0) }).first else {
             throw PseudoTerminal.Failure(message: "no process in \(prompt.debugDescription)")
@@ -32,7 +32,7 @@ import Testing
         return pid
     }
 
-    @Test("a secret from the controlling terminal is not shown, and the terminal is put back")
+    @Test("A secret from the controlling terminal is not shown, and the terminal is restored")
     func normalEnd() async throws {
         let pty = try PseudoTerminal()
         let before = pty.flags
@@ -50,16 +50,16 @@ import Testing
         #expect(pty.flags == before)
     }
 
-    @Test("a process that is terminated puts the terminal back")
+    @Test("A terminated process restores the terminal")
     func terminated() async throws { try await die(by: SIGTERM) }
 
-    @Test("a process that is hung up puts the terminal back")
+    @Test("A hung-up process restores the terminal")
     func hungUp() async throws { try await die(by: SIGHUP) }
 
-    @Test("a process that is interrupted from elsewhere puts the terminal back")
+    @Test("A process interrupted from elsewhere restores the terminal")
     func interrupted() async throws { try await die(by: SIGINT) }
 
-    @Test("a process that is told to quit puts the terminal back")
+    @Test("A process told to quit restores the terminal")
     func quit() async throws { try await die(by: SIGQUIT) }
 
     private func die(by signal: Int32) async throws {
@@ -80,7 +80,7 @@ import Testing
         #expect(pty.flags == before)
     }
 
-    @Test("a process that traps in Swift puts the terminal back")
+    @Test("A process that traps in Swift restores the terminal")
     func trapped() async throws {
         #if arch(arm64)
             let signal = SIGTRAP
@@ -111,10 +111,10 @@ import Testing
         #expect(pty.flags == before)
     }
 
-    /// Fills the stack of the calling thread, in a way that no optimiser makes a loop of.
+    /// Fills the stack of the calling thread, in a form that no optimiser turns into a loop.
     private static func overflow(_ depth: Int) -> [Int] { depth == .max ? [] : overflow(depth + 1) + [depth] }
 
-    @Test("a process whose stack is full puts the terminal back")
+    @Test("A process with a full stack restores the terminal")
     func stackOverflow() async throws {
         let pty = try PseudoTerminal()
         let before = pty.flags
@@ -128,12 +128,12 @@ import Testing
         #expect(pty.flags == before)
     }
 
-    @Test("a process in the background leaves the terminal to the job that has it")
+    @Test("A process in the background leaves the terminal to its job")
     func background() async throws {
         let pty = try PseudoTerminal()
         await #expect(processExitsWith: .success) { [path = pty.path as String] in
             try Self.adopt(path)
-            // The tests' own runner must not be stopped for what a shell does.
+            // The tests' own runner must not be stopped by what a shell does.
             signal(SIGTTOU, SIG_IGN)
             let terminal = unsafe open(path, O_RDWR | O_NOCTTY)
             let silence = TypingSilence()
@@ -146,7 +146,7 @@ import Testing
             #expect(unsafe posix_spawnp(&job, "sleep", nil, &attributes, words, environ) == 0)
             defer { kill(job, SIGKILL) }
             #expect(tcsetpgrp(terminal, job) == 0)
-            // As a shell has it while it reads a line.
+            // The modes of a shell while it reads a line.
             var modes = termios()
             _ = unsafe tcgetattr(terminal, &modes)
             modes.c_lflag = tcflag_t(ISIG)
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test("a process that exits in the middle puts the terminal back")
+    @Test("A process that exits in the middle restores the terminal")
     func exited() async throws {
         let pty = try PseudoTerminal()
         let command = try PseudoTerminal()
@@ -184,7 +184,7 @@ import Testing
         #expect(pty.flags == before)
     }
 
-    @Test("a handler that the process had before still gets its signal")
+    @Test("An earlier signal handler of the process still gets its signal")
     func chained() async throws {
         let pty = try PseudoTerminal()
         let before = pty.flags
@@ -203,7 +203,7 @@ import Testing
         #expect(pty.flags == before)
     }
 
-    @Test("questions leave no descriptor behind and the signal actions as they were")
+    @Test("Questions leave no descriptor open and do not change the signal actions")
     func noTraces() async throws {
         await #expect(processExitsWith: .success) {
             let pty = try PseudoTerminal()
@@ -218,7 +218,7 @@ import Testing
                 #expect(Self.guardedSignals() == [])
                 if number == 1 { afterFirst = Self.openDescriptors() }
             }
-            // The thread of the last question lets go of its pipe a moment after it gave the answer.
+            // The thread of the last question releases its pipe a moment after the answer.
             var patience = 10_000
             while Self.openDescriptors().count > afterFirst.count && patience > 0 {
                 await Task.yield()

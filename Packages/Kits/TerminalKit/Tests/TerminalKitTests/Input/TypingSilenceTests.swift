@@ -7,7 +7,7 @@ extension OneTerminal {
     @Suite(.timeLimit(.minutes(5))) struct TypingSilenceTests {
         private func has(_ flag: Int32, _ pty: PseudoTerminal) -> Bool { pty.flags[0] & tcflag_t(flag) != 0 }
 
-        @Test("typing is not shown during a silence, and signal keys are as before")
+        @Test("Typing is not shown during a silence, and signal keys still work")
         func silence() async throws {
             let pty = try PseudoTerminal()
             let before = pty.flags
@@ -23,9 +23,7 @@ extension OneTerminal {
             #expect(pty.flags == before)
         }
 
-        @Test(
-            "what is typed during a silence goes to the next composer, however long it is and whatever is deleted in it"
-        )
+        @Test("Text typed during a silence goes to the next composer, whatever its length and deletions")
         func kept() async throws {
             let pty = try PseudoTerminal()
             let silence = TypingSilence(path: pty.path)
@@ -40,7 +38,7 @@ extension OneTerminal {
             #expect(try await second == "and another!")
         }
 
-        @Test("Ctrl-C, which stops an answer, leaves what was typed for the next composer")
+        @Test("Ctrl-C stops an answer and leaves the typed text for the next composer")
         func interrupted() throws {
             let pty = try PseudoTerminal()
             let silence = TypingSilence(path: pty.path)
@@ -49,7 +47,7 @@ extension OneTerminal {
             #expect(has(NOFLSH, pty))
         }
 
-        @Test("a silence can begin again, and ends with whoever holds it")
+        @Test("A silence can begin again, and ends with its holder")
         func again() throws {
             let pty = try PseudoTerminal()
             let before = pty.flags
@@ -66,7 +64,7 @@ extension OneTerminal {
             #expect(pty.flags == before)
         }
 
-        @Test("a silence that is not possible changes nothing and fails nobody")
+        @Test("An impossible silence changes nothing and is not an error")
         func impossible() throws {
             let (first, second) = (try PseudoTerminal(), try PseudoTerminal())
             let before = second.flags
@@ -84,7 +82,7 @@ extension OneTerminal {
             #expect(second.flags == before)
         }
 
-        @Test("the terminal is put back from a silence as from a question")
+        @Test("The terminal is restored from a silence as from a question")
         func restored() throws {
             let pty = try PseudoTerminal()
             let before = pty.flags

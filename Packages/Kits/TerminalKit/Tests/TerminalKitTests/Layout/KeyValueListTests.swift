@@ -12,7 +12,7 @@ import Testing
         return list
     }
 
-    @Test("values start in one column, and empty ones leave the label alone")
+    @Test("Values start in one column, and empty ones leave only the label")
     func aligned() {
         #expect(
             list().lines(width: nil).map(\.plainText) == [
@@ -20,13 +20,13 @@ import Testing
             ])
     }
 
-    @Test("long values go on in the next line, under themselves")
+    @Test("Long values continue in the next line, aligned with themselves")
     func wrapped() {
         let lines = list().lines(width: 20).map(\.plainText)
         #expect(lines[1...2] == ["漢字漢字  one two", "          three"])
     }
 
-    @Test("a list without entries has no lines")
+    @Test("A list without entries has no lines")
     func empty() {
         #expect(KeyValueList().lines(width: 80).isEmpty)
     }

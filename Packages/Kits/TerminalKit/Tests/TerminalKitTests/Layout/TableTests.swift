@@ -14,7 +14,7 @@ import Testing
         return table
     }
 
-    @Test("columns are aligned, and no line ends in spaces")
+    @Test("Columns are aligned, and no line ends in spaces")
     func aligned() {
         var table = Table([TableColumn("NAME"), TableColumn("SIZE", alignment: .trailing), TableColumn("NOTE")])
         table.append(["漢字", "4", "x"])
@@ -26,7 +26,7 @@ import Testing
             ])
     }
 
-    @Test("a table keeps to every width and loses nothing", arguments: 20...200)
+    @Test("A table fits every width and loses nothing", arguments: 20...200)
     func width(width: Int) {
         let lines = Self.sample().lines(width: width).map(\.plainText)
         for line in lines { #expect(TextWidth.of(line) <= width, "\(line)") }
@@ -39,14 +39,14 @@ import Testing
         #expect("漢字の名前がとても長い模型".allSatisfy { text.contains($0) })
     }
 
-    @Test("cells that are too wide take several lines, and what people copy stays whole")
+    @Test("Cells that are too wide take several lines, and values to copy stay whole")
     func wrapped() {
         let lines = Self.sample().lines(width: 50).map(\.plainText)
         #expect(lines[1].hasPrefix("a1   漢"))
         #expect(lines.count > 5 && lines.contains { $0.contains("900 MB") })
     }
 
-    @Test("a table that is far too wide becomes records")
+    @Test("A table that is far too wide becomes records")
     func records() {
         var table = Table([TableColumn("CHECK"), TableColumn("STATE"), TableColumn("WHAT", mayWrap: true)])
         table.append(["host.settings", "failed", "config.json:3:3: no such setting"])
@@ -58,7 +58,7 @@ import Testing
             ])
     }
 
-    @Test("without a width nothing is truncated, and cells stay on one line")
+    @Test("Without a width nothing is truncated, and cells stay on one line")
     func untruncated() {
         let text = Self.sample().lines(width: nil).map(\.plainText).joined(separator: "\n")
         #expect(!text.contains("…"))
@@ -66,7 +66,7 @@ import Testing
         #expect(text.split(separator: "\n").count == 4)
     }
 
-    @Test("the titles have the header style, or are left out")
+    @Test("The titles have the header style, or are left out")
     func header() {
         var table = Table([TableColumn("A")], headerStyle: Style(bold: true))
         table.append(["1"])
@@ -75,7 +75,7 @@ import Testing
         #expect(table.lines(width: 80).map(\.plainText) == ["1"])
     }
 
-    @Test("a table without rows or columns draws what there is")
+    @Test("A table without rows or columns draws the rest")
     func empty() {
         #expect(Table([]).lines(width: 80).map(\.plainText) == [""])
         #expect(Table([TableColumn("A"), TableColumn("B")]).lines(width: 80).map(\.plainText) == ["A  B"])

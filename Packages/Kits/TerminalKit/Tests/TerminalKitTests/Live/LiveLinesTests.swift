@@ -2,11 +2,11 @@ import Testing
 
 @testable import TerminalKit
 
-@Suite("Lines that are redrawn in place")
+@Suite("Lines redrawn in place")
 struct LiveLinesTests {
     private let size = TerminalSize(columns: 20, rows: 5)
 
-    @Test("take the place of those before, below what came above them for good")
+    @Test("New lines replace the earlier ones, below the permanent output")
     func redraw() {
         var screen = VirtualScreen(columns: 20, rows: 5)
         var live = LiveLines(level: .none)
@@ -16,7 +16,7 @@ struct LiveLinesTests {
         #expect(screen.everything.map { $0.trimmingTrailingSpaces() }.filter { !$0.isEmpty } == ["a note", "all done"])
     }
 
-    @Test("are cut to the window, in both directions, and stay one line each")
+    @Test("Lines are cut to the window in both directions, and stay one row each")
     func cut() {
         var screen = VirtualScreen(columns: 20, rows: 5)
         var live = LiveLines(level: .none)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TerminalKit
 
-/// In a terminal that others wrote.
+/// In a real terminal emulator.
 @Suite(.enabled(if: TmuxPane.isInstalled, "needs tmux"), .timeLimit(.minutes(5))) struct LiveMarkdownInTmuxTests {
     private static let answer = """
         # Answer
@@ -22,7 +22,7 @@ import Testing
         ```
         """
 
-    @Test("an answer that streams ends as if it had been drawn at once")
+    @Test("A streamed answer ends as if it had been drawn at once")
     func streamed() throws {
         let pane = try TmuxPane(columns: 40, rows: 12)
         let terminal = pane.terminal
@@ -37,7 +37,7 @@ import Testing
         #expect(try pane.lines() == whole.map { $0.withoutTrailingSpaces.plainText })
     }
 
-    @Test("a window that changes its size in the middle leaves no traces", arguments: [20, 70])
+    @Test("A window resized in the middle leaves no traces", arguments: [20, 70])
     func resized(columns: Int) async throws {
         let pane = try TmuxPane(columns: 40, rows: 16)
         let terminal = pane.terminal
@@ -49,7 +49,7 @@ import Testing
         terminal.write(live.finish(size: terminal.size()))
         let rest = Markdown.render(
             "A paragraph that has more than one row here.\n\nLast.", width: columns - 1, level: .ansi256)
-        // What tmux moved above the screen when it broke the rows cannot be reached any more.
+        // Rows that tmux moved above the screen when it broke them cannot be reached any more.
         let shown = try pane.screen()
         #expect(shown == ["First.", ""] + rest.map(\.plainText))
     }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct LiveMarkdownTests {
     private let size = TerminalSize(columns: 40, rows: 12)
 
-    /// What the terminal shows of a document that comes in pieces, one a step of time.
+    /// What the terminal shows of a document that arrives in pieces, one for each step of time.
     private func shown(_ pieces: [String], step: Duration, level: ColorLevel = .ansi16) -> VirtualScreen {
         var live = LiveMarkdown(level: level, links: false)
         var screen = VirtualScreen(columns: size.columns, rows: size.rows)
@@ -19,7 +19,7 @@ import Testing
         return screen
     }
 
-    @Test("a document ends as if it had been drawn at once, whatever the pieces and however fast they come")
+    @Test("A document ends as if it had been drawn at once, whatever the pieces and their speed")
     func equalToWhole() {
         let whole = Markdown.render(everyBlock, width: size.columns - 1, level: .ansi16).map(\.withoutTrailingSpaces)
         for seed in UInt64(1)...12 {
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("the open block is there before it is final, with the cursor behind it")
+    @Test("The open block is there before it is final, with the cursor behind it")
     func tail() {
         var live = LiveMarkdown(level: .ansi16, links: false)
         var screen = VirtualScreen(columns: size.columns, rows: size.rows)
@@ -48,7 +48,7 @@ import Testing
         #expect(screen.column == 11)
     }
 
-    @Test("it is drawn at most thirty times a second, and what waits is drawn by the next call")
+    @Test("A document is drawn at most thirty times a second, and the next call draws the rest")
     func throttled() {
         var live = LiveMarkdown(level: .ansi16, links: false)
         var drawings = 0
@@ -62,7 +62,7 @@ import Testing
         #expect(drawn[0].isEmpty && drawn[1].contains("w999") && drawn[2].isEmpty)
     }
 
-    @Test("a block taller than the screen shows its end, and is whole when it is final")
+    @Test("A block taller than the screen shows its end, and is whole once it is final")
     func tall() {
         let items = (1...40).map { "- item \($0)\n" }
         var live = LiveMarkdown(level: .ansi16, links: false)
@@ -78,7 +78,7 @@ import Testing
         #expect(screen.everything == whole.map(\.plainText))
     }
 
-    @Test("a growing paragraph costs what was added, not what is there")
+    @Test("A growing paragraph costs only what was added")
     func bytes() {
         var live = LiveMarkdown(level: .ansi16, links: false)
         var count = 0
@@ -90,7 +90,7 @@ import Testing
         #expect(count < 200 * 5 * 3, "\(count) bytes for 1000 characters")
     }
 
-    @Test("two documents after each other do not know of each other")
+    @Test("Two successive documents do not affect each other")
     func twice() {
         var live = LiveMarkdown(level: .ansi16, links: false)
         var screen = VirtualScreen(columns: size.columns, rows: size.rows)

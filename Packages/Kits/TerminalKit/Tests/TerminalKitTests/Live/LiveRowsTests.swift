@@ -4,7 +4,7 @@ import Testing
 @testable import TerminalKit
 
 @Suite struct LiveRowsTests {
-    @Test("only what has changed is written")
+    @Test("Only changed rows are written")
     func small() {
         var rows = LiveRows(level: .none, theme: .dark)
         #expect(rows.update(["> hell"], columns: 20) == "\r> hell")
@@ -16,7 +16,7 @@ import Testing
         #expect(moved == "\u{1B}[1A\r\u{1B}[2C")
     }
 
-    @Test("whatever changes, the screen shows the rows, and what is final stays")
+    @Test("The screen always shows the rows, and final rows stay")
     func random() {
         for seed in UInt64(1)...150 {
             var random = SeededGenerator(seed: seed)
@@ -48,7 +48,7 @@ import Testing
         return row
     }
 
-    /// Spaces at the ends of lines, and empty lines at the end, cannot be seen.
+    /// Trailing spaces and trailing empty lines cannot be seen.
     private static func trimmed(_ lines: [String]) -> [String] {
         var lines = lines.map { line in String(line.reversed().drop { $0 == " " }.reversed()) }
         while lines.last?.isEmpty == true { lines.removeLast() }

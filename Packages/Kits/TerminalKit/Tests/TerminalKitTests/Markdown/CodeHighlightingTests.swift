@@ -4,7 +4,7 @@ import Testing
 @testable import TerminalKit
 
 @Suite struct CodeHighlightingTests {
-    /// The pieces of `code` that are no plain text, each with the first letter of its kind.
+    /// The tokens of `code` that are not plain text, each with the first letter of its kind.
     private func tokens(_ code: String, _ name: String) -> [String] {
         let kinds: [(Style, String)] = [
             (CodeToken.keyword.style, "k"), (CodeToken.string.style, "s"), (CodeToken.comment.style, "c"),
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "each language has its keywords, text, comments and numbers",
+        "Each language has its keywords, strings, comments and numbers",
         arguments: [
             ("swift", "let a = \"x\\\"y\" // c", ["k let", "s \"x\\\"y\"", "c // c"]),
             ("swift", "\"\"\"\n a \"b\"\n\"\"\"; 1...9", ["s \"\"\"\n a \"b\"\n\"\"\"", "n 1", "n 9"]),
@@ -41,13 +41,13 @@ import Testing
         #expect(tokens(code, name) == expected)
     }
 
-    @Test("words are whole")
+    @Test("Keywords match whole words only")
     func words() {
         #expect(tokens("letter outlet lets in_let 漢let", "swift").isEmpty)
         #expect(tokens("a1 _2 x0", "swift").isEmpty)
     }
 
-    @Test("a line of code that is too long goes on behind a space or a mark, and inside a word only where it has to")
+    @Test("A long line of code breaks after a space or a mark, and inside a word only if necessary")
     func folded() {
         let text = "let terminal = open(path: terminalPath)"
         let lines = Markdown.render("```swift\n\(text)\n```", width: 22, level: .none).map(\.plainText).dropFirst()
@@ -57,21 +57,22 @@ import Testing
         #expect(StyledText("ab \(word)").folded(to: 20).map(\.width) == [20, 13])
     }
 
-    @Test("what never ends goes on to the end", arguments: ["\"abc", "/* abc", "// abc", "\"\"\"\na\nb"])
+    @Test(
+        "An unclosed string or comment continues to the end", arguments: ["\"abc", "/* abc", "// abc", "\"\"\"\na\nb"])
     func open(code: String) {
         #expect(CodeLanguage.named("swift")?.highlighted(code).runs.map(\.text) == [code])
         #expect(tokens("\"a\nlet", "swift") == ["s \"a", "k let"])
     }
 
     @Test(
-        "the name is the first word behind the fence, in any case",
+        "The language is the first word after the fence, in any case",
         arguments: ["Swift", "swift title=x", "swift{1}", "swift:a.swift"])
     func names(info: String) {
         #expect(CodeLanguage.named(info)?.keywords.contains("func") == true)
         #expect(CodeLanguage.named("brainfuck") == nil)
     }
 
-    @Test("colours change no character of any code", arguments: UInt64(1)...40)
+    @Test("Colours change no character of the code", arguments: UInt64(1)...40)
     func unchanged(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let pieces = [

@@ -8,7 +8,7 @@ import Testing
     }
 
     @Test(
-        "ordinary lines stay as they are",
+        "Ordinary lines are not changed",
         arguments: [
             "", "text", "> > - 1. a", "----------------------------------------------------------------", "1.5 - 2",
             "| - | :-: |",
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "the first mark too many is escaped",
+        "The first mark beyond the limit is escaped",
         arguments: [
             (">", ">", "\\>"), ("> ", ">", "\\>"), ("- ", "- ", "\\- "), ("1. ", "7) ", "7\\) "),
             ("> - ", "+ ", "\\+ "),
@@ -31,7 +31,7 @@ import Testing
         #expect(guarded(line + "x") == line + "x")
     }
 
-    @Test("cells beyond the last column lose their bars, as far as those are bars")
+    @Test("Cells beyond the last column lose their bars")
     func cells() {
         for (line, expected) in [
             ("|a|b|", "|a|b|"), ("|a|b|c|", "|a|b\\|c|"), ("a|b|c", "a|b\\|c"), ("a|b|", "a|b|"),

@@ -6,7 +6,7 @@ import Testing
     private static let prose = "A paragraph with **strong** words,\n*stressed* ones and `code` in it."
 
     @Test(
-        "a paragraph is wrapped at the width",
+        "A paragraph is wrapped at the width",
         arguments: [
             (20, ["A paragraph with", "**strong** words,", "*stressed* ones and", "`code` in it."]),
             (40, ["A paragraph with **strong** words,", "*stressed* ones and `code` in it."]),
@@ -16,12 +16,12 @@ import Testing
         #expect(drawn(Self.prose, width) == lines)
     }
 
-    @Test("without a width only hard breaks end a line")
+    @Test("Without a width only hard breaks end a line")
     func unwrapped() {
         #expect(drawn("one  \ntwo\\\nthree\nfour " + String(repeating: "word ", count: 100), nil).count == 3)
     }
 
-    @Test("headings keep their marks, whichever way they were written")
+    @Test("Headings keep their marks, however they were written")
     func headings() {
         #expect(
             drawn("# One\n### Three ###\nTwo\n---\n#none", 40) == ["# One", "", "### Three", "", "## Two", "", "#none"])
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "lists are numbered, indented and tight as they were written",
+        "Lists are numbered, indented and tight as they were written",
         arguments: [
             ("- a\n- b\n  - c\n    1. d", ["• a", "• b", "  • c", "    1. d"]),
             ("9. a\n1. b", [" 9. a", "10. b"]), ("3) a", ["3) a"]),
@@ -42,7 +42,7 @@ import Testing
         #expect(drawn(text, 40) == lines)
     }
 
-    @Test("the text of an item hangs behind its marker")
+    @Test("The text of an item is indented after its marker")
     func hanging() {
         #expect(
             drawn("1. some words that need\n   two lines\n   - and some more of them", 20) == [
@@ -50,13 +50,13 @@ import Testing
             ])
     }
 
-    @Test("quotes have a line in front, also of their empty lines")
+    @Test("Quotes have a line in front, also of empty lines")
     func quotes() {
         #expect(drawn("> a\nb\n>\n> > c\n> - d", 40) == ["│ a b", "│", "│ │ c", "│", "│ • d"])
         #expect(drawn("> some words that need two lines", 20) == ["│ some words that", "│ need two lines"])
     }
 
-    @Test("deep nesting leaves room for the text")
+    @Test("Deep nesting leaves room for the text")
     func deep() {
         let text = (0..<30).map { String(repeating: "  ", count: $0) + "- level" }.joined(separator: "\n")
         let lines = drawn(text, 40)
@@ -64,7 +64,7 @@ import Testing
         #expect(lines.allSatisfy { TextWidth.of($0) <= 40 })
     }
 
-    @Test("code keeps its spaces and its lines, and is folded where it is too long")
+    @Test("Code keeps its spaces and lines, and is folded if it is too long")
     func code() {
         #expect(drawn("```\na  b\n\n  *c*\n```", 40) == ["  a  b", "", "    *c*"])
         #expect(drawn("    one\n\n    two\n", 40) == ["  one", "", "  two"])
@@ -75,19 +75,19 @@ import Testing
         #expect(drawn("```\n```", 40) == [])
     }
 
-    @Test("HTML is text")
+    @Test("HTML is shown as text")
     func html() {
         #expect(
             drawn("<div onclick=\"x\">\n<b>*a*</b>\n</div>", 40) == ["<div onclick=\"x\">", "<b>*a*</b>", "</div>"])
         #expect(drawn("a<br>b <!-- c -->", 40) == ["a<br>b <!-- c -->"])
     }
 
-    @Test("a rule is as wide as there is room", arguments: [(20, 20), (80, 72)])
+    @Test("A rule is as wide as there is room", arguments: [(20, 20), (80, 72)])
     func rule(width: Int, columns: Int) {
         #expect(drawn("***", width) == [String(repeating: "─", count: columns)])
     }
 
-    @Test("wide characters count as the columns that they take", arguments: [20, 40, 80])
+    @Test("Wide characters count as the columns that they take", arguments: [20, 40, 80])
     func wide(width: Int) {
         let text = String(repeating: "漢字 👨‍👩‍👧‍👦 e\u{301}e\u{301} 한국어 ", count: 10)
         let lines = drawn(text, width)
@@ -95,12 +95,12 @@ import Testing
         #expect(lines.joined().filter { $0 != " " } == text.filter { $0 != " " })
     }
 
-    @Test("nothing gives nothing", arguments: ["", "\n\n", "  \n\t\n"])
+    @Test("Empty text gives no lines", arguments: ["", "\n\n", "  \n\t\n"])
     func empty(text: String) {
         #expect(drawn(text, 40) == [])
     }
 
-    @Test("no line is wider than any width", arguments: 8...100)
+    @Test("No line is wider than the width", arguments: 8...100)
     func widths(width: Int) {
         for line in Markdown.render(everyBlock, width: width, level: .ansi256, links: true) {
             #expect(TextWidth.of(line.plainText) <= width, "\(line.plainText)")

@@ -9,7 +9,7 @@ import Testing
         return splitter.append(Array(text.utf8)) + splitter.finish()
     }
 
-    @Test("segments drawn apart are the document drawn at once", arguments: UInt64(1)...150)
+    @Test("Segments drawn separately are equal to the document drawn at once", arguments: UInt64(1)...150)
     func apart(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let segments = segments(random.markdown(lines: 40))
@@ -19,14 +19,14 @@ import Testing
         #expect(segments.flatMap { apart.write($0, width: 60) } == whole.write(document, width: 60), "seed \(seed)")
     }
 
-    @Test("every block of the document's own is a segment")
+    @Test("Every top-level block is a segment")
     func blocks() {
         #expect(segments(everyBlock).map(\.continues).allSatisfy { !$0 })
         #expect(segments("a\n\nb\n# c\n- d\n\n- e\n\nf\n```\n\n\n```\ng").count == 7)
     }
 
     @Test(
-        "an answer of any shape is read twice at most, in pieces of twenty bytes",
+        "An answer of any shape is read at most twice, in pieces of twenty bytes",
         arguments: [
             everyBlock + "\n\n", "word ", "word\n", "- item\n", "- item\n\n", "| a | b |\n", "> quote\n", "    code\n",
             "漢字",
@@ -43,14 +43,14 @@ import Testing
                 frames += 1
             }
         }
-        // Each line once to find the cuts and once more behind a cut, and once to be drawn.
-        // What looks like a definition is read twice more.
+        // Each line is read once to find the cuts, once more after a cut, and once to be drawn. Possible definitions
+        // are read twice more.
         let factor = pattern.contains("]:") ? 5 : 3
         #expect(stream.parsedBytes <= factor * bytes.count + 8 * BlockCutter.hardLimit)
         #expect(stream.previewedBytes <= frames * 2 * BlockCutter.hardLimit)
     }
 
-    @Test("an answer of a megabyte costs what its length says")
+    @Test("An answer of a megabyte costs in proportion to its length")
     func megabyte() {
         let text = String(repeating: everyBlock + "\n\n", count: 1_000_000 / everyBlock.utf8.count)
         var stream = MarkdownStream(width: 80, level: .ansi256)
@@ -62,7 +62,7 @@ import Testing
         #expect(stream.finish().count < 20)
     }
 
-    @Test("a long program goes on as a program, and its lines are final before it ends")
+    @Test("A long program continues as a program, and its lines are final before it ends")
     func longCode() {
         let lines = (1...2_000).map { "let value\($0) = \($0)" }
         var stream = MarkdownStream(width: 80, level: .none)
@@ -72,7 +72,7 @@ import Testing
         #expect((early + late).map(\.plainText) == ["  swift"] + lines.map { "  " + $0 } + ["", "end"])
     }
 
-    @Test("a long table goes on below its titles")
+    @Test("A long table continues below its titles")
     func longTable() {
         let rows = (1...3_000).map { "| \($0) | value |" }
         let drawn = drawn("| n | v |\n|--:|---|\n" + rows.joined(separator: "\n"), 80)
@@ -81,7 +81,7 @@ import Testing
         #expect(!drawn.contains(""))
     }
 
-    @Test("what comes behind a block of just the limit is a block of its own", arguments: 16_370...16_400)
+    @Test("Text after a block of exactly the limit is a separate block", arguments: 16_370...16_400)
     func limit(size: Int) {
         let head = "| n |\n|---|\n"
         let rows = String(repeating: "| 1 |\n", count: (size - head.utf8.count) / 6)
@@ -91,7 +91,7 @@ import Testing
         #expect(!zip(lines, lines.dropFirst()).contains { $0.hasPrefix("───") && $1.isEmpty })
     }
 
-    @Test("a line without an end is cut between its characters, and nothing of it is lost")
+    @Test("An endless line is cut between characters, and nothing is lost")
     func longLine() {
         for pattern in ["a", "漢", "é"] {
             let text = String(repeating: pattern, count: 100_000 / pattern.utf8.count)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct MarkdownHostileTests {
     @Test(
-        "ten thousand levels of anything are drawn",
+        "Ten thousand levels of any nesting are drawn",
         arguments: [
             "> ", ">", "- ", "1. ", "- > ", "[", "![", "*a ", "**a _b ", "~~a ", "(", "<", "<a ", "`", "``a`", "[a](",
             "[a][", "a@",
@@ -19,21 +19,21 @@ import Testing
     }
 
     @Test(
-        "kilobytes without a space are drawn in a time that their length says", .timeLimit(.minutes(5)),
+        "Long text without a space is drawn in time proportional to its length", .timeLimit(.minutes(5)),
         arguments: ["www._", "a@", "*a_", "https://", "a.b@c."])
     func unbroken(pattern: String) {
         func work(_ size: Int) -> Double {
             let text = String(repeating: pattern, count: size / pattern.utf8.count)
             return threadSeconds { #expect(!Markdown.render(text, width: nil, level: .ansi256, links: true).isEmpty) }
         }
-        // The least of some, since the first has to get its memory.
+        // The minimum of several runs, because the first has to allocate its memory.
         let few = (0..<3).map { _ in work(4_000) }.min() ?? 0
-        // Eight times the text would take 64 times as long if every byte were looked at for every other.
+        // Eight times the text would take 64 times as long if every byte were compared with every other.
         let most = max(few, 0.000_5) * 32
         #expect(work(32_000) < most, "\(few)")
     }
 
-    @Test("ten thousand brackets and quotes are still there")
+    @Test("Ten thousand brackets and quotes are kept")
     func kept() {
         let brackets = String(repeating: "[", count: 10_000)
         #expect(Markdown.render(brackets, width: 40, level: .none).map(\.plainText).joined() == brackets)
@@ -41,14 +41,14 @@ import Testing
         #expect(deep.last?.plainText.hasSuffix("end") == true)
     }
 
-    @Test("ten thousand empty lines behind deep lists cost nothing")
+    @Test("Ten thousand empty lines after deep lists cost nothing")
     func emptyLines() {
         let text = String(repeating: "- ", count: 10_000) + "a" + String(repeating: "\n", count: 10_000) + "b"
         #expect(Markdown.render(text, width: 40, level: .none).last?.plainText == "b")
     }
 
     @Test(
-        "no text commands the terminal",
+        "Text cannot control the terminal",
         arguments: [
             "\u{1B}[2J", "\u{1B}]52;c;aGk=\u{07}", "`\u{1B}[2J`", "```\n\u{1B}[2J\n```", "&#27;[2J", "&#x1b;]0;x&#7;",
             "&#x9b;2J", "&#x202e;",
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("any bytes keep every promise", arguments: UInt64(1)...60)
+    @Test("Random bytes keep every promise", arguments: UInt64(1)...60)
     func random(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let special =
@@ -80,7 +80,7 @@ import Testing
         MarkdownFuzz.render(Array(random.markdown(lines: 20).utf8))
     }
 
-    @Test("every word of the source is in the picture", arguments: UInt64(1)...60)
+    @Test("Every word of the source is shown", arguments: UInt64(1)...60)
     func nothingLost(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var text = ""
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test("many documents at a time are read as each alone")
+    @Test("Documents read in parallel are the same as alone")
     func concurrent() async {
         let alone = Markdown.render(everyBlock, width: 60, level: .ansi256)
         let same = await withTaskGroup(of: Bool.self) { group in

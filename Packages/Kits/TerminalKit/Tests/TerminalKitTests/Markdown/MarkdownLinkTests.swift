@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct MarkdownLinkTests {
     @Test(
-        "a link shows where it leads, unless its text says so",
+        "A link shows its address unless its text already does",
         arguments: [
             ("[text](https://a.example/x)", "text (https://a.example/x)"),
             ("[text](https://a.example \"title\")", "text (https://a.example \"title\")"),
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "a terminal that follows links is told where they lead, in place of the person",
+        "A terminal that supports links gets the address instead of the reader",
         arguments: [
             ("[text](https://a.example/x)", "text", "https://a.example/x"),
             ("[text](https://a.example/ü)", "text", "https://a.example/%C3%BC"),
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "a text in which any word looks like an address hides no other one",
+        "A text that looks like an address does not hide another address",
         arguments: [
             "https://good.example (secure)", "see good.example", "good．example now", "good。example", "good∕path it",
             "www.good.example here", "me@good.example (me)", "at 10.0.0.1 now", "good·example",
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "a text in words only leaves the address to the terminal",
+        "A text without an address leaves the address to the terminal",
         arguments: ["the docs", "don’t panic", "Swift 6.3", "and/or — so"])
     func words(text: String) {
         let lines = Markdown.render("[\(text)](https://a.example/x)", width: 120, level: .ansi16, links: true)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "addresses that stand in text lead where they say",
+        "Addresses in text lead where they say",
         arguments: [
             ("see https://a.example/x_y_z.", "https://a.example/x_y_z", "https://a.example/x_y_z"),
             ("(www.a.example/b(c))", "www.a.example/b(c)", "http://www.a.example/b(c)"),
@@ -74,7 +74,7 @@ import Testing
         #expect(link?.style.link?.address == address)
     }
 
-    @Test("a link is opened and closed around its text, on every line that it takes")
+    @Test("A link is opened and closed around its text, on every line that it takes")
     func sequences() {
         let lines = Markdown.render("a [two words](https://a.example) b", width: 8, level: .ansi16, links: true)
         #expect(
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(
-        "only addresses that can be opened safely are targets",
+        "Only addresses that can be opened safely are targets",
         arguments: [
             ("https://a.example", "https://a.example"), ("HTTP://a", "HTTP://a"), ("mailto:a@b", "mailto:a@b"),
             ("https://a/\u{1B}]8;;\u{07}", "https://a/%1B]8;;%07"), ("https://a b\u{9B}", "https://a%20b%C2%9B"),
@@ -99,7 +99,7 @@ import Testing
         #expect(LinkTarget(address)?.address == expected)
     }
 
-    @Test("definitions are used wherever they stand, and shown")
+    @Test("Definitions are used wherever they are, and shown")
     func definitions() {
         let text = "See [a][One] and [two].\n\n[one]: https://one.example \"T\"\n[two]: <x y>\n\nEnd [one]."
         #expect(
@@ -110,7 +110,7 @@ import Testing
             ])
     }
 
-    @Test("the first definition of a label counts, however the label is written")
+    @Test("The first definition of a label applies, however the label is written")
     func labels() {
         let text = "[x][My  Label]\n\n[my label]: a.md\n\n[MY\nLABEL]: b.md\n\n[my label] [other] \\[my label]"
         #expect(
@@ -119,7 +119,7 @@ import Testing
             ])
     }
 
-    @Test("a long definition is not repeated at each of its references")
+    @Test("A long definition is not repeated at each of its references")
     func longDefinition() {
         let address = "https://a.example/" + String(repeating: "x", count: 900)
         let text = String(repeating: "[a] ", count: 1_000) + "\n\n[a]: \(address)\n\n[a]"
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test("a definition keeps its special characters on the way to other blocks")
+    @Test("A definition keeps its special characters for other blocks")
     func escapes() {
         let definition = LinkDefinition(label: "a\\]b", address: "x<>\\&amp;", title: "say \"\\&lt;\"")
         #expect(LinkDefinition.all(in: Array(definition.source.utf8)) == [definition])

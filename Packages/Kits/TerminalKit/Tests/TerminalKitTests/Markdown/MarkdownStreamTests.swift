@@ -4,7 +4,7 @@ import Testing
 @testable import TerminalKit
 
 @Suite struct MarkdownStreamTests {
-    @Test("a stream cut anywhere gives what the whole gives")
+    @Test("A stream split anywhere gives the same result as the whole")
     func everyCut() {
         let whole = Markdown.render(everyBlock, width: 40, level: .truecolor, links: true)
         let bytes = Array(everyBlock.utf8)
@@ -14,7 +14,7 @@ import Testing
         #expect(streamed(bytes.map { [$0] }) == whole)
     }
 
-    @Test("blocks in any order give the same in pieces of any size", arguments: UInt64(1)...60)
+    @Test("Blocks in any order give the same in pieces of any size", arguments: UInt64(1)...60)
     func random(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let text = random.markdown(lines: 30)
@@ -28,7 +28,7 @@ import Testing
         #expect(streamed(pieces) == Markdown.render(text, width: 40, level: .truecolor, links: true), "seed \(seed)")
     }
 
-    @Test("a block is final as soon as the next one begins, and its lines are never given again")
+    @Test("A block is final as soon as the next one begins, and its lines are never emitted again")
     func finality() {
         var stream = MarkdownStream(width: 40, level: .none)
         #expect(stream.append("one\n").isEmpty)
@@ -42,7 +42,7 @@ import Testing
         #expect(stream.finish().isEmpty)
     }
 
-    @Test("the tail is the open block, as far as it is known")
+    @Test("The tail is the open block, as far as it is known")
     func tail() {
         var stream = MarkdownStream(width: 20, level: .none)
         #expect(stream.tail().isEmpty)
@@ -55,7 +55,7 @@ import Testing
         #expect(stream.finish().map(\.plainText) == ["", "next"])
     }
 
-    @Test("final lines and the tail are always what the text so far gives")
+    @Test("Final lines and the tail always match the text so far")
     func tailIsWhole() {
         var stream = MarkdownStream(width: 40, level: .none)
         var final: [StyledText] = []
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("code is plain while it is open, and has its colours when it is closed")
+    @Test("Code is plain while it is open, and coloured once it is closed")
     func openCode() {
         var stream = MarkdownStream(width: 40, level: .truecolor)
         _ = stream.append("```swift\nlet x = 1\n")
@@ -79,7 +79,7 @@ import Testing
         #expect(stream.tail()[1].runs.contains { $0.style == CodeToken.keyword.style })
     }
 
-    @Test("a definition counts for what comes behind it, and is shown")
+    @Test("A definition applies to the text after it, and is shown")
     func definitions() {
         var stream = MarkdownStream(width: 80, level: .none)
         var lines = stream.append("[a][x]\n\n[x]: https://a.example\n\n[b][x] ")
@@ -88,7 +88,7 @@ import Testing
         #expect(lines.map(\.plainText) == ["[a][x]", "", "[x]: https://a.example", "", "b (https://a.example) end"])
     }
 
-    @Test("a new width holds for the lines that are not given yet")
+    @Test("A new width applies to lines that were not emitted yet")
     func resize() {
         var stream = MarkdownStream(width: 40, level: .none)
         let first = stream.append("one two three four\n\none two three four\n")

@@ -8,7 +8,7 @@ import Testing
     }
 
     @Test(
-        "each kind of text has its style, and no marks",
+        "Each kind of text has its style, without marks",
         arguments: [
             ("*a*", "a", Style(italic: true)), ("**a**", "a", Style(bold: true)),
             ("***a***", "a", Style(bold: true, italic: true)), ("~~a~~", "a", Style(strikethrough: true)),
@@ -20,13 +20,13 @@ import Testing
         #expect(runs(text).first?.style == style)
     }
 
-    @Test("marks stay where no style can say it, and only there")
+    @Test("Marks stay only where no style can replace them")
     func marks() {
         #expect(drawn("*a* **b** ~~c~~ `d` ``e`f``", 80) == ["*a* **b** ~~c~~ `d` ``e`f``"])
         #expect(runs("*a* **b** ~~c~~ `d` ``e`f``").map(\.text).joined() == "a b c d e`f")
     }
 
-    @Test("headings are bold behind a quiet mark")
+    @Test("Headings are bold after a quiet mark")
     func headings() {
         #expect(
             runs("## a *b*").map(\.style) == [
@@ -34,13 +34,13 @@ import Testing
             ])
     }
 
-    @Test("without a level there is no escape sequence")
+    @Test("Without a level there is no escape sequence")
     func plain() {
         let lines = Markdown.render(everyBlock, width: 40, level: .none, links: true)
         #expect(!lines.contains { $0.rendered(level: .none).contains("\u{1B}") })
     }
 
-    @Test("a struck text has its sequence")
+    @Test("Strikethrough text has its sequence")
     func strikethrough() {
         #expect(StyledText("x", Style(strikethrough: true)).rendered(level: .ansi16) == "\u{1B}[9mx\u{1B}[0m")
     }

@@ -3,7 +3,7 @@ import Testing
 @testable import TerminalKit
 
 @Suite(.timeLimit(.minutes(5))) struct ProgressLineTests {
-    @Test("nothing but messages is written when the output is no terminal")
+    @Test("Only messages are written if the output is not a terminal")
     func piped() async throws {
         let pipe = try Pipe()
         let progress = ProgressLine(fileDescriptor: pipe.writeEnd, level: .none, clock: ManualClock(sleeps: 3))
@@ -16,12 +16,12 @@ import Testing
         #expect(pipe.content() == "one thing\n")
     }
 
-    @Test("the line shows its text, the time and a bar, and is gone at the end")
+    @Test("The line shows its text, the time and a bar, and is removed at the end")
     func shownAndGone() async throws {
         let pty = try PseudoTerminal()
         let clock = ManualClock()
         let progress = ProgressLine(fileDescriptor: pty.slave, level: .none, clock: clock)
-        // Its time is that of what it tells, and not of the program.
+        // Its time is that of the current task, and not of the program.
         clock.advance(by: .seconds(600))
         progress.update("model.gguf")
         clock.advance(by: .seconds(67))
@@ -33,7 +33,7 @@ import Testing
         #expect(screen(after: shown + (try await pty.output())) == [""])
     }
 
-    @Test("a line that was retired is gone until the next update, which counts anew")
+    @Test("A retired line is hidden until the next update, which counts again from zero")
     func retired() async throws {
         let pty = try PseudoTerminal()
         let clock = ManualClock()
@@ -49,7 +49,7 @@ import Testing
         #expect(screen(after: shown + (try await pty.output())) == ["⠋ second 0s"])
     }
 
-    @Test("updates are drawn at most thirty times a second")
+    @Test("Updates are drawn at most thirty times a second")
     func throttled() async throws {
         let pty = try PseudoTerminal()
         let clock = ManualClock()
@@ -62,7 +62,7 @@ import Testing
         #expect((25...30).contains(draws))
     }
 
-    @Test("messages stay above the line")
+    @Test("Messages stay above the line")
     func message() async throws {
         let pty = try PseudoTerminal()
         let clock = ManualClock()
@@ -75,7 +75,7 @@ import Testing
         #expect(screen(after: try await pty.output()) == ["first", "second", "⠋ working 2s"])
     }
 
-    @Test("what is written around the line does not meet it, nor updates from the body")
+    @Test("Output around the line and updates from the body do not collide with it")
     func around() async throws {
         let pty = try PseudoTerminal()
         let clock = ManualClock()
@@ -91,7 +91,7 @@ import Testing
         #expect(screen(after: try await pty.output()) == ["result", "⠋ next 1s"])
     }
 
-    @Test("an error from the body comes through, and the line comes back")
+    @Test("An error from the body is passed on, and the line returns")
     func throwing() async throws {
         let pty = try PseudoTerminal()
         let clock = ManualClock()
@@ -102,7 +102,7 @@ import Testing
         #expect(screen(after: try await pty.output()) == ["⠋ working 1s"])
     }
 
-    @Test("the spinner turns while the owner runs the line")
+    @Test("The spinner turns while the owner runs the line")
     func spinner() async throws {
         let pty = try PseudoTerminal()
         let progress = ProgressLine(fileDescriptor: pty.slave, level: .none, clock: ManualClock(sleeps: 3))
@@ -111,7 +111,7 @@ import Testing
         #expect(try await pty.output().filter { "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏".contains($0) } == "⠋⠙⠹⠸")
     }
 
-    @Test("a frame never takes more than its width", arguments: 0...100)
+    @Test("A frame never takes more than its width", arguments: 0...100)
     func frameWidth(width: Int) {
         for fraction in [nil, 0, 0.5, 1, 7, -.infinity, .nan] as [Double?] {
             let frame = ProgressFrame(text: "漢字 and 👨‍👩‍👧‍👦 and more text than there is room for", fraction: fraction)

@@ -4,14 +4,14 @@ import Testing
 @testable import TerminalKit
 
 @Suite struct SanitizerTests {
-    @Test("every C0 control but tab and newline is shown as its picture", arguments: UInt32(0)..<0x20)
+    @Test("Every C0 control but tab and newline is shown as its picture", arguments: UInt32(0)..<0x20)
     func c0(value: UInt32) throws {
         let control = String(try #require(Unicode.Scalar(value)))
         let picture = String(try #require(Unicode.Scalar(0x2400 + value)))
         #expect(Sanitizer.sanitize("a\(control)b") == (value == 9 || value == 10 ? "a\(control)b" : "a\(picture)b"))
     }
 
-    @Test("every C1 control and every bidirectional override becomes a replacement character")
+    @Test("Every C1 control and every bidirectional override becomes a replacement character")
     func replaced() throws {
         for value in [UInt32](0x80...0x9F) + [UInt32](0x202A...0x202E) + [UInt32](0x2066...0x2069) {
             let control = String(try #require(Unicode.Scalar(value)))
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(
-        "a sequence that would command the terminal is only text",
+        "A sequence that would control the terminal is shown as text",
         arguments: [
             ("\u{1B}]52;c;aGk=\u{07}", "␛]52;c;aGk=␇"), ("\u{1B}[2J", "␛[2J"), ("\u{9B}31m", "\u{FFFD}31m"),
             ("\u{7F}", "␡"),
@@ -33,13 +33,13 @@ import Testing
     }
 
     @Test(
-        "harmless text stays as it is",
+        "Harmless text is not changed",
         arguments: ["", "plain\ttext\n", "漢字 👨‍👩‍👧‍👦 é", "\u{200E}mark", "\u{2065}\u{206A}\u{2029}", "\u{10FFFF}"])
     func clean(text: String) {
         #expect(Sanitizer.sanitize(text).unicodeScalars.elementsEqual(text.unicodeScalars))
     }
 
-    @Test("a stream cut anywhere gives what the whole gives")
+    @Test("A stream split anywhere gives the same result as the whole")
     func everyCut() {
         let text = "a\u{1B}[1m漢\u{202E}é\u{9B}👨‍👩‍👧‍👦\r\nb\rc\u{7F}𝄞\r"
         let bytes = Array(text.utf8)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("invalid UTF-8 is repaired as the standard library does", arguments: UInt64(1)...200)
+    @Test("Invalid UTF-8 is repaired as the standard library does", arguments: UInt64(1)...200)
     func invalid(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let alphabet: [UInt8] = [
@@ -70,7 +70,7 @@ import Testing
         #expect(output == Array(Sanitizer.sanitize(String(decoding: bytes, as: UTF8.self)).utf8), "\(bytes)")
     }
 
-    @Test("no byte that a terminal obeys is left of random bytes", arguments: UInt64(1)...100)
+    @Test("Random bytes never leave a byte that a terminal obeys", arguments: UInt64(1)...100)
     func random(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let bytes = (0..<200).map { _ in UInt8.random(in: .min ... .max, using: &random) }

@@ -3,14 +3,14 @@ import Testing
 @testable import TerminalKit
 
 @Suite struct StyledTextTests {
-    @Test("without colour there is no escape sequence at all")
+    @Test("Without colour there is no escape sequence")
     func plain() {
         let text = StyledText("a", Style(.destructive, bold: true)) + "b"
         #expect(text.rendered(level: .none) == "ab")
     }
 
     @Test(
-        "each level has its own sequence",
+        "Each level has its own sequence",
         arguments: [
             (ColorLevel.ansi16, "\u{1B}[1;31mno\u{1B}[0m"), (.ansi256, "\u{1B}[1;38;5;160mno\u{1B}[0m"),
             (.truecolor, "\u{1B}[1;38;2;227;42;13mno\u{1B}[0m"),
@@ -19,14 +19,14 @@ import Testing
         #expect(StyledText("no", Style(.destructive, bold: true)).rendered(level: level) == expected)
     }
 
-    @Test("every attribute has its parameter")
+    @Test("Every attribute has its parameter")
     func attributes() {
         let style = Style(bold: true, dim: true, italic: true, underline: true)
         #expect(StyledText("x", style).rendered(level: .ansi16) == "\u{1B}[1;2;3;4mx\u{1B}[0m")
         #expect(StyledText("x").bytes(level: .truecolor) == [0x78])
     }
 
-    @Test("text from outside cannot bring its own sequences, however it gets in")
+    @Test("Text from outside cannot bring its own escape sequences")
     func sanitized() {
         var text = StyledText("\u{1B}[31m")
         text.append("\u{9B}2J", Style(.ring))
@@ -34,14 +34,14 @@ import Testing
         #expect(text.plainText == "␛[31m\u{FFFD}2J␇")
     }
 
-    @Test("neighbours in one style are one run, and empty ones are none")
+    @Test("Neighbours in one style are one run, and empty runs are dropped")
     func merging() {
         let text = StyledText("a") + StyledText("") + StyledText("b") + StyledText("c", Style(.ring))
         #expect(text.runs.map(\.text) == ["ab", "c"])
     }
 
     @Test(
-        "truncation keeps the styles of what is left",
+        "Truncation keeps the styles of the remaining text",
         arguments: [
             (6, "ab漢cd", 2), (5, "ab漢…", 2), (4, "ab…", 2), (3, "ab…", 2), (2, "a…", 1), (1, "…", 1), (0, "", 0),
         ])

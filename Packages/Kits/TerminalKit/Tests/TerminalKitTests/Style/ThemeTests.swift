@@ -4,18 +4,18 @@ import Testing
 @testable import TerminalKit
 
 @Suite struct ThemeTests {
-    @Test("the dark theme gives every token a colour", arguments: ThemeToken.allCases)
+    @Test("The dark theme gives every token a colour", arguments: ThemeToken.allCases)
     func complete(token: ThemeToken) {
         #expect(Theme.dark[token] != nil)
     }
 
-    @Test("text in any token is legible on black", arguments: ThemeToken.allCases)
+    @Test("Text in any token is legible on black", arguments: ThemeToken.allCases)
     func legible(token: ThemeToken) throws {
         #expect(try #require(Theme.dark.textColor(token)).lightness >= 45)
     }
 
     @Test(
-        "dark tokens are drawn as their partner, or lifted",
+        "Dark tokens are drawn as their partner, or lightened",
         arguments: [
             (ThemeToken.accent, HSLColor(0, 0, 75)), (.muted, HSLColor(0, 12, 65)), (.background, HSLColor(0, 0, 73)),
             (.border, HSLColor(0, 0, 52)), (.chart2, HSLColor(220, 3, 62)), (.primaryForeground, HSLColor(220, 13, 63)),
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "a colour has its value at every level",
+        "A colour has its value at every level",
         arguments: [
             (HSLColor(0, 0, 0), [0, 0, 0], 16, 90), (HSLColor(0, 0, 100), [255, 255, 255], 231, 39),
             (HSLColor(0, 100, 50), [255, 0, 0], 196, 31), (HSLColor(120, 100, 50), [0, 255, 0], 46, 32),
@@ -40,13 +40,13 @@ import Testing
         #expect(color.ansi16() == ansi)
     }
 
-    @Test("a token outside the theme has the terminal's own colour")
+    @Test("A token outside the theme has the terminal's own colour")
     func missing() {
         #expect(StyledText("x", Style(.ring)).rendered(level: .truecolor, theme: Theme([:])) == "x")
     }
 }
 
-/// How far two colours are apart, as WCAG 2 reckons it.
+/// The contrast of two colours by WCAG 2.
 private func contrast(_ one: (red: Int, green: Int, blue: Int), _ other: (red: Int, green: Int, blue: Int)) -> Double {
     func part(_ value: Int) -> Double {
         let share = Double(value) / 255
@@ -59,7 +59,7 @@ private func contrast(_ one: (red: Int, green: Int, blue: Int), _ other: (red: I
     return (max(left, right) + 0.05) / (min(left, right) + 0.05)
 }
 
-/// The colour of that number in xterm's table.
+/// The colour with that number in xterm's table.
 private func xterm(_ number: Int) -> (red: Int, green: Int, blue: Int) {
     if number >= 232 { return (8 + 10 * (number - 232), 8 + 10 * (number - 232), 8 + 10 * (number - 232)) }
     let levels = [0, 95, 135, 175, 215, 255]
@@ -68,12 +68,12 @@ private func xterm(_ number: Int) -> (red: Int, green: Int, blue: Int) {
 }
 
 @Suite struct ContrastTests {
-    /// The tokens beside the palette that was given.
+    /// The tokens beside the given palette.
     private static let own: [ThemeToken] = [
         .error, .warning, .added, .removed, .keyword, .string, .number, .comment, .code, .link, .heading,
     ]
 
-    @Test("text in any token has a contrast of 4.5 on the background of its theme", arguments: ThemeToken.allCases)
+    @Test("Text in any token has a contrast of 4.5 on the background of its theme", arguments: ThemeToken.allCases)
     func text(token: ThemeToken) throws {
         for theme in [Theme.dark, .light] {
             let background = try #require(theme[.background]).rgb
@@ -81,7 +81,7 @@ private func xterm(_ number: Int) -> (red: Int, green: Int, blue: Int) {
         }
     }
 
-    @Test("text in any token has a contrast of 7 where more was asked for", arguments: ThemeToken.allCases)
+    @Test("Text in any token has a contrast of 7 if high contrast was requested", arguments: ThemeToken.allCases)
     func highContrast(token: ThemeToken) throws {
         for theme in [Theme.highContrastDark, .highContrastLight] {
             let background = try #require(theme[.background]).rgb
@@ -92,7 +92,7 @@ private func xterm(_ number: Int) -> (red: Int, green: Int, blue: Int) {
     }
 
     @Test(
-        "hues of text are legible in 256 colours too, and on backgrounds that are not quite black or white",
+        "Text colours are legible in 256 colours too, and on backgrounds that are nearly black or white",
         arguments: own)
     func hues(token: ThemeToken) throws {
         for (theme, background) in [(Theme.dark, (30, 30, 30)), (.light, (240, 240, 240))] {
@@ -102,7 +102,7 @@ private func xterm(_ number: Int) -> (red: Int, green: Int, blue: Int) {
         }
     }
 
-    @Test("what is added, taken away and wrong differ by hue, not by brightness alone")
+    @Test("Additions, deletions and errors differ by hue, not only by brightness")
     func hued() throws {
         for theme in [Theme.dark, .light, .highContrastDark, .highContrastLight] {
             for token in [ThemeToken.added, .removed, .error, .keyword, .string] {
@@ -112,7 +112,7 @@ private func xterm(_ number: Int) -> (red: Int, green: Int, blue: Int) {
         }
     }
 
-    @Test("in sixteen colours, text that is read is the terminal's own, and never yellow on light")
+    @Test("In sixteen colours, body text has the terminal's own colour, and is never yellow on light")
     func sixteenOnLight() {
         func code(_ token: ThemeToken) -> String {
             StyledText("x", Style(token)).rendered(level: .ansi16, theme: .light)
@@ -124,7 +124,7 @@ private func xterm(_ number: Int) -> (red: Int, green: Int, blue: Int) {
         #expect(code(.error) == "\u{1B}[31mx\u{1B}[0m")
     }
 
-    @Test("on a terminal whose background is not known, its own sixteen colours are used")
+    @Test("A terminal with an unknown background uses its own sixteen colours")
     func ownColors() {
         for level in [ColorLevel.ansi16, .ansi256, .truecolor] {
             #expect(StyledText("x", Style(.error)).rendered(level: level, theme: .terminal) == "\u{1B}[31mx\u{1B}[0m")

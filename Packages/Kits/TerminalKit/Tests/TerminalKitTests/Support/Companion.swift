@@ -4,7 +4,8 @@ import Synchronization
 
 @testable import TerminalKit
 
-/// Work beside an exit test, on a real thread: waiting for the process of an exit test blocks the shared pool.
+/// Work in parallel to an exit test, on a real thread, because waiting for the process of an exit test blocks the
+/// shared pool.
 final class Companion: Sendable {
     private let outcome: Outcome
 
@@ -15,7 +16,7 @@ final class Companion: Sendable {
         init() throws { done = try WakePipe() }
     }
 
-    /// Starts the work, which gives what a terminal has shown.
+    /// Starts the work, which returns what a terminal has shown.
     init(_ work: @escaping @Sendable () throws -> String) throws {
         let outcome = try Outcome()
         self.outcome = outcome
@@ -26,7 +27,7 @@ final class Companion: Sendable {
         }
     }
 
-    /// What the work gave, waiting for it on the calling thread.
+    /// The result of the work, awaited on the calling thread.
     func value() throws -> String {
         var done = pollfd(fd: outcome.done.readEnd, events: Int16(POLLIN), revents: 0)
         while unsafe poll(&done, 1, -1) < 0 && errno == EINTR {}

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that moves only when told, or by as much as somebody wants to sleep.
+/// A clock that moves only when told, or by the length of a sleep.
 final class ManualClock: Clock, Sendable {
     struct Instant: InstantProtocol {
         var offset: Duration
@@ -11,7 +11,7 @@ final class ManualClock: Clock, Sendable {
 
     private let state: Mutex<(now: Instant, sleeps: Int)>
 
-    /// Allows a number of sleeps and takes the next one as cancelled.
+    /// Allows a number of sleeps and cancels the next one.
     init(sleeps: Int = 0) {
         state = Mutex((Instant(offset: .zero), sleeps))
     }

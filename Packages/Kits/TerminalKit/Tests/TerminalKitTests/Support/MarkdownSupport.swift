@@ -2,12 +2,12 @@ import CoreTesting
 
 @testable import TerminalKit
 
-/// What a document looks like without colours.
+/// A document drawn without colours.
 func drawn(_ text: String, _ width: Int?, links: Bool = false) -> [String] {
     Markdown.render(text, width: width, level: .none, links: links).map(\.plainText)
 }
 
-/// What a stream of pieces looks like, all its lines after each other.
+/// A stream of pieces, drawn as all its lines.
 func streamed(_ pieces: [[UInt8]], width: Int = 40, level: ColorLevel = .truecolor) -> [StyledText] {
     var stream = MarkdownStream(width: width, level: level, links: true)
     var lines: [StyledText] = []

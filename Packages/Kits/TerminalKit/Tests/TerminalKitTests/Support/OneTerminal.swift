@@ -1,4 +1,4 @@
 import Testing
 
-/// Tests that ask on a terminal, one after the other: a process has one terminal to guard.
+/// Tests that ask on a terminal run one after the other, because a process can guard only one terminal.
 @Suite(.serialized) enum OneTerminal {}

@@ -30,7 +30,7 @@ final class PseudoTerminal: Sendable {
         close(slave)
     }
 
-    /// Closes the test's side for good.
+    /// Closes the test's side permanently.
     func hangUp() {
         if !isHungUp.exchange(true, ordering: .relaxed) { close(master) }
     }
@@ -48,7 +48,7 @@ final class PseudoTerminal: Sendable {
         Terminal(fileDescriptor: master).write(text)
     }
 
-    /// What was shown up to and including `marker`, waiting on the calling thread; fails when that does not come in time.
+    /// The output up to and including `marker`, awaited on the calling thread; fails if it does not arrive in time.
     func blockingOutput(upTo marker: String) throws(Failure) -> String {
         var bytes: [UInt8] = []
         while !bytes.suffix(marker.utf8.count).elementsEqual(marker.utf8) {
@@ -63,14 +63,14 @@ final class PseudoTerminal: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The same without blocking the thread of the test.
+    /// The same without blocking the test's thread.
     func output(upTo marker: String) async throws -> String {
         try await onOwnThread {
             Result { () throws(Failure) in try self.blockingOutput(upTo: marker) }
         }.get()
     }
 
-    /// Everything that was shown until now.
+    /// The output so far.
     func output() async throws -> String {
         let marker = "<end of output>"
         Terminal(fileDescriptor: slave).write(marker)

@@ -1,4 +1,4 @@
-/// What a terminal shows after output that only returns, feeds lines and erases to the end of the line.
+/// What a terminal shows after output that only contains returns, line feeds and erasures to the end of the line.
 func screen(after output: String) -> [String] {
     var rows: [[Unicode.Scalar]] = [[]]
     var column = 0

@@ -3,7 +3,7 @@ import LoopKit
 
 @testable import TerminalKit
 
-/// A pane of a tmux server of its own: a real terminal whose screen the test reads. Nothing runs in it but a wait.
+/// A pane of a separate tmux server: a real terminal whose screen the test reads. Only a wait runs in it.
 final class TmuxPane: Sendable {
     struct Failure: Error {
         let message: String
@@ -13,14 +13,14 @@ final class TmuxPane: Sendable {
 
     /// The server's socket.
     private let name: String
-    /// The terminal that the pane shows.
+    /// The terminal of the pane.
     let path: String
-    /// The same, to write to.
+    /// The same, for writing.
     let terminal: Terminal
 
     init(columns: Int = 60, rows: Int = 15) throws {
         name = "/tmp/martlet-tmux-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
-        // Without an echo, and ended by whoever made it.
+        // Without echo, and ended by its owner.
         path = try Self.run(
             name,
             "-f /dev/null new-session -d -x \(columns) -y \(rows) 'stty -echo; exec sleep 120' \\; "
@@ -36,25 +36,25 @@ final class TmuxPane: Sendable {
         unsafe system("\(Self.command(name)) kill-server >/dev/null 2>&1; rm -f \(name)")
     }
 
-    /// The rows with something in them, those that scrolled away too.
+    /// The rows that are not empty, including those that scrolled away.
     func lines() throws -> [String] {
         try Self.run(name, "capture-pane -p -S -").split(separator: "\n", omittingEmptySubsequences: false)
             .map(String.init)
     }
 
-    /// The rows that one sees.
+    /// The visible rows.
     func screen() throws -> [String] {
         try Self.run(name, "capture-pane -p").split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
     func press(_ keys: String) throws { _ = try Self.run(name, "send-keys \(keys)") }
 
-    /// Pastes as a terminal does, with marks where they were asked for.
+    /// Pastes like a terminal, with marks if they were requested.
     func paste(_ text: String) throws {
         _ = try Self.run(name, "set-buffer -- '\(text)' \\; paste-buffer -p -r")
     }
 
-    /// Gives the window another size, and waits until the terminal knows it, which is a moment later.
+    /// Resizes the window, and waits until the terminal knows the size, a moment later.
     func resize(columns: Int, rows: Int) async throws {
         _ = try Self.run(name, "resize-window -x \(columns) -y \(rows)")
         let size = TerminalSize(columns: columns, rows: rows)
@@ -62,7 +62,8 @@ final class TmuxPane: Sendable {
         guard terminal.size() == size else { throw Failure(message: "the size stayed \(terminal.size())") }
     }
 
-    /// Waits until the screen is as wanted, and gives it; fails with what is there when that does not come in time.
+    /// Waits until the screen is as expected, and returns it; fails with the current screen if that does not happen in
+    /// time.
     func lines(until isWanted: ([String]) -> Bool) async throws -> [String] {
         var lines: [String] = []
         for _ in 0..<400 {

@@ -1,6 +1,6 @@
 @testable import TerminalKit
 
-/// The keys of what a terminal sends.
+/// The keys in a terminal's input.
 func keys(_ typed: String) -> [ComposerKey] { keys(Array(typed.utf8)) }
 
 func keys(_ bytes: [UInt8]) -> [ComposerKey] {
@@ -8,7 +8,7 @@ func keys(_ bytes: [UInt8]) -> [ComposerKey] {
     return bytes.flatMap { decoder.receive($0) }
 }
 
-/// An editor after somebody typed, with the last step.
+/// An editor after some typing, with the last step.
 func typed(
     _ text: String, history: [String] = [], completions: [String] = []
 ) -> (editor: ComposerEditor, step: ComposerEditor.Step) {

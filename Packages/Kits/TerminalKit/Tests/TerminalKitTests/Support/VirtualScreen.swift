@@ -4,11 +4,11 @@
 struct VirtualScreen {
     let columns: Int
     let rows: Int
-    /// Everything above the screen, the oldest first.
+    /// Everything above the screen, oldest first.
     private(set) var above: [String] = []
     private(set) var row = 0
     private(set) var column = 0
-    /// The column whose character was written last waits for the next one before the line is left.
+    /// After a character in the last column, the line is left only with the next character.
     private(set) var isBeyond = false
     private var cells: [[String]]
 
@@ -20,14 +20,14 @@ struct VirtualScreen {
 
     private static func blank(_ columns: Int) -> [String] { Array(repeating: " ", count: columns) }
 
-    /// The rows with something in them, without spaces at their ends.
+    /// The rows that are not empty, without trailing spaces.
     var lines: [String] {
         var lines = cells.map(Self.text)
         while lines.last?.isEmpty == true { lines.removeLast() }
         return lines
     }
 
-    /// All that was ever shown and not erased.
+    /// Everything that was shown and not erased.
     var everything: [String] { above + lines }
 
     private static func text(_ cells: [String]) -> String {

@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(
-        "the level follows the choice, then the environment, then the terminal",
+        "The level follows the option, then the environment, then the terminal",
         arguments: [
             Case(level: .ansi256), Case(environment: ["TERM": "xterm"], level: .ansi16),
             Case(environment: ["TERM": "xterm", "COLORTERM": "truecolor"], level: .truecolor),

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct TerminalBackgroundTests {
     @Test(
-        "COLORFGBG tells it by its last number",
+        "The last number of COLORFGBG is the background",
         arguments: [
             ("15;0", TerminalBackground.dark), ("0;15", .light), ("12;default;7", .light), ("7;8", .dark), ("", nil),
             ("default", nil), ("1;99", nil),
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "answers of one to four digits are read, and others are not",
+        "Answers of one to four digits are read, and others are not",
         arguments: [
             ("rgb:ffff/ffff/ffff", TerminalBackground.light), ("rgb:f/f/f", .light), ("rgb:00/2b/36", .dark),
             ("rgba:fdfd/f6f6/e3e3/ffff", .light), ("rgb:000/fff/000", .light), ("rgb:0000/0000/ffff", .dark),
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "an answer is told from what is typed before, in between and behind",
+        "An answer is told apart from typing before, within and after it",
         arguments: ["\u{07}", "\u{1B}\\"])
     func mixed(end: String) {
         let bytes = Array("ab\u{1B}]11;rgb:1e1e/1e1e/1e1e\(end)\u{1B}[Ac\u{1B}[?62;22c".utf8)
@@ -39,7 +39,7 @@ import Testing
         #expect(reply.typed == Array("ab\u{1B}[Ac".utf8))
     }
 
-    @Test("a terminal that answers the fence only is unknown, and keys with Escape are given back")
+    @Test("A terminal that answers only the second query is unknown, and keys with Escape are returned")
     func fence() {
         var reply = BackgroundReply()
         for byte in "\u{1B}x\u{1B}\u{1B}[?6c".utf8 { _ = reply.receive(byte) }
@@ -55,7 +55,7 @@ import Testing
 
 extension OneTerminal {
     @Suite(.timeLimit(.minutes(5))) struct BackgroundQueryTests {
-        @Test("a terminal is asked once, and what is typed meanwhile goes to the next composer")
+        @Test("A terminal is asked once, and typing in the meantime goes to the next composer")
         func answered() async throws {
             let pty = try PseudoTerminal()
             let before = pty.flags
@@ -72,7 +72,7 @@ extension OneTerminal {
             #expect(try await text == "typed")
         }
 
-        @Test("a late answer is neither shown nor typed, once the end waited for it")
+        @Test("A late answer is neither shown nor typed, because the end waits for it")
         func late() async throws {
             let pty = try PseudoTerminal()
             let before = pty.flags
@@ -88,7 +88,7 @@ extension OneTerminal {
             #expect(unsafe poll(&pending, 1, 0) == 0)
         }
 
-        @Test("a terminal on which something was typed already is not asked, nor one that another question has")
+        @Test("A terminal with typed input, or with another open question, is not asked")
         func notAsked() async throws {
             let pty = try PseudoTerminal()
             pty.type("ahead")

@@ -4,7 +4,7 @@ import Testing
 @testable import TerminalKit
 
 @Suite struct TerminalTests {
-    @Test("the size is the kernel's")
+    @Test("The size comes from the kernel")
     func kernelSize() throws {
         let pty = try PseudoTerminal(columns: 123, rows: 45)
         let terminal = Terminal(fileDescriptor: pty.slave)
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(
-        "without a kernel's size the environment or 80 by 24 is taken",
+        "Without a size from the kernel, the environment or 80 by 24 is used",
         arguments: [
             ([:], 80, 24), (["COLUMNS": "132"], 132, 24), (["COLUMNS": "132", "LINES": "50"], 132, 50),
             (["COLUMNS": "-1", "LINES": "many"], 80, 24), (["COLUMNS": "0"], 80, 24),

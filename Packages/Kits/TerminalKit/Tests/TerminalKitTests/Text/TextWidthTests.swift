@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct TextWidthTests {
     @Test(
-        "a grapheme takes the columns that it is drawn in",
+        "A grapheme takes the columns in which it is drawn",
         arguments: [
             ("", 0), ("a", 1), ("hello", 5), ("é", 1), ("e\u{301}", 1), ("e\u{301}\u{323}", 1), ("ñandú", 5),
             ("漢", 2), ("漢字", 4), ("かな", 4), ("ｱ", 1), ("Ａ", 2), ("한", 2), ("\u{1112}\u{1161}\u{11AB}", 2),
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "truncated text keeps whole graphemes and ends in an ellipsis",
+        "Truncated text keeps whole graphemes and ends in an ellipsis",
         arguments: [
             ("hello", 5, "hello"), ("hello", 4, "hel…"), ("hello", 1, "…"), ("hello", 0, ""), ("", 0, ""),
             ("漢字漢字", 5, "漢字…"), ("漢字漢字", 4, "漢…"), ("漢字", 1, "…"), ("👨‍👩‍👧‍👦👨‍👩‍👧‍👦", 3, "👨‍👩‍👧‍👦…"),
@@ -29,13 +29,13 @@ import Testing
         #expect(TextWidth.truncate(text, to: width) == expected)
     }
 
-    @Test("an ellipsis wider than the room is left out")
+    @Test("An ellipsis wider than the room is left out")
     func ellipsisTooWide() {
         #expect(TextWidth.truncate("hello", to: 2, ellipsis: "...") == "he")
     }
 
     @Test(
-        "padding counts columns",
+        "Padding counts columns",
         arguments: [
             ("ab", 4, TextAlignment.leading, "ab  "), ("ab", 4, .trailing, "  ab"), ("漢", 4, .leading, "漢  "),
             ("👍🏽", 3, .trailing, " 👍🏽"), ("abc", 2, .leading, "abc"),

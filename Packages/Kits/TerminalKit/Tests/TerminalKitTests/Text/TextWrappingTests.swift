@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct TextWrappingTests {
     @Test(
-        "text is cut between words, and inside words only when they are too long",
+        "Text is cut between words, and inside words only if they are too long",
         arguments: [
             ("", 10, [""]), ("one two", 10, ["one two"]), ("one two three", 7, ["one two", "three"]),
             ("one  two", 4, ["one", "two"]), ("abcdefgh", 3, ["abc", "def", "gh"]),
@@ -21,7 +21,7 @@ import Testing
         #expect(TextWidth.wrap(text, to: width).map(String.init) == expected)
     }
 
-    @Test("every line fits, and only white space is lost", arguments: UInt64(1)...200)
+    @Test("Every line fits, and only white space is lost", arguments: UInt64(1)...200)
     func properties(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let text = random.text()
@@ -33,7 +33,7 @@ import Testing
         #expect(letters(lines.joined()) == letters(text))
     }
 
-    @Test("styled text is cut at the same places and keeps its styles", arguments: UInt64(1)...50)
+    @Test("Styled text is cut at the same places and keeps its styles", arguments: UInt64(1)...50)
     func styled(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var text = StyledText()
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// All but the white space, by scalar: what was a grapheme of its own may join another when lines are put together.
+    /// Everything but the white space, by scalar: a grapheme may join another one when lines are put together.
     private func letters(_ text: String) -> [Unicode.Scalar] {
         text.unicodeScalars.filter { !$0.properties.isWhitespace }
     }

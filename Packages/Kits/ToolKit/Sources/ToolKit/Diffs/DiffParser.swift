@@ -1,22 +1,22 @@
 import Capabilities
 
 extension UnifiedDiff {
-    /// Reads a patch, which may change several files. What stands around the hunks is passed over.
+    /// Parses a patch, which may change several files. Text around the hunks is skipped.
     ///
-    /// Models count badly, so that the numbers of a hunk are taken as hints: how many lines it has is counted, and it
-    /// may say nothing but `@@`. A line that belongs to no hunk where one has to is an error (`workspace.patch`).
+    /// Models count badly, so the numbers of a hunk are only hints: its lines are counted, and its header may be just
+    /// `@@`. A line inside a hunk that is not a hunk line is an error (`workspace.patch`).
     public static func parse(_ patch: [UInt8]) throws(WorkspaceError) -> [UnifiedDiff] {
         var parser = DiffParser(patch)
         return try parser.run()
     }
 
-    /// Reads a patch that is a text.
+    /// Parses a patch from text.
     public static func parse(_ patch: String) throws(WorkspaceError) -> [UnifiedDiff] {
         try parse(Array(patch.utf8))
     }
 }
 
-/// Reads a patch line by line.
+/// Parses a patch line by line.
 struct DiffParser {
     private let lines: TextLines
     private var place = 0
@@ -37,7 +37,7 @@ struct DiffParser {
             } else if starts("@@") {
                 try readHunk()
             } else if starts("GIT binary patch") || starts("Binary files ") {
-                throw WorkspaceError(.patch, "the patch changes a binary file, which cannot be done here; leave it out")
+                throw WorkspaceError(.patch, "the patch changes a binary file, which is not supported; remove it")
             } else {
                 place += 1
             }
@@ -46,7 +46,7 @@ struct DiffParser {
         guard !diffs.isEmpty else {
             throw WorkspaceError(
                 .patch,
-                "the patch has no hunk that changes anything; begin each with a line of @@ -1,3 +1,4 @@, and each"
+                "the patch has no changes; begin each hunk with a line such as @@ -1,3 +1,4 @@, and each"
                     + " of its lines with a space, - or +")
         }
         return diffs
@@ -62,13 +62,13 @@ struct DiffParser {
         let header = HunkHeader(lines[place])
         place += 1
         var hunk = UnifiedDiff.Hunk(oldStart: header?.oldStart, newStart: header?.newStart, lines: [])
-        // Empty lines at the end that may have been meant to be none of the hunk's.
+        // Empty lines at the end may not belong to the hunk.
         var empty = 0
         reading: while place < lines.count {
             let isComplete = header.map { hunk.oldCount >= $0.oldCount && hunk.newCount >= $0.newCount } ?? false
             let line = lines[place]
             if startsFile && (isComplete || starts("@@", 2)) || starts("@@") || starts("diff --git ") { break }
-            // What mail programs put under a patch.
+            // The signature that mail programs add below a patch.
             if isComplete, starts("-- ") && line.count == 3 { break }
             guard let mark = line.first else {
                 if isComplete { break }
@@ -87,8 +87,8 @@ struct DiffParser {
                 if isComplete { break reading }
                 throw WorkspaceError(
                     .patch,
-                    "line \(place + 1) of the patch begins with neither a space, nor -, nor +; begin each line of"
-                        + " a hunk with one of them, also those that stay as they are")
+                    "line \(place + 1) of the patch does not begin with a space, - or +; begin each line of"
+                        + " a hunk with one of them, including unchanged lines")
             }
             empty = 0
             place += 1
@@ -115,7 +115,7 @@ private struct HunkHeader {
     var newStart = 0
     var newCount = 1
 
-    /// Nil where there are none.
+    /// Nil if there are none.
     init?(_ line: ArraySlice<UInt8>) {
         var rest = line.dropFirst(2)
         func range(_ sign: Character) -> (Int, Int)? {
@@ -138,17 +138,17 @@ private struct HunkHeader {
     }
 }
 
-/// How a file is named in the two lines before the hunks.
+/// The name of a file in the two lines before the hunks.
 enum DiffName {
     private static let nothing = "/dev/null"
 
-    /// With the prefix that git gives it. A name that could be misread is quoted as in C.
+    /// With git's prefix. A name that could be misread is quoted as in C.
     static func written(_ name: String?, side: String) -> String {
         guard let name else { return nothing }
         let path = "\(side)/\(name)"
         guard path.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "\"") || $0 == Byte.backslash })
         else {
-            // Without a tab patch takes what follows a space for a time.
+            // Without a tab, patch would read the text after a space as a time.
             return name.utf8.contains(UInt8(ascii: " ")) ? path + "\t" : path
         }
         var quoted: [UInt8] = [UInt8(ascii: "\"")]
@@ -164,7 +164,7 @@ enum DiffName {
         return String(decoding: quoted + [UInt8(ascii: "\"")], as: UTF8.self)
     }
 
-    /// The name in such a line, without its prefix and the time after it; nil for no file.
+    /// The name in such a line, without its prefix and the time after it; nil if there is no file.
     static func read(_ text: ArraySlice<UInt8>) -> String? {
         var name: [UInt8]
         if text.first == UInt8(ascii: "\"") {

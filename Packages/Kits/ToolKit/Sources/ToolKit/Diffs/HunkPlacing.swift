@@ -1,19 +1,19 @@
 import Capabilities
 
-/// Looks for the place in a file that a hunk was made for.
+/// Finds the place in a file that a hunk was made for.
 ///
-/// It is taken where the hunk says, if all of its lines are there. Elsewhere they have to stand at one place only. Where
-/// there is none, up to two lines at its beginning and end that only show the surroundings may be others.
+/// The stated place is used if all lines of the hunk are there. Elsewhere the lines must occur only once. If they do
+/// not occur, up to two context lines at the beginning and end may differ.
 struct HunkPlacing {
     private static let largestFuzz = 2
 
     let file: TextLines
-    /// Lines before this one belong to hunks before.
+    /// Earlier lines belong to earlier hunks.
     var first = 0
-    /// How far the hunk before was from where it said.
+    /// How far the previous hunk was from its stated place.
     var drift = 0
 
-    /// Lines of the file that a hunk is about, and what is left of the hunk.
+    /// The lines of the file that a hunk changes, and the lines of the hunk that are used.
     struct Place {
         let lines: Range<Int>
         let hunk: ArraySlice<UnifiedDiff.Line>
@@ -24,7 +24,7 @@ struct HunkPlacing {
         self.file = file
     }
 
-    /// Finds it, and goes on behind it; `number` is the hunk's, for errors.
+    /// Finds the place of a hunk and continues after it. `number` is the number of the hunk, for errors.
     mutating func place(_ hunk: UnifiedDiff.Hunk, _ number: Int) throws(WorkspaceError) -> Place {
         let found = try find(hunk, number)
         if let stated = Self.stated(hunk), found.fuzz == 0 { drift = found.lines.lowerBound - stated }
@@ -32,7 +32,7 @@ struct HunkPlacing {
         return found
     }
 
-    /// Where the hunk says that it begins, counted from 0.
+    /// The stated first line, counted from 0.
     private static func stated(_ hunk: UnifiedDiff.Hunk) -> Int? {
         hunk.oldStart.map { hunk.oldCount == 0 ? $0 : max(0, $0 - 1) }
     }
@@ -44,7 +44,7 @@ struct HunkPlacing {
         if let expected, expected >= first, fits(wanted, at: expected) {
             return Place(lines: expected..<(expected + wanted.count), hunk: hunk.lines[...], fuzz: 0)
         }
-        // The fewer lines are left out, the better; from both ends in every way that leaves out as many.
+        // The fewer lines are left out, the better. All combinations of both ends are tried.
         for fuzz in 0...(2 * Self.largestFuzz) {
             var found: [Int: Place] = [:]
             for lead in max(0, fuzz - Self.largestFuzz)...min(fuzz, Self.largestFuzz) {
@@ -60,20 +60,20 @@ struct HunkPlacing {
         throw mismatch(hunk, expected, number)
     }
 
-    /// A hunk that shows no surroundings is where it says and nowhere else.
+    /// A hunk without context is only at its stated place.
     private func insertion(
         _ hunk: UnifiedDiff.Hunk, _ expected: Int?, _ number: Int
     ) throws(WorkspaceError) -> Place {
         guard let place = file.count == 0 ? 0 : expected, place >= first, place <= file.count else {
             throw WorkspaceError(
                 .patch,
-                "hunk \(number) (\(hunk.header)) only adds lines and does not say where; show some of the lines"
+                "hunk \(number) (\(hunk.header)) only adds lines and gives no place; include some of the lines"
                     + " around them")
         }
         return Place(lines: place..<place, hunk: hunk.lines[...], fuzz: 0)
     }
 
-    /// Without some lines at both ends; nil where those are more than surroundings, or all that there is to find.
+    /// The hunk without some lines at both ends; nil if those are not only context, or nothing would be left to find.
     private static func trimmed(_ lines: [UnifiedDiff.Line], _ lead: Int, _ trail: Int) -> ArraySlice<UnifiedDiff.Line>?
     {
         let rest = lines.dropFirst(lead).dropLast(trail)
@@ -92,18 +92,19 @@ struct HunkPlacing {
         return wanted.indices.allSatisfy { fits(wanted[$0], at: start + $0) }
     }
 
-    /// A patch that says that a line has no break means the end of the file. One that says nothing may have forgotten.
+    /// A patch that marks a missing line break means the end of the file. A patch without the mark may have forgotten
+    /// it.
     private func fits(_ wanted: UnifiedDiff.Line, at index: Int) -> Bool {
         (wanted.hasBreak || !file.hasBreak(index)) && file[index].elementsEqual(wanted.bytes)
     }
 
-    // MARK: Refusals
+    // MARK: Errors
 
     private static func ambiguous(_ hunk: UnifiedDiff.Hunk, _ starts: [Int], _ number: Int) -> WorkspaceError {
         let shown = starts.prefix(5).map { String(max(0, $0) + 1) }.joined(separator: ", ")
         return WorkspaceError(
             .patch,
-            "hunk \(number) (\(hunk.header)) fits at \(starts.count) places, such as lines \(shown); show more of"
+            "hunk \(number) (\(hunk.header)) fits at \(starts.count) places, such as lines \(shown); include more of"
                 + " the lines around the change")
     }
 
@@ -111,26 +112,26 @@ struct HunkPlacing {
         let about = "hunk \(number) (\(hunk.header)) does not fit"
         let after = hunk.lines.filter { $0.kind != .removed }
         if !after.isEmpty, places(after).count == 1 || expected.map({ fits(after, at: $0) }) == true {
-            return WorkspaceError(.patch, "\(about): the file is as it would be afterwards; leave the hunk out")
+            return WorkspaceError(.patch, "\(about): the change is already in the file; remove the hunk")
         }
         let wanted = hunk.lines.filter { $0.kind != .added }
-        // The place that has the most of it in common shows best what is wrong.
+        // The place with the most matching lines shows best what is wrong.
         guard let best = nearest(wanted),
             let differing = wanted.indices.first(where: {
                 best + $0 >= file.count || !fits(wanted[$0], at: best + $0)
             })
         else {
-            return WorkspaceError(.patch, "\(about): none of its lines are there; read the file again")
+            return WorkspaceError(.patch, "\(about): none of its lines are in the file; read the file again")
         }
         let line = best + differing
         let there =
             line < file.count
-            ? "the file has \(Self.shown(file[line])) in line \(line + 1)" : "the file ends after line \(file.count)"
+            ? "line \(line + 1) of the file is \(Self.shown(file[line]))" : "the file ends after line \(file.count)"
         return WorkspaceError(
-            .patch, "\(about): it wants \(Self.shown(wanted[differing].bytes[...])), and \(there); read the file again")
+            .patch, "\(about): expected \(Self.shown(wanted[differing].bytes[...])), but \(there); read the file again")
     }
 
-    /// Where most of the lines are; in large files it is looked for no longer than an error is worth.
+    /// The place with the most matching lines. In large files the search is limited, because it only improves an error.
     private func nearest(_ wanted: [UnifiedDiff.Line]) -> Int? {
         var best: (start: Int, likeness: Int)?
         for start in (first..<max(first, file.count)).prefix(5_000_000 / max(1, wanted.count)) {

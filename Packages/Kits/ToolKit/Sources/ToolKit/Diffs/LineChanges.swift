@@ -1,14 +1,14 @@
-/// Lines of the old text that lines of the new one took the place of; one of both may be none.
+/// Lines of the old text, and the lines of the new text that replace them. One of both may be empty.
 struct LineChange: Sendable, Equatable {
     var old: Range<Int>
     var new: Range<Int>
 }
 
-/// What has to be removed and added to get from one text to another: little, and the least where that is cheap to find.
+/// The lines to remove and add to get from one text to another: few, and the minimum if that is cheap to find.
 ///
-/// Lines that stand in one of the texts alone need no search. For the rest it is Myers' algorithm in linear space ("An
-/// O(ND) Difference Algorithm and Its Variations"), with limits, since texts that have nothing in common would take the
-/// square of their length.
+/// Lines that occur in only one of the texts need no search. For the rest it uses Myers' algorithm in linear space ("An
+/// O(ND) Difference Algorithm and Its Variations"), with limits, because for texts with nothing in common it would take
+/// quadratic time.
 struct LineChanges: Sendable {
     private(set) var list: [LineChange] = []
 
@@ -27,7 +27,7 @@ struct LineChanges: Sendable {
         slide(old, new)
     }
 
-    /// Which of the lines stand in the other text too; the others are marked.
+    /// The lines that also occur in the other text. The others are marked as changed.
     private static func common(
         _ lines: [Int32], with others: [Int32], _ count: Int, marking changed: inout [Bool]
     ) -> [Int] {
@@ -55,8 +55,8 @@ struct LineChanges: Sendable {
         }
     }
 
-    /// Moves lines that were only added, or only removed, down as far as the text stays the same: people expect a new
-    /// function with the brace that closes it and not with the one before.
+    /// Moves added or removed lines down as far as the text stays the same. People expect a new function together with
+    /// its own closing brace, not the previous one.
     private mutating func slide(_ old: [Int32], _ new: [Int32]) {
         for index in list.indices.reversed() {
             var change = list[index]
@@ -78,13 +78,13 @@ struct LineChanges: Sendable {
     }
 }
 
-/// Finds a short way through the grid of two texts: right removes a line, down adds one, and a diagonal keeps one that
-/// both have. The shortest one is found from both ends at once; where they meet, the grid is cut into two smaller ones.
+/// Finds a short path through the grid of two texts: right removes a line, down adds one, and a diagonal keeps a common
+/// one. The shortest path is searched from both ends at once. Where they meet, the grid is split into two smaller ones.
 struct PathSearch {
-    /// Edits from each end after which the shortest way is no longer looked for: the search then goes on from the
-    /// places that got furthest.
+    /// The number of edits from each end after which the shortest path is no longer searched. The search then continues
+    /// from the furthest places.
     private static let largestCost = 256
-    /// Steps for all of it, after which what is left counts as changed altogether.
+    /// The maximum number of steps. After that the rest counts as changed.
     private static let largestEffort = 20_000_000
 
     private struct Box {
@@ -126,7 +126,7 @@ struct PathSearch {
         }
     }
 
-    /// Leaves out what both begin and end with.
+    /// Removes the common beginning and end.
     private func trim(_ box: inout Box) {
         var (low, high) = ((box.old.lowerBound, box.new.lowerBound), (box.old.upperBound, box.new.upperBound))
         while low.0 < high.0, low.1 < high.1, old[low.0] == new[low.1] { low = (low.0 + 1, low.1 + 1) }
@@ -134,20 +134,20 @@ struct PathSearch {
         box = Box(old: low.0..<high.0, new: low.1..<high.1)
     }
 
-    /// A place on a short way through the box, counted from its beginning; neither its beginning nor its end.
+    /// A place on a short path through the box, relative to its beginning; neither its beginning nor its end.
     private mutating func meet(in box: Box) -> (x: Int, y: Int) {
         let (width, height) = (box.old.count, box.new.count)
         let shift = width - height
         let isOdd = shift & 1 != 0
         let limit = Self.largestCost
         let none = -1
-        // Diagonals are counted from the one that the search begins on; index 0 belongs to -(limit + 2).
+        // Diagonals are counted from the one where the search begins. Index 0 is diagonal -(limit + 2).
         let zero = limit + 2
         let reach = min(limit, width + height) + 2
         for index in (zero - reach)...(zero + reach) { (forward[index], backward[index]) = (none, none) }
         for cost in 0...limit {
             for diagonal in stride(from: -cost, through: cost, by: 2) {
-                // Never off the grid.
+                // Stay inside the grid.
                 guard diagonal <= width, diagonal >= -height else { continue }
                 var x = cost == 0 ? 0 : none
                 let (left, above) = (forward[zero + diagonal - 1], forward[zero + diagonal + 1])
@@ -194,7 +194,7 @@ struct PathSearch {
         return furthest(width, height, zero)
     }
 
-    /// Where the ways that were begun got furthest, from whichever end that is.
+    /// The furthest place of all paths, from either end.
     private func furthest(_ width: Int, _ height: Int, _ zero: Int) -> (x: Int, y: Int) {
         var best = (length: -1, x: 0, y: 0)
         for index in forward.indices {

@@ -1,7 +1,7 @@
-/// A text cut at its line breaks, without copies of the lines.
+/// A text split into lines, without copying them.
 struct TextLines: Sendable {
     let bytes: [UInt8]
-    /// Where each line begins, and after the last one where it ends.
+    /// The beginning of each line, and the end of the last one.
     private let bounds: [Int]
 
     init(_ bytes: [UInt8]) {
@@ -14,19 +14,19 @@ struct TextLines: Sendable {
 
     var count: Int { bounds.count - 1 }
 
-    /// A line with its break, which the last one may lack.
+    /// A line with its line break, which the last line may not have.
     func whole(_ index: Int) -> ArraySlice<UInt8> { bytes[bounds[index]..<bounds[index + 1]] }
 
     func hasBreak(_ index: Int) -> Bool { bytes[bounds[index + 1] - 1] == Byte.newline }
 
-    /// A line without its break.
+    /// A line without its line break.
     subscript(index: Int) -> ArraySlice<UInt8> { hasBreak(index) ? whole(index).dropLast() : whole(index) }
 
-    /// Whether there is a last line that lacks its break.
+    /// Whether the last line has no line break.
     var lacksLastBreak: Bool { count > 0 && !hasBreak(count - 1) }
 }
 
-/// Gives equal lines equal numbers, so that a difference is found by comparing numbers.
+/// Gives equal lines equal numbers, so that texts are compared by numbers.
 struct LineNumbering {
     private struct Line: Hashable {
         let bytes: ArraySlice<UInt8>
@@ -38,7 +38,7 @@ struct LineNumbering {
 
     private var numbers: [Line: Int32] = [:]
 
-    /// The numbers of a text's lines; the last one is another line for lacking its break.
+    /// The numbers of the lines of a text. A last line without a line break counts as a different line.
     mutating func numbers(of lines: TextLines) -> [Int32] {
         (0..<lines.count).map { index in
             let line = Line(bytes: lines.whole(index))
@@ -49,6 +49,6 @@ struct LineNumbering {
         }
     }
 
-    /// How many different lines there were.
+    /// The number of different lines.
     var count: Int { numbers.count }
 }

@@ -1,6 +1,6 @@
 import Capabilities
 
-/// What was changed in a file, in the form that `diff -u`, `git diff` and reviewers use.
+/// The changes of a file, in the form of `diff -u` and `git diff`.
 ///
 /// ```swift
 /// let diff = UnifiedDiff(from: Array("a\nb\n".utf8), to: Array("a\nc\n".utf8), named: "notes.md")
@@ -8,13 +8,13 @@ import Capabilities
 /// let new = try diff.applied(to: Array("a\nb\n".utf8)) // a, c
 /// ```
 ///
-/// It works on bytes, for not every file is UTF-8. `patch` and `git apply` take what `bytes` gives.
+/// It works on bytes, because not every file is UTF-8. `patch` and `git apply` accept its `bytes`.
 public struct UnifiedDiff: Sendable, Hashable {
-    /// The file's name before; nil where there was none (`/dev/null`), or where a patch does not say.
+    /// The old name of the file; nil for a new file (`/dev/null`), or if a patch does not name it.
     public var oldName: String?
-    /// The file's name after; nil where there is none any more, or where a patch does not say.
+    /// The new name of the file; nil for a removed file, or if a patch does not name it.
     public var newName: String?
-    /// The places that were changed, in their order.
+    /// The changed places, in order.
     public var hunks: [Hunk]
 
     init(oldName: String?, newName: String?, hunks: [Hunk]) {
@@ -23,27 +23,27 @@ public struct UnifiedDiff: Sendable, Hashable {
         self.hunks = hunks
     }
 
-    /// Whether nothing was changed.
+    /// Whether there are no changes.
     public var isEmpty: Bool { hunks.isEmpty }
 
-    /// How many lines were added.
+    /// The number of added lines.
     public var added: Int { hunks.reduce(0) { $0 + $1.count(of: .added) } }
 
-    /// How many lines were removed.
+    /// The number of removed lines.
     public var removed: Int { hunks.reduce(0) { $0 + $1.count(of: .removed) } }
 
-    /// Lines that were changed, with some around them that were not.
+    /// Changed lines, with some unchanged lines around them.
     public struct Hunk: Sendable, Hashable {
-        /// The number of its first line before, from 1; where it has none, of the line that it follows. Nil where a
-        /// patch does not say.
+        /// The number of its first old line, from 1. If it has no old lines, the number of the line before. Nil if a
+        /// patch does not give it.
         public var oldStart: Int?
-        /// The number of its first line after, in the same way.
+        /// The number of its first new line, in the same way.
         public var newStart: Int?
         public var lines: [Line]
 
-        /// How many lines it has before.
+        /// The number of its old lines.
         public var oldCount: Int { lines.count - count(of: .added) }
-        /// How many lines it has after.
+        /// The number of its new lines.
         public var newCount: Int { lines.count - count(of: .removed) }
 
         func count(of kind: Line.Kind) -> Int { lines.count { $0.kind == kind } }
@@ -52,11 +52,11 @@ public struct UnifiedDiff: Sendable, Hashable {
     /// One line.
     public struct Line: Sendable, Hashable {
         public enum Kind: Sendable, Hashable {
-            /// It is there before and after.
+            /// In the old and the new file.
             case context
-            /// It is there before only.
+            /// Only in the old file.
             case removed
-            /// It is there after only.
+            /// Only in the new file.
             case added
         }
 
@@ -66,7 +66,7 @@ public struct UnifiedDiff: Sendable, Hashable {
         /// False for the last line of a file that does not end in a line break.
         public var hasBreak: Bool
 
-        /// The line as a text, repaired where it is no UTF-8.
+        /// The line as text; invalid UTF-8 is replaced.
         public var text: String { String(decoding: bytes, as: UTF8.self) }
     }
 }
@@ -74,16 +74,16 @@ public struct UnifiedDiff: Sendable, Hashable {
 extension UnifiedDiff {
     /// The content of the file after the changes.
     ///
-    /// Throws `workspace.patch` where a hunk does not fit, or fits at several places; the error says which and why. A
-    /// hunk is found also when its line numbers are wrong, and when up to two lines at its edges were changed.
+    /// Throws `workspace.patch` if a hunk does not fit, or fits at several places; the error names the hunk and the
+    /// reason. A hunk is also found if its line numbers are wrong, and if up to two lines at its edges differ.
     public func applied(to content: [UInt8]) throws(WorkspaceError) -> [UInt8] {
         try application(to: content).content
     }
 
-    /// What came of a patch.
+    /// The result of applying a patch.
     struct Application {
         let content: [UInt8]
-        /// What was not quite as the patch says.
+        /// Deviations from the patch.
         let notes: [String]
     }
 
@@ -96,21 +96,21 @@ extension UnifiedDiff {
             result.add(place)
             if place.fuzz > 0 {
                 notes.append(
-                    "hunk \(index + 1) was put to line \(place.lines.lowerBound + 1), where lines around differ")
+                    "hunk \(index + 1) was applied at line \(place.lines.lowerBound + 1), where other lines differ")
             } else if placing.drift != 0, hunk.oldStart != nil {
-                notes.append("hunk \(index + 1) was found in line \(place.lines.lowerBound + 1)")
+                notes.append("hunk \(index + 1) was applied at line \(place.lines.lowerBound + 1)")
             }
         }
         return Application(content: result.finished(), notes: notes)
     }
 }
 
-/// The lines of a file with changes in them.
+/// The lines of a file with changes applied.
 private struct PatchedLines {
     private let file: TextLines
     private var bytes: [UInt8] = []
     private var next = 0
-    /// How the last line ends, where that is known from a patch.
+    /// Whether the last line has a line break, if a patch tells.
     private var lastBreak: Bool?
 
     init(_ file: TextLines) {
@@ -130,7 +130,7 @@ private struct PatchedLines {
                 lastBreak = line.hasBreak
             }
         }
-        // A patch that takes the last line and does not know that it has no break cannot want to give it one.
+        // A patch that replaces the last line and does not know that it has no line break should not add one.
         let reachesEnd = place.lines.upperBound == file.count
         if reachesEnd, file.lacksLastBreak, !place.hunk.contains(where: { $0.kind != .added && !$0.hasBreak }) {
             lastBreak = false
@@ -152,17 +152,17 @@ private struct PatchedLines {
         }
     }
 
-    /// What comes now is another line, also where the one before had no break.
+    /// Starts a new line, even if the line before had no line break.
     private mutating func endLine() {
         if let last = bytes.last, last != Byte.newline { bytes.append(Byte.newline) }
     }
 }
 
 extension UnifiedDiff {
-    /// Finds out what was changed between two contents of a file; nil is one that is not there.
+    /// Compares two contents of a file; nil is a file that does not exist.
     ///
-    /// The time that it takes is bounded. Where the texts have too little in common to look any longer, the diff is
-    /// longer than it had to be, and as true.
+    /// The time is limited. If the texts have too little in common to search further, the diff is longer than
+    /// necessary, but still correct.
     public init(from old: [UInt8]?, to new: [UInt8]?, named name: String, context: Int = 3) {
         let (oldLines, newLines) = (TextLines(old ?? []), TextLines(new ?? []))
         self.init(
@@ -175,7 +175,7 @@ extension UnifiedDiff {
         var rest = changes[...]
         while let first = rest.popFirst() {
             var group = [first]
-            // Changes whose lines around would touch are one hunk.
+            // Changes with overlapping context become one hunk.
             while let next = rest.first, let last = group.last, next.old.lowerBound - last.old.upperBound <= 2 * context
             {
                 group.append(next)
@@ -212,10 +212,10 @@ extension UnifiedDiff {
 }
 
 extension UnifiedDiff {
-    /// The diff as a text, repaired where lines are no UTF-8.
+    /// The diff as text; invalid UTF-8 is replaced.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The diff as `patch` and `git apply` read it; empty where nothing was changed.
+    /// The diff as `patch` and `git apply` read it; empty if nothing changed.
     public var bytes: [UInt8] {
         guard !isEmpty else { return [] }
         var bytes: [UInt8] = []
@@ -235,7 +235,7 @@ extension UnifiedDiff {
 }
 
 extension UnifiedDiff.Hunk {
-    /// The line that a hunk begins with, such as `@@ -3,7 +3,8 @@`.
+    /// The first line of a hunk, such as `@@ -3,7 +3,8 @@`.
     public var header: String {
         guard let oldStart, let newStart else { return "@@ @@" }
         return "@@ -\(Self.range(oldStart, oldCount)) +\(Self.range(newStart, newCount)) @@"
@@ -247,7 +247,7 @@ extension UnifiedDiff.Hunk {
 }
 
 extension UnifiedDiff.Line.Kind {
-    /// What a line begins with.
+    /// The first character of a line.
     var mark: UInt8 {
         switch self {
         case .context: UInt8(ascii: " ")

@@ -1,14 +1,14 @@
 import FileKit
 import Glibc
 
-/// Searches files one after the other, each piece by piece, with memory that is used again.
+/// Searches files one after the other, piece by piece, reusing memory.
 struct FileSearch: ~Copyable {
-    /// A line that is longer than this is not searched, nor is what comes after it.
+    /// A longer line, and the rest of its file, is not searched.
     static let longestLine = 8 << 20
-    /// Of a line this many bytes are shown.
+    /// The number of bytes that are shown of a line.
     static let shownLine = 500
     private static let pieceLength = 256 << 10
-    /// Lines that are given up before the file is.
+    /// The number of lines that may exceed the step limit before the file is skipped.
     private static let largestGapCount = 20
 
     private let matcher: LineMatcher
@@ -24,7 +24,7 @@ struct FileSearch: ~Copyable {
         self.cancellation = cancellation
     }
 
-    /// Looks through one file, until it has one match more than the limit.
+    /// Searches one file, until it has one match more than the limit.
     mutating func search(_ file: consuming FileDescriptor, into hits: inout FileHits) throws {
         window.reset()
         try window.fill(file)
@@ -69,7 +69,7 @@ struct FileSearch: ~Copyable {
         var byLine = hasRequired || !matcher.pattern.canSpanLines
         while place < area.upperBound, hits.matches <= limit, giveUps < Self.largestGapCount {
             if hasRequired {
-                // Lines without any of the texts need not be asked.
+                // Lines without any of the texts can be skipped.
                 let rest = place..<area.upperBound
                 guard let text = matcher.firstCandidate(in: window.bytes.span, rest, known: &known) else { break }
                 place = window.lineStart(of: text, after: place)
@@ -89,10 +89,10 @@ struct FileSearch: ~Copyable {
             case .found(let match):
                 let start = window.lineStart(of: match.lowerBound, after: area.lowerBound)
                 let lineEnd = window.lineEnd(from: match.lowerBound, before: area.upperBound)
-                // After the last line break there is no line any more.
+                // There is no line after the last line break.
                 guard start < area.upperBound else { return emitAfter(&hits, &after, area.upperBound) }
                 if !byLine, match.upperBound > lineEnd {
-                    // It goes on in another line. Whether this one alone fits has to be asked for each from now on.
+                    // The match continues in another line. From now on each line is tested separately.
                     byLine = true
                     place = start
                     continue
@@ -104,11 +104,11 @@ struct FileSearch: ~Copyable {
         emitAfter(&hits, &after, area.upperBound)
     }
 
-    /// Notes a line that fits, after the lines around it that were not noted yet.
+    /// Adds a matching line, after the context lines that were not added yet.
     private mutating func emit(_ line: Range<Int>, focus: Int, _ hits: inout FileHits, _ after: inout Int) {
         hits.matches += 1
         emitAfter(&hits, &after, line.lowerBound)
-        // One more than the limit only tells that there is more.
+        // One more than the limit only shows that there are more.
         after = hits.matches <= limit ? context : 0
         guard hits.matches <= limit else { return }
         var first = line.lowerBound
@@ -139,12 +139,12 @@ struct FileSearch: ~Copyable {
     }
 }
 
-/// What was found in a file.
+/// The matches in a file.
 struct FileHits: Sendable {
     struct Line: Sendable {
         let number: Int
         let text: String
-        /// Not one of those around.
+        /// False for a context line.
         let isMatch: Bool
     }
 

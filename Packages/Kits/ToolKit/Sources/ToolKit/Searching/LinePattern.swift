@@ -1,11 +1,11 @@
 import CPCRE2
 import Capabilities
 
-/// An expression that lines are searched for, compiled by PCRE2.
+/// A regular expression for searching lines, compiled by PCRE2.
 ///
-/// Models write `\d`, `\b` and `(?:…)`, which POSIX expressions do not have. As important is what PCRE2 bounds: an
-/// expression is compiled into a limited size, and gives up after a number of steps. glibc's regcomp takes gigabytes for
-/// a few nested repetitions, and nothing stops regexec.
+/// Models write `\d`, `\b` and `(?:…)`, which POSIX expressions do not support. PCRE2 also has limits: the compiled
+/// size is limited, and matching stops after a number of steps. glibc's regcomp takes gigabytes for a few nested
+/// repetitions, and regexec cannot be stopped.
 @safe
 final class LinePattern: Sendable {
     static let longest = 4096
@@ -13,17 +13,17 @@ final class LinePattern: Sendable {
     // Safe to be shared: "The data in the compiled pattern is fixed, and does not change when the pattern is matched.
     // Therefore, it is thread-safe, that is, the same compiled pattern can be used by more than one thread."
     nonisolated(unsafe) let code: OpaquePointer
-    /// The same for texts in ASCII, where nothing has to be known of Unicode: up to ten times as fast.
+    /// The same for ASCII texts, without Unicode support: up to ten times as fast.
     nonisolated(unsafe) let plainCode: OpaquePointer?
-    /// Whether one search through many lines finds all that a search line by line finds.
+    /// Whether one search over many lines finds everything that a search line by line finds.
     let canSpanLines: Bool
-    /// Each line that fits has one of these in it; empty where nothing is known.
+    /// Each matching line contains one of these texts; empty if none are known.
     let required: [TextSearch]
-    /// Each line that fits has this in it, where there are no texts.
+    /// Each matching line contains this run, if there are no texts.
     let run: ByteRun?
 
     init(_ text: String, isLiteral: Bool, ignoresCase: Bool) throws(WorkspaceError) {
-        // What comes after this flag can be known as well as without it.
+        // The rest after this flag can be analysed as without it.
         let hasFlag = !isLiteral && text.hasPrefix("(?i)")
         let (bytes, ignoresCase) = (Array(text.utf8.dropFirst(hasFlag ? 4 : 0)), ignoresCase || hasFlag)
         guard !bytes.isEmpty, bytes.count <= Self.longest else {
@@ -32,7 +32,7 @@ final class LinePattern: Sendable {
         let shape = PatternShape(bytes, isLiteral: isLiteral)
         guard !shape.hasLineBreak else {
             throw WorkspaceError(
-                .pattern, "a line break is never found, for lines are searched one by one; search for one of the lines")
+                .pattern, "lines are searched one by one, so a line break never matches; search for one of the lines")
         }
         canSpanLines = shape.canSpanLines
         let known = isLiteral ? nil : RequiredText(of: bytes, ignoringCase: ignoresCase)
@@ -45,17 +45,17 @@ final class LinePattern: Sendable {
         var options: UInt32 = 0
         if isLiteral { options |= PCRE2_LITERAL }
         if ignoresCase { options |= PCRE2_CASELESS }
-        // A file may hold anything: what is no UTF-8 is never part of a match. Literal text is found by its bytes.
+        // Files may contain anything. Invalid UTF-8 never matches. Literal text is searched as bytes.
         if !isLiteral || ignoresCase { options |= PCRE2_UTF | PCRE2_MATCH_INVALID_UTF }
         if !isLiteral { options |= PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C }
         unsafe code = try Self.compile(bytes, options)
-        // One that names letters beyond ASCII would look for their bytes.
+        // A pattern with letters beyond ASCII would match their bytes.
         let isPlain = bytes.allSatisfy { $0 < 0x80 } && options & PCRE2_UTF != 0
         let plainOptions = options & ~(PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF)
         do throws(WorkspaceError) {
             unsafe plainCode = isPlain ? try Self.compile(bytes, plainOptions) : nil
         } catch {
-            // It asks for what only Unicode has.
+            // The pattern needs Unicode.
             unsafe plainCode = nil
         }
     }
@@ -65,12 +65,12 @@ final class LinePattern: Sendable {
         var offset = 0
         guard let context = unsafe pcre2_compile_context_create_8(nil) else { throw Self.noMemory }
         defer { unsafe pcre2_compile_context_free_8(context) }
-        // Otherwise `$` would not fit before the end of a line that was written on Windows.
+        // Otherwise `$` would not match before a CR LF.
         unsafe pcre2_set_newline_8(context, UInt32(PCRE2_NEWLINE_ANYCRLF))
         guard let code = unsafe pcre2_compile_8(bytes, bytes.count, options, &failure, &offset, context) else {
             throw Self.refusal(failure, at: offset)
         }
-        // Where the system allows no code to be made at run time, the expression is interpreted.
+        // If the system does not allow JIT compilation, the expression is interpreted.
         _ = unsafe pcre2_jit_compile_8(code, PCRE2_JIT_COMPLETE)
         return unsafe code
     }
@@ -80,12 +80,12 @@ final class LinePattern: Sendable {
         unsafe pcre2_code_free_8(plainCode)
     }
 
-    /// Whether lines without what is required need not be looked at.
+    /// Whether lines without the required texts can be skipped.
     func hasRequired(inASCII: Bool) -> Bool {
         run != nil || !required.isEmpty && (inASCII || required.allSatisfy(\.holdsBeyondASCII))
     }
 
-    static let noMemory = WorkspaceError(.system, "there is no memory to search; try again later")
+    static let noMemory = WorkspaceError(.system, "out of memory; try again later")
 
     private static func refusal(_ failure: Int32, at offset: Int) -> WorkspaceError {
         var text = [UInt8](repeating: 0, count: 256)
@@ -93,11 +93,11 @@ final class LinePattern: Sendable {
         let words = length > 0 ? String(decoding: text.prefix(Int(length)), as: UTF8.self) : "error \(failure)"
         return WorkspaceError(
             .pattern,
-            "the pattern cannot be understood at byte \(offset): \(PlainText.escape(words)); mend it, or set literal to"
-                + " search for the text as it is")
+            "invalid pattern at byte \(offset): \(PlainText.escape(words)); fix it, or set literal to"
+                + " search for the literal text")
     }
 
-    /// The version of the library in use, such as `10.42 2022-12-11`.
+    /// The version of the library, such as `10.42 2022-12-11`.
     static var libraryVersion: String {
         var text = [UInt8](repeating: 0, count: 64)
         let length = unsafe pcre2_config_8(UInt32(PCRE2_CONFIG_VERSION), &text)
@@ -105,10 +105,10 @@ final class LinePattern: Sendable {
     }
 }
 
-/// What one thread needs to search with a pattern that all threads share.
+/// The state of one thread for searching with a shared pattern.
 @safe
 struct LineMatcher: ~Copyable {
-    /// Steps after which a line is given up; an honest expression takes a few for each byte.
+    /// The maximum number of steps for a line. A reasonable expression takes a few for each byte.
     static let largestEffort: UInt32 = 500_000
 
     let pattern: LinePattern
@@ -128,7 +128,7 @@ struct LineMatcher: ~Copyable {
             throw LinePattern.noMemory
         }
         unsafe pcre2_set_match_limit_8(context, Self.largestEffort)
-        // In KiB; for the case that the expression is interpreted.
+        // In KiB, if the expression is interpreted.
         unsafe pcre2_set_heap_limit_8(context, 8 << 10)
         unsafe pcre2_jit_stack_assign_8(context, nil, UnsafeMutableRawPointer(stack))
         self.pattern = pattern
@@ -146,11 +146,11 @@ struct LineMatcher: ~Copyable {
     enum Outcome: Equatable {
         case none
         case found(Range<Int>)
-        /// It took too many steps to tell.
+        /// Matching took too many steps.
         case gaveUp
     }
 
-    /// The first match in a part of the bytes, which nothing outside of the part has any influence on.
+    /// The first match in a part of the bytes. Bytes outside of the part have no influence.
     borrowing func firstMatch(in bytes: Span<UInt8>, _ part: Range<Int>, isASCII: Bool) -> Outcome {
         unsafe bytes.withUnsafeBufferPointer { bytes in
             guard let start = bytes.baseAddress else { return .none }
@@ -163,10 +163,10 @@ struct LineMatcher: ~Copyable {
         }
     }
 
-    /// Where the first is of what the pattern requires; nil when there is none in this part.
+    /// The first place of a required text or run; nil if this part has none.
     ///
-    /// `known` holds where each of them was found last, so that a rare one is not looked for again for each line with
-    /// another; it is empty at first, and belongs to these bytes.
+    /// `known` stores the last place of each text, so that a rare one is not searched again for each line with another.
+    /// It is empty at first, and belongs to these bytes.
     borrowing func firstCandidate(in bytes: Span<UInt8>, _ part: Range<Int>, known: inout [Int]) -> Int? {
         if let run = pattern.run { return run.first(in: bytes, part) }
         if known.isEmpty { known = [Int](repeating: -1, count: pattern.required.count) }
@@ -177,11 +177,11 @@ struct LineMatcher: ~Copyable {
     }
 }
 
-/// What can be said about an expression from its text alone.
+/// Properties of an expression, derived from its text alone.
 ///
-/// To look for a candidate in many lines at once is several times as fast as to ask for each line. It may miss a line
-/// only where an expression can refuse a line for what stands in another one: by looking around, by never giving back
-/// what it took, or by asking for the very beginning or end. All these are recognised generously.
+/// Searching many lines at once for a candidate is several times as fast as testing each line. It may miss a line only
+/// if an expression can reject a line because of another line: by lookaround, possessive matching, or anchors to the
+/// very beginning or end. All these are detected generously.
 struct PatternShape {
     private(set) var canSpanLines = true
     private(set) var hasLineBreak = false
@@ -197,7 +197,7 @@ struct PatternShape {
             let next = place + 1 < pattern.count ? pattern[place + 1] : 0
             switch byte {
             case Byte.backslash:
-                // In a set it is most often excluded, which changes nothing.
+                // In a set it is usually excluded, which changes nothing.
                 if next == UInt8(ascii: "n"), !isInSet { hasLineBreak = true }
                 if "AzZGKXRQEkgrxo0123456789".utf8.contains(next) { canSpanLines = false }
                 place += 1

@@ -1,21 +1,21 @@
 import FileKit
 import Glibc
 
-/// A part of a file that moves along it, and always begins and is searched at the beginning of a line.
+/// A window that moves along a file. It always begins at the beginning of a line.
 struct LineWindow {
     private(set) var bytes: [UInt8]
-    /// Where what was read ends.
+    /// The end of the bytes that were read.
     private(set) var end = 0
-    /// Where the lines begin that were not searched yet; those before are kept as context.
+    /// The beginning of the lines that were not searched yet. Earlier lines are kept as context.
     private var start = 0
-    /// Up to here lines were noted, or are gone.
+    /// The end of the lines that were added to the result or discarded.
     var noted = 0
     /// Whether the end of the file was read.
     private(set) var isLast = false
     /// The number of the line that begins at `counted`.
     private var number = 1
     private var counted = 0
-    /// Where the bytes begin that were not looked through for a NUL.
+    /// The beginning of the bytes that were not checked for a NUL.
     private var unchecked = 0
 
     init(length: Int) {
@@ -36,7 +36,7 @@ struct LineWindow {
                 unsafe read(descriptor, buffer.baseAddress.map { unsafe $0 + room.lowerBound }, room.count)
             }
             if count < 0, errno == EINTR { continue }
-            // What cannot be read to its end is searched as far as it could be.
+            // A file that cannot be read to the end is searched as far as possible.
             guard count > 0 else {
                 isLast = true
                 return
@@ -45,7 +45,7 @@ struct LineWindow {
         }
     }
 
-    /// Replaces all by the rest of the file in UTF-8; false when it is too large for that.
+    /// Replaces the content by the rest of the file in UTF-8. False if it is too large for that.
     mutating func decode(
         _ file: borrowing FileDescriptor, _ decoder: UTF16Decoder, limit: Int
     ) throws(FileError) -> Bool {
@@ -67,18 +67,18 @@ struct LineWindow {
         return false
     }
 
-    /// What the file is, by its beginning.
+    /// The format of the file, from its beginning.
     var format: FileFormat {
         let head = min(end, FileFormat.headLength)
         return FileFormat(head: bytes.prefix(min(end, FileFormat.longestSignature)), hasNUL: find(0, 0..<head) != nil)
     }
 
-    /// Leaves bytes out at the beginning of the file.
+    /// Skips bytes at the beginning of the file.
     mutating func skip(_ count: Int) {
         (start, noted, counted) = (count, count, count)
     }
 
-    /// Whether there is a NUL in what was read since the last question.
+    /// Whether the bytes read since the last call contain a NUL.
     var hasNUL: Bool {
         mutating get {
             defer { unchecked = end }
@@ -86,7 +86,7 @@ struct LineWindow {
         }
     }
 
-    /// The lines that are there as a whole and were not searched yet.
+    /// The complete lines that were not searched yet.
     var searchable: Range<Int> {
         if isLast { return start..<end }
         guard let last = bytes[start..<end].lastIndex(of: Byte.newline) else { return start..<start }
@@ -95,7 +95,7 @@ struct LineWindow {
 
     var isFull: Bool { end == bytes.count }
 
-    /// Makes room: what was searched goes, but for some lines of context.
+    /// Discards searched lines, except for some lines of context.
     mutating func advance(keeping context: Int) {
         let searched = searchable.upperBound
         var keep = searched
@@ -109,7 +109,7 @@ struct LineWindow {
         noted = max(0, noted - keep)
     }
 
-    /// Makes the window larger, for a line that does not fit; false when it has the largest size.
+    /// Enlarges the window for a line that does not fit. False if it has the maximum size.
     mutating func grow(to limit: Int) -> Bool {
         guard bytes.count < limit else { return false }
         bytes += [UInt8](repeating: 0, count: min(bytes.count, limit - bytes.count))
@@ -118,19 +118,19 @@ struct LineWindow {
 
     // MARK: Lines
 
-    /// Where the line ends that a place is in: at its line break, or at the limit.
+    /// The end of the line at a place: its line break, or the limit.
     func lineEnd(from place: Int, before limit: Int) -> Int {
         find(Byte.newline, place..<max(place, limit)) ?? limit
     }
 
-    /// Where the line begins that a place is in.
+    /// The beginning of the line at a place.
     func lineStart(of place: Int, after limit: Int) -> Int {
         var start = place
         while start > limit, bytes[start - 1] != Byte.newline { start -= 1 }
         return start
     }
 
-    /// The number of the line that begins there; places are asked for in their order, but for lines of context.
+    /// The number of the line that begins there. Places must be given in order, except for context lines.
     mutating func number(of place: Int) -> Int {
         let range = min(counted, place)..<max(counted, place)
         let breaks = unsafe bytes.withUnsafeBufferPointer { buffer in

@@ -1,31 +1,32 @@
-/// Texts of which every line must have one for an expression to fit: to look for them first is many times as fast.
+/// Texts of which a line must contain one to match an expression. Searching for them first is many times as fast.
 ///
-/// Where there is no text, it may be a run of letters or digits: `\w{30}`, `\d{4}-\d{2}`. They are found from the expression's text alone, the longest of what has to follow one another, and all of what is a
-/// choice. There are none where that would need understanding, such as with a flag that changes what follows.
+/// If there is no text, it may be a run of letters or digits: `\w{30}`, `\d{4}-\d{2}`. They are derived from the text
+/// of the expression alone: the longest of a sequence, and all alternatives of a choice. If that would need more
+/// understanding, as with a flag in the middle, there are none.
 struct RequiredText {
-    /// Shorter ones stand in too many lines to spare anything.
+    /// Shorter texts occur in too many lines to help.
     static let shortest = 3
-    /// Each is looked for by itself.
+    /// Each text is searched separately.
     private static let largestCount = 8
     private static let deepest = 20
 
-    /// Empty where nothing is known.
+    /// Empty if none are known.
     private(set) var texts: [[UInt8]] = []
-    /// What has to be there where there are no texts.
+    /// The required run, if there are no texts.
     private(set) var run: ByteRun?
     private let pattern: [UInt8]
     private let ignoresCase: Bool
     private var place = 0
     private var depth = 0
     private var isUnderstood = true
-    /// Whether there is a choice that is in no group.
+    /// Whether there is a choice outside of all groups.
     private var hasChoice = false
 
     init(of pattern: [UInt8], ignoringCase ignoresCase: Bool = false) {
         self.pattern = pattern
         self.ignoresCase = ignoresCase
         let found = choice()
-        // A bracket is left over.
+        // An unmatched bracket.
         guard isUnderstood, place == pattern.count else {
             run = nil
             return
@@ -34,7 +35,7 @@ struct RequiredText {
         if !texts.isEmpty || hasChoice { run = nil }
     }
 
-    /// What one of has to be there of a choice, up to the bracket that closes it or to the end.
+    /// The texts that a choice requires, up to its closing bracket or the end.
     private mutating func choice() -> [[UInt8]] {
         var all: [[UInt8]] = []
         var isKnown = true
@@ -48,7 +49,7 @@ struct RequiredText {
         return isKnown && all.count <= Self.largestCount ? all : []
     }
 
-    /// The best of what has to be there of things that follow one another.
+    /// The best texts that a sequence requires.
     private mutating func sequence() -> [[UInt8]] {
         var best = Best()
         while isUnderstood, let byte = next, byte != UInt8(ascii: "|"), byte != UInt8(ascii: ")") {
@@ -63,7 +64,7 @@ struct RequiredText {
                 skipSet()
                 considerRun(of: start..<place)
             case UInt8(ascii: "*"), UInt8(ascii: "?"):
-                // What stands before it need not be there.
+                // The thing before it is optional.
                 best.dropCharacter()
                 best.endRun()
             case UInt8(ascii: "{"):
@@ -81,14 +82,14 @@ struct RequiredText {
                 place += 1
                 if isWord(escaped) {
                     best.endRun()
-                    // Those without a value of their own; what follows others belongs to them.
+                    // Escapes for classes and anchors. The others may take what follows as an argument.
                     isUnderstood = "dDwWsSbBhHAzZRNKt".utf8.contains(escaped)
                     considerRun(of: start..<place)
                 } else {
                     best.run.append(escaped)
                 }
             default:
-                // Letters beyond ASCII have capitals of other bytes.
+                // Letters beyond ASCII have upper-case forms with other bytes.
                 if ignoresCase, byte >= 0x80 { best.endRun() } else { best.run.append(byte) }
             }
         }
@@ -131,7 +132,7 @@ struct RequiredText {
         (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte >= 0x80
     }
 
-    /// Notes what stands there, if it is a set of bytes of which many have to follow one another.
+    /// Considers a set with a repetition count as the required run.
     private mutating func considerRun(of part: Range<Int>) {
         guard isUnderstood, depth == 0, next == UInt8(ascii: "{") else { return }
         let start = place
@@ -142,7 +143,7 @@ struct RequiredText {
         if run.count > self.run?.count ?? 0 { self.run = run }
     }
 
-    /// How often the thing before has to be there at least: past `2,3}`. Anything else is no repetition but text.
+    /// The minimum count of a repetition, past `2,3}`. Anything else is not a repetition but text.
     private mutating func least() -> Int {
         let digits = pattern[place...].prefix { (0x30...0x39).contains($0) }
         let rest = pattern[(place + digits.count)...].drop { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ",") }
@@ -151,7 +152,7 @@ struct RequiredText {
         return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
-    /// What has to be there of a group, behind whose opening bracket it begins.
+    /// The texts that a group requires, after its opening bracket.
     private mutating func group() -> [[UInt8]] {
         var isThere = true
         if take("?") {
@@ -188,7 +189,7 @@ struct RequiredText {
         return isThere ? texts : []
     }
 
-    /// Past the bracket that closes a set; with classes in it, it takes understanding.
+    /// Skips to the end of a set. A set with classes is not understood.
     private mutating func skipSet() {
         _ = take("^")
         _ = take("]")

@@ -1,17 +1,16 @@
 import CToolKit
 
-/// Looks for a text in bytes, many times as fast as an expression could: places are worth a look where two of its bytes
-/// stand that are rare in texts, and sixteen places are looked at at once.
+/// Searches bytes for a text, many times as fast as an expression. It checks only places where two rare bytes of the
+/// text match, and compares sixteen places at once.
 struct TextSearch: Sendable {
     private let bytes: [UInt8]
     private let masks: [UInt8]
     private let first: Int
     private let second: Int
-    /// Whether small and capital letters are the same also to those who know all of Unicode: `ſ` is an `s` and the sign
-    /// for kelvin a `k`.
+    /// Whether Unicode case folding finds no more than ASCII: `ſ` folds to `s` and the kelvin sign to `k`.
     let holdsBeyondASCII: Bool
 
-    /// Whether it can be looked for in this way; letters beyond ASCII have capitals of other bytes.
+    /// Whether a text can be searched in this way. Letters beyond ASCII have upper-case forms with other bytes.
     static func canFind(_ text: [UInt8], ignoringCase: Bool) -> Bool {
         !text.isEmpty && !(ignoringCase && text.contains { $0 >= 0x80 })
     }
@@ -26,7 +25,7 @@ struct TextSearch: Sendable {
         holdsBeyondASCII = !ignoringCase || !small.contains { $0 == UInt8(ascii: "s") || $0 == UInt8(ascii: "k") }
     }
 
-    /// Where it stands first in a part of the bytes.
+    /// The first place in a part of the bytes.
     func first(in searched: Span<UInt8>, _ part: Range<Int>) -> Int? {
         let found = unsafe searched.withUnsafeBufferPointer { searched -> Int in
             unsafe bytes.withUnsafeBufferPointer { bytes in
@@ -44,7 +43,7 @@ struct TextSearch: Sendable {
 
     private static func isCapital(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) }
 
-    /// What texts and programs are made of, the most frequent first.
+    /// The bytes of texts and programs, the most frequent first.
     private static let frequent = Array(" etaonirslcdupmhgfyb_wvk.,\t()\n=-:;\"0x1TSIACE/'2{}NRPLDjqz".utf8)
 
     private static func frequency(_ byte: UInt8) -> Int {
@@ -62,14 +61,15 @@ extension Span<UInt8> {
     }
 }
 
-/// Bytes of a set that have to follow one another, such as four digits. To look for them is fast, since of every so many
-/// bytes only the last has to be looked at.
+/// A run of bytes from a set, such as four digits. Searching for it is fast: only the last byte of each possible run
+/// must be checked.
 struct ByteRun: Sendable {
-    /// One for each byte that belongs to the set. All of those beyond ASCII do, for they may be letters or digits too.
+    /// One entry for each byte, 1 if it belongs to the set. All bytes beyond ASCII belong to it, because they may be
+    /// letters or digits too.
     private let members: [UInt8]
     let count: Int
 
-    /// Nil where it would be found in too many lines, or the set is none of the usual ones: `\d`, `\w`, `[0-9a-f_-]`.
+    /// Nil if it would match too many lines, or the set is not a common one: `\d`, `\w`, `[0-9a-f_-]`.
     init?(of set: ArraySlice<UInt8>, count: Int, ignoringCase: Bool) {
         var members = [UInt8](repeating: 0, count: 256)
         guard Self.add(set, to: &members) else { return nil }
@@ -84,7 +84,7 @@ struct ByteRun: Sendable {
         (self.members, self.count) = (members, count)
     }
 
-    /// Where the first one begins in a part of the bytes.
+    /// Where the first run begins in a part of the bytes.
     func first(in searched: Span<UInt8>, _ part: Range<Int>) -> Int? {
         let found = unsafe searched.withUnsafeBufferPointer { searched -> Int in
             unsafe members.withUnsafeBufferPointer { members in
@@ -111,7 +111,7 @@ struct ByteRun: Sendable {
                 case UInt8(ascii: "-"): add(0x2D...0x2D, to: &members)
                 default: return false
                 }
-                // After these a hyphen is one.
+                // After these, a hyphen is literal.
                 continue
             }
             let after = rest.dropFirst()

@@ -1,14 +1,14 @@
 import FileKit
 import Glibc
 
-/// Searches a file or all files of a tree, on as many threads as there are processors.
+/// Searches a file, or all files of a tree, on as many threads as there are processors.
 struct TreeSearch: Sendable {
     let pattern: LinePattern
     let filter: PathPattern?
     let context: Int
     let limit: Int
 
-    /// What all threads found together.
+    /// The combined result of all threads.
     struct Found: Sendable {
         /// In the order of the walk.
         var files: [FileHits] = []
@@ -25,7 +25,7 @@ struct TreeSearch: Sendable {
     }
 
     func run(_ path: EntryPath, _ rules: WalkRules, in workspace: Workspace) async throws -> Found {
-        // One for all threads, for the walk that they share looks at it too.
+        // One for all threads, because their shared walk checks it too.
         let cancellation = Cancellation()
         let walk = try await workspace.work(cancellation) { cancellation -> SharedWalk? in
             guard try workspace.kind(path) == .directory else { return nil }
@@ -85,7 +85,7 @@ extension TreeSearch.Found {
         case .binary: binaries += 1
         case .longLine:
             problems.add(
-                WorkspaceError(.system, "\(hits.path.shown) has a line of more than \(FileSearch.longestLine) bytes"))
+                WorkspaceError(.system, "\(hits.path.shown) has a line longer than \(FileSearch.longestLine) bytes"))
         case .effort:
             problems.add(
                 WorkspaceError(.pattern, "the pattern takes too many steps in \(hits.path.shown); use a simpler one"))

@@ -1,17 +1,17 @@
 import FileKit
 
-/// What the first bytes of a file say about the rest.
+/// The format of a file, from its first bytes.
 enum FileFormat: Sendable, Equatable {
     case utf8(hasMark: Bool)
     case utf16(isBigEndian: Bool)
-    /// No text, with a name where it has one.
+    /// Not text, with the name of the format.
     case binary(String)
 
-    /// How much of a file is looked at.
+    /// How much of a file is checked.
     static let headLength = 8192
     static let longestSignature = 16
 
-    /// What `longestSignature` bytes at least tell, and whether there is a NUL in the first `headLength`.
+    /// From at least `longestSignature` bytes, and whether there is a NUL in the first `headLength`.
     init(head: ArraySlice<UInt8>, hasNUL: Bool) {
         let signature = Self.signatures.first { head.starts(with: $0.bytes) }
         if let signature, signature.isCertain {
@@ -29,7 +29,7 @@ enum FileFormat: Sendable, Equatable {
         }
     }
 
-    /// The same of a content that is there as a whole.
+    /// From the whole content.
     init(whole content: [UInt8]) {
         self.init(head: content.prefix(Self.longestSignature), hasNUL: content.prefix(Self.headLength).contains(0))
     }
@@ -37,7 +37,7 @@ enum FileFormat: Sendable, Equatable {
     private struct Signature: Sendable {
         let bytes: [UInt8]
         let name: String
-        /// Whether no text begins like this; for the others there has to be a NUL as well.
+        /// Whether no text begins like this. Otherwise there must be a NUL as well.
         let isCertain: Bool
 
         init(_ bytes: [UInt8], _ name: String, isCertain: Bool) {
@@ -66,7 +66,7 @@ enum FileFormat: Sendable, Equatable {
         Signature(Array("wOF2".utf8), "WOFF font", isCertain: false),
     ]
 
-    /// What to know about a text, or nothing where it is as usual.
+    /// A note about an unusual text format; nil for plain UTF-8.
     var note: String? {
         switch self {
         case .utf8(hasMark: true): "the file begins with a byte order mark (UTF-8)"
@@ -76,7 +76,7 @@ enum FileFormat: Sendable, Equatable {
         }
     }
 
-    /// The length of the mark at the beginning.
+    /// The length of the byte order mark.
     var markLength: Int {
         switch self {
         case .utf8(hasMark: true): 3
@@ -86,17 +86,17 @@ enum FileFormat: Sendable, Equatable {
     }
 }
 
-/// Turns UTF-16 into UTF-8 piece by piece; half a surrogate becomes a replacement character.
+/// Converts UTF-16 to UTF-8 piece by piece. An unpaired surrogate becomes a replacement character.
 struct UTF16Decoder: Sendable {
     let isBigEndian: Bool
-    /// What the end of a piece left undecided: an odd byte, or the first half of a pair.
+    /// Incomplete input at the end of a piece: an odd byte, or the first half of a pair.
     private var rest: [UInt8] = []
 
     init(isBigEndian: Bool) {
         self.isBigEndian = isBigEndian
     }
 
-    /// The text of another piece.
+    /// Converts the next piece.
     mutating func decode(_ piece: some Sequence<UInt8>) -> [UInt8] {
         let bytes = rest + piece
         var count = bytes.count & ~1
@@ -105,7 +105,7 @@ struct UTF16Decoder: Sendable {
         return text(bytes, count)
     }
 
-    /// What is left at the end of the file.
+    /// The rest at the end of the file.
     mutating func finish() -> [UInt8] {
         defer { rest = [] }
         return rest.isEmpty ? [] : Array("\u{FFFD}".utf8)
@@ -124,7 +124,7 @@ struct UTF16Decoder: Sendable {
     }
 }
 
-/// Reads a file piece by piece as UTF-8, whatever it is written in.
+/// Reads a file piece by piece as UTF-8, whatever its encoding.
 struct TextReader: ~Copyable {
     private static let pieceLength = 1 << 16
 
@@ -133,7 +133,7 @@ struct TextReader: ~Copyable {
     private var head: [UInt8]?
     private var decoder: UTF16Decoder?
 
-    /// Looks at the beginning, from which on it then reads.
+    /// Checks the beginning. Reading then starts there.
     init(_ file: consuming FileDescriptor) throws(FileError) {
         let head = try file.read(upTo: Self.pieceLength)
         format = FileFormat(head: head[...], hasNUL: head.prefix(FileFormat.headLength).contains(0))
@@ -142,7 +142,7 @@ struct TextReader: ~Copyable {
         self.head = Array(head.dropFirst(format.markLength))
     }
 
-    /// The next piece, or nil at the end. It may end in the middle of a character.
+    /// The next piece; nil at the end. It may end in the middle of a character.
     mutating func next() throws(FileError) -> [UInt8]? {
         if let head = head.take(), !head.isEmpty { return decoded(head) }
         let piece = try file.read(upTo: Self.pieceLength)

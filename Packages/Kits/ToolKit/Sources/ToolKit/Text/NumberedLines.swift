@@ -1,19 +1,19 @@
-/// Collects the lines of a file that were asked for, with their numbers.
+/// Collects the requested lines of a file, with their numbers.
 struct NumberedLines {
-    /// A line is cut after this many bytes.
+    /// The maximum length of a shown line in bytes.
     static let longestLine = 2000
-    /// All lines together end after this many bytes.
+    /// The maximum size of all lines together in bytes.
     static let largestText = 256 << 10
 
     let first: Int
     let limit: Int
     private(set) var text = ""
-    /// Lines that came by, shown or not.
+    /// The number of lines seen, shown or not.
     private(set) var count = 0
     private(set) var shown = 0
     private(set) var repaired = 0
     private(set) var windowsEndings = 0
-    /// Whether there are lines after those that are shown.
+    /// Whether there are more lines after the shown ones.
     private(set) var isFull = false
     private var line: [UInt8] = []
     private var lineLength = 0
@@ -23,7 +23,7 @@ struct NumberedLines {
         self.limit = limit
     }
 
-    /// Takes another piece of the file; false when no more is needed.
+    /// Adds a piece of the file. False if no more is needed.
     mutating func add(_ piece: [UInt8]) -> Bool {
         var start = 0
         while start < piece.count {
@@ -37,14 +37,14 @@ struct NumberedLines {
         return true
     }
 
-    /// The last line need not have a line break.
+    /// The last line need not end in a line break.
     mutating func finish() {
         if lineLength > 0 { endLine() }
     }
 
     private mutating func collect(_ part: ArraySlice<UInt8>) {
         lineLength += part.count
-        // One byte more than is shown tells that there is more; a line may be as long as the disk.
+        // One byte more than shown, to notice that the line continues. A line may be as long as the disk.
         let room = Self.longestLine + 4 - line.count
         if count + 1 >= first, room > 0 { line.append(contentsOf: part.prefix(room)) }
     }
@@ -81,20 +81,20 @@ struct NumberedLines {
     }
 }
 
-/// A line of a file as a text for a model.
+/// A line of a file as text for a model.
 struct LineText: Sendable {
     let text: String
-    /// Whether bytes that are no UTF-8 had to be replaced.
+    /// Whether invalid UTF-8 had to be replaced.
     let wasRepaired: Bool
 
-    /// Shows at most `limit` bytes, whose place is chosen so that `focus` can be seen, and says what was left out.
+    /// Shows at most `limit` bytes, around `focus`, and reports what was cut.
     init(_ line: ArraySlice<UInt8>, limit: Int, length: Int? = nil, focus: Int? = nil) {
         let length = length ?? line.count
         var range = line.indices
         if range.count > limit {
             let lead = min(max(0, (focus ?? line.startIndex) - line.startIndex - limit / 4), line.count - limit)
             range = (line.startIndex + lead)..<(line.startIndex + lead + limit)
-            // A cut does not go through a character.
+            // A cut must not split a character.
             while range.lowerBound > line.startIndex, range.count > limit - 3, line[range.lowerBound] & 0xC0 == 0x80 {
                 range = (range.lowerBound + 1)..<range.upperBound
             }

@@ -1,10 +1,10 @@
-/// A text as tools edit it: in UTF-8, with line breaks of one kind and without a byte order mark, whatever it is written
-/// in. What was changed is put back into the file's own form, line by line.
+/// A text as tools edit it: in UTF-8, with LF line breaks and without a byte order mark, whatever the file uses.
+/// Changes are converted back to the form of the file, line by line.
 struct TextDocument: Sendable {
     let format: FileFormat
-    /// The text with LF for every CR LF.
+    /// The text with every CR LF replaced by LF.
     let text: [UInt8]
-    /// For each line of the text whether it ended in CR LF; empty where none did.
+    /// For each line whether it ended in CR LF; empty if none did.
     private let windowsEndings: [Bool]
 
     init(_ content: [UInt8], _ path: EntryPath) throws(WorkspaceError) {
@@ -12,13 +12,13 @@ struct TextDocument: Sendable {
         var decoded = Array(content.dropFirst(format.markLength))
         switch format {
         case .binary(let kind):
-            throw WorkspaceError(.notFile, "\(path.shown) is no text: \(kind); only texts can be edited")
+            throw WorkspaceError(.notFile, "\(path.shown) is not text: \(kind); only text can be edited")
         case .utf16(let isBigEndian):
             var decoder = UTF16Decoder(isBigEndian: isBigEndian)
             decoded = decoder.decode(decoded) + decoder.finish()
             guard Self.encoded(decoded, isBigEndian) == Array(content.dropFirst(2)) else {
                 throw WorkspaceError(
-                    .notFile, "\(path.shown) is not sound UTF-16, so that an edit would lose parts of it; mend it first"
+                    .notFile, "\(path.shown) is not valid UTF-16, so an edit would lose parts of it; fix it first"
                 )
             }
         case .utf8: break
@@ -26,7 +26,7 @@ struct TextDocument: Sendable {
         (text, windowsEndings) = Self.unified(decoded)
     }
 
-    /// How lines end, where that is worth telling.
+    /// A note about the line endings and encoding, if they are unusual.
     var note: String? {
         let windows = windowsEndings.count { $0 }
         let endings =
@@ -40,13 +40,13 @@ struct TextDocument: Sendable {
         }
     }
 
-    /// The file's content with another text. Lines that stay keep their ends; others get those of the line before, as
-    /// far as the file has both.
+    /// The content of the file with a new text. Unchanged lines keep their endings. Other lines get the ending of the
+    /// line before, if the file has both kinds.
     func content(with new: [UInt8]) -> [UInt8] {
         encoded(windowsEndings.isEmpty ? new : restored(new))
     }
 
-    /// A text in the file's encoding, with the mark that it begins with.
+    /// A text in the encoding of the file, with its byte order mark.
     func encoded(_ text: [UInt8]) -> [UInt8] {
         switch format {
         case .utf8(hasMark: true): [0xEF, 0xBB, 0xBF] + text
@@ -75,7 +75,7 @@ struct TextDocument: Sendable {
         for change in LineChanges(from: oldLines, to: newLines).list {
             keep(until: change.old.lowerBound)
             for index in change.new {
-                // A line that takes the place of another ends like that one.
+                // A line that replaces another one gets its ending.
                 let like = min(old + index - change.new.lowerBound, max(old, change.old.upperBound - 1))
                 let near = change.old.isEmpty ? old - 1 : like
                 add(index, windowsEndings.indices.contains(near) ? windowsEndings[near] : usual)
@@ -86,7 +86,7 @@ struct TextDocument: Sendable {
         return bytes
     }
 
-    /// LF for every CR LF, and which lines had one.
+    /// Replaces every CR LF by LF, and reports which lines had one.
     static func unified(_ bytes: [UInt8]) -> (text: [UInt8], windowsEndings: [Bool]) {
         guard bytes.contains(Byte.carriageReturn) else { return (bytes, []) }
         var text: [UInt8] = []

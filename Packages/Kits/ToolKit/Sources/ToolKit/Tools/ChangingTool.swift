@@ -1,12 +1,12 @@
 import Capabilities
 import FileKit
 
-/// One that writes files: what it would change is worked out first, shown to whoever is asked, and written only while
-/// that is still what it would change.
+/// A tool that writes files. Its changes are planned first, shown for approval, and written only if the plan is still
+/// the same.
 protocol ChangingTool: WorkspaceTool {
     var seen: SeenFiles { get }
 
-    /// What would be written, all checked and nothing touched.
+    /// The planned changes, checked but not written.
     func changes(_ input: ToolInput, in workspace: Workspace, _ cancellation: Cancellation) throws -> [FileChange]
 }
 
@@ -26,7 +26,7 @@ extension ChangingTool {
         let isDryRun = input.flag("dry_run")
         return try await workspace.work { cancellation in
             let changes = try changes(input, in: workspace, cancellation)
-            // From here on the files are open: whoever changes one now keeps it from being written.
+            // From here on the files are open. Changing one now prevents the write.
             if let agreed, Self.reach(of: changes, in: workspace) != agreed { throw ToolReachChanged() }
             if !isDryRun {
                 for (path, stamp) in try FileChange.write(changes, in: workspace, cancellation) {
@@ -49,12 +49,12 @@ extension ChangingTool {
             hasher.combine(place)
             hasher.combine(change.former?.status.stamp)
             hasher.combine(change.content)
-            // Nobody reads a longer diff.
+            // A longer diff would not be read.
             if diffs.utf8.count < longestDiff { diffs += change.diff.text } else { leftOut.append(change) }
         }
         leftOut.removeAll(where: \.isNothing)
         if !leftOut.isEmpty {
-            // Before all else, since of what is long the end is not shown.
+            // At the beginning, because the end of a long text is not shown.
             let lines = leftOut.reduce(0) { $0 + $1.diff.added + $1.diff.removed }
             diffs = "[not shown here: the changes of \(leftOut.count) more files, with \(lines) lines]\n\(diffs)"
         }
@@ -64,24 +64,24 @@ extension ChangingTool {
     }
 }
 
-/// How many bytes of diffs there are before no further one is added.
+/// The size of diffs after which no further one is added.
 private let longestDiff = 1 << 20
 
 extension FileChange {
-    /// Where it would be written, with all links followed.
+    /// The real location, with all links followed.
     fileprivate func location(in workspace: Workspace) -> AbsolutePath {
         guard let place else { return AbsolutePath(bytes: workspace.root.location + [Byte.slash] + path.bytes) }
         return AbsolutePath(bytes: place.folder.location + [Byte.slash] + place.name)
     }
 }
 
-/// What a model is told about files that were written: what was really changed in each, and what there is to say.
+/// The report for a model about written files: the actual changes in each, and notes.
 struct ChangeReport {
     private var answer = Answer()
 
     init(_ changes: [FileChange], isDryRun: Bool = false) {
         for change in changes {
-            // All of a new file is what the model has just said.
+            // The model has just sent the whole content of a new file.
             if change.former != nil {
                 for line in change.diff.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
                     answer.add(String(line))
@@ -91,15 +91,15 @@ struct ChangeReport {
         for change in changes {
             answer.note(([Self.summary(change)] + change.notes).joined(separator: "; "))
         }
-        if answer.isFull { answer.note("the diff is longer than can be shown, and ends where it is cut") }
-        if isDryRun { answer.note("this was a dry run: nothing was written") }
+        if answer.isFull { answer.note("the diff was too long and is cut here") }
+        if isDryRun { answer.note("dry run: nothing was written") }
     }
 
     var text: String { answer.whole }
 
     private static func summary(_ change: FileChange) -> String {
         let path = change.path.shown
-        if change.isNothing { return "\(path) is like that already, and was left as it is" }
+        if change.isNothing { return "\(path) already has this content" }
         guard change.former != nil else { return "\(path) is new, with \(lines(change.diff.added))" }
         return "\(path): \(lines(change.diff.added)) added, \(change.diff.removed) removed"
     }
@@ -158,11 +158,11 @@ struct MultiWriteTool: ChangingTool {
         let makesFolders = input.flag("create_folders")
         guard (1...Self.largestCount).contains(files.count) else {
             throw WorkspaceError(
-                .input, "\(files.count) files cannot be written at a time; give from 1 to \(Self.largestCount)")
+                .input, "\(files.count) files cannot be written at once; give from 1 to \(Self.largestCount)")
         }
         var paths: Set<[ArraySlice<UInt8>]> = []
         for (_, path) in files where !paths.insert(path.parts).inserted {
-            throw WorkspaceError(.input, "\(path.shown) is named twice; write each file once")
+            throw WorkspaceError(.input, "\(path.shown) is given twice; write each file once")
         }
         return try files.map { content, path in
             try cancellation.check()
@@ -210,7 +210,7 @@ struct EditTool: ChangingTool {
         let edits = input.records("edits").map(TextEdit.init)
         guard (1...Self.largestCount).contains(edits.count) else {
             throw WorkspaceError(
-                .input, "\(edits.count) edits cannot be made at a time; give from 1 to \(Self.largestCount)")
+                .input, "\(edits.count) edits cannot be made at once; give from 1 to \(Self.largestCount)")
         }
         let change = try FileChange(editing: try input.path, seen, in: workspace) { text in
             var text = text
@@ -248,7 +248,7 @@ struct PatchTool: ChangingTool {
             let names = diffs.map { PlainText.escape($0.newName ?? $0.oldName ?? "?") }.joined(separator: ", ")
             throw WorkspaceError(
                 .patch,
-                "the patch is for \(diffs.count) files (\(names.prefix(200))); give one for \(path.shown) alone")
+                "the patch is for \(diffs.count) files (\(names.prefix(200))); give one for \(path.shown) only")
         }
         let change = try FileChange(editing: path, seen, in: workspace) { text in
             let applied = try diff.application(to: text)

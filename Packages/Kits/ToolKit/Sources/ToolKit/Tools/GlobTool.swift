@@ -29,7 +29,7 @@ struct GlobTool: FileTool {
             var newest = Newest(limit: limit)
             while let entry = try walk.next() {
                 guard entry.kind != .directory, pattern.matches(entry.path.bytes, from: start.prefix.lengthWithSlash),
-                    // What has gone since it was listed is not there to be found.
+                    // A file that was removed after it was listed is skipped.
                     let status = try? start.folder.status(start.inside(entry.path))
                 else { continue }
                 newest.add(entry.path, status.modified)
@@ -42,7 +42,7 @@ struct GlobTool: FileTool {
         var answer = Answer()
         let paths = newest.paths
         for path in paths { answer.add(path.shown) }
-        if newest.count == 0 { answer.note("no file fits the pattern") }
+        if newest.count == 0 { answer.note("no file matches the pattern") }
         if newest.count > paths.count || answer.isFull {
             answer.note("\(newest.count) files fit, of which the last changed are shown; use a narrower pattern")
         }
@@ -51,7 +51,7 @@ struct GlobTool: FileTool {
     }
 }
 
-/// Keeps the files that were changed last, of however many.
+/// Keeps the most recently changed files out of any number.
 struct Newest {
     let limit: Int
     private(set) var count = 0

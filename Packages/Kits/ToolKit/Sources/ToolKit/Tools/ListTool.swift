@@ -27,13 +27,13 @@ struct ListTool: FileTool {
             var count = 0
             while let entry = try walk.next() {
                 guard count < Self.limit, !answer.isFull else {
-                    answer.note("there is more; list a folder by its path, or with a smaller depth")
+                    answer.note("there are more entries; list a subfolder, or use a smaller depth")
                     break
                 }
                 answer.add(Self.line(entry, start))
                 count += 1
             }
-            if count == 0 { answer.note("nothing is there, or only what is hidden or ignored") }
+            if count == 0 { answer.note("the folder is empty, or has only hidden or ignored entries") }
             answer.note(walk.problems.note)
             return answer.whole
         }
@@ -42,7 +42,7 @@ struct ListTool: FileTool {
     private static func line(_ entry: TreeEntry, _ start: WalkStart) -> String {
         let path = start.inside(entry.path)
         var name = EntryPath(bytes: Array(entry.path.bytes.dropFirst(entry.nameStart))).shown
-        // What has gone since it was listed is shown without size and time.
+        // An entry that was removed after it was listed is shown without size and time.
         let status = try? start.folder.status(path)
         var size = "-"
         switch entry.kind {

@@ -28,7 +28,7 @@ struct ReadTool: FileTool {
             seen.note(path, status.stamp)
             var reader = try TextReader(file)
             if case .binary(let kind) = reader.format {
-                return "[\(path.shown) is no text: \(kind), \(size.words); its content is not shown]"
+                return "[\(path.shown) is not text: \(kind), \(size.words); its content is not shown]"
             }
             var lines = NumberedLines(first: first, limit: limit)
             while let piece = try reader.next(), lines.add(piece) { try cancellation.check() }
@@ -43,7 +43,7 @@ struct ReadTool: FileTool {
         if lines.count > 0, lines.shown == 0 {
             let last = lines.count == 1 ? "1 line" : "\(lines.count) lines"
             throw WorkspaceError(
-                .input, "\(path.shown) has only \(last); give an offset from 1 to \(lines.count)")
+                .input, "\(path.shown) has only \(last); use an offset from 1 to \(lines.count)")
         }
         if lines.isFull {
             let next = lines.count + 1
@@ -55,7 +55,7 @@ struct ReadTool: FileTool {
             notes.append("\(which) in CR LF, which is not shown")
         }
         if lines.repaired > 0 {
-            notes.append("\(lines.repaired) lines have bytes that are no UTF-8; each is shown as \u{FFFD}")
+            notes.append("\(lines.repaired) lines contain invalid UTF-8; each invalid part is shown as \u{FFFD}")
         }
         return lines.text + notes.map { "[\($0)]" }.joined(separator: "\n")
     }

@@ -56,9 +56,9 @@ struct SearchTool: FileTool {
             }
             hasMore = hasMore || file.matches > search.limit
         }
-        if shown == 0 { answer.note("no line of \(found.searched) files fits") }
+        if shown == 0 { answer.note("no matching line in \(found.searched) files") }
         if hasMore || answer.isFull {
-            answer.note("there is more than is shown; narrow the pattern or the path, or raise the limit")
+            answer.note("there are more matches than shown; narrow the pattern or the path, or raise the limit")
         }
         for note in found.notes { answer.note(note) }
         return answer.whole

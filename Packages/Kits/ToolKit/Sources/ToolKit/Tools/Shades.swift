@@ -1,16 +1,16 @@
 import Capabilities
 import FileKit
 
-/// What of a folder commands in a sandbox must not see, or not write, because rules keep it from tools.
+/// Denied paths that a sandbox must hide from commands, or make read-only.
 struct Shades: Sendable {
-    /// Making a sandbox takes longer with each.
+    /// A limit, because each one adds to the time for creating a sandbox.
     static let most = 40
-    /// As many entries are looked at for patterns that name several.
+    /// The maximum number of entries that are checked for patterns.
     static let mostEntries = 50_000
 
     private(set) var hidden: [String] = []
     private(set) var kept: [String] = []
-    /// Why commands can reach something all the same; nil where they cannot.
+    /// Why commands can still reach a denied path; nil if they cannot.
     private(set) var gap: String?
 
     fileprivate mutating func hide(_ path: AbsolutePath) { add(path, to: \.hidden) }
@@ -21,14 +21,14 @@ struct Shades: Sendable {
         let isCovered = self[keyPath: list].contains { path.lies(beneath: AbsolutePath($0)) }
         if isCovered { return }
         guard hidden.count + kept.count < Self.most else {
-            return note("rules keep more than \(Self.most) files from it, which a sandbox cannot")
+            return note("rules deny more than \(Self.most) files, too many for a sandbox")
         }
         self[keyPath: list].append(path.text)
     }
 }
 
 extension Workspace {
-    /// What is there now of what rules keep from tools.
+    /// The existing paths that rules deny to tools.
     func shades(_ cancellation: Cancellation) throws -> Shades {
         var shades = Shades()
         if denied.isEmpty { return shades }
@@ -40,9 +40,9 @@ extension Workspace {
                     needsWalk = shade(place, isWriting, &shades, top) || needsWalk
                 } else if glob.start.lies(beneath: top) {
                     needsWalk = true
-                    if isWriting { shades.note("a rule keeps files from being written that are not there yet") }
+                    if isWriting { shades.note("a rule denies writing files that do not exist yet") }
                 } else if !isWriting {
-                    shades.note("a rule keeps files from it by a pattern that is also about other folders")
+                    shades.note("a rule denies files by a pattern that also covers other folders")
                 }
             }
         }
@@ -50,7 +50,7 @@ extension Workspace {
         return shades
     }
 
-    /// Whether it has to be looked for, as it may be written in other letters.
+    /// Whether a walk must search for it, because its name may have another case.
     private func shade(
         _ place: AbsolutePath, _ isWriting: Bool, _ shades: inout Shades, _ top: AbsolutePath
     ) -> Bool {
@@ -58,14 +58,14 @@ extension Workspace {
             if isWriting { shades.keep(top) } else { shades.hide(top) }
         } else if Files.exists(place.text) {
             if isWriting { shades.keep(place) } else { shades.hide(place) }
-            // What a link leads to can be kept, and not the link. One that cannot be followed is none of a plain path.
+            // The target of a link can be protected, but not the link. A path that cannot be resolved is not plain.
             let isPlain = (try? Files.canonical(place.text)) == place.text
             if isWriting, !isPlain {
-                shades.note("a rule keeps \(PlainText.escape(place.text)) from being written, which is a link")
+                shades.note("a rule denies writing \(PlainText.escape(place.text)), which is a link")
             }
         } else if isWriting, place.lies(beneath: top) {
-            // What is not there to be read needs no hiding; to be written it could be made.
-            shades.note("a rule keeps \(PlainText.escape(place.text)) from being written, which is not there yet")
+            // A missing file needs no hiding, but the command could create it.
+            shades.note("a rule denies writing \(PlainText.escape(place.text)), which does not exist yet")
         } else {
             return place.lies(beneath: top)
         }
@@ -79,7 +79,7 @@ extension Workspace {
         while let entry = try walk.next() {
             count += 1
             guard count <= Shades.mostEntries, shades.gap == nil else {
-                return shades.note("a rule keeps files from it that could be anywhere in a very large folder")
+                return shades.note("a rule denies files that could be anywhere in a very large folder")
             }
             let path = AbsolutePath(bytes: top.bytes + [Byte.slash] + entry.path.bytes)
             if start.denies(entry.path) {
@@ -88,6 +88,6 @@ extension Workspace {
                 shades.keep(path)
             }
         }
-        if walk.problems.count > 0 { shades.note("what rules keep from it could not be looked for everywhere") }
+        if walk.problems.count > 0 { shades.note("some folders could not be searched for denied files") }
     }
 }

@@ -11,7 +11,7 @@ struct ShellTool: WorkspaceTool {
         "It runs in a sandbox: it can write only in the working folder, but for .git/hooks, .git/config and the settings"
         + " of editors and agents there; the home and /tmp are empty and gone afterwards"
 
-    /// A longer one would not fit into an argument.
+    /// A longer command would not fit into an argument.
     private static let longestCommand = 100_000
 
     private let options: ShellOptions
@@ -42,7 +42,7 @@ struct ShellTool: WorkspaceTool {
         .optional("folder", "The folder to run it in (default: the working folder)", .path(.any)),
     ]
     let effect = Effect.writes
-    /// Above what a command may take, so that it is the command that is told about.
+    /// Longer than the longest command timeout, so that the error is that of the command.
     let limit: Duration? = .milliseconds(longestLimit + 15_000)
 
     func reach(_ input: ToolInput, in workspace: Workspace) async throws -> ToolReach {
@@ -78,7 +78,7 @@ struct ShellTool: WorkspaceTool {
         guard !command.utf8.contains(0), (1...longestCommand).contains(command.utf8.count) else {
             throw WorkspaceError(
                 .input,
-                "the command is empty, has a NUL or is longer than \(longestCommand) bytes; write a longer one to a"
+                "the command is empty, has a NUL or exceeds \(longestCommand) bytes; write a longer one to a"
                     + " file and run that")
         }
         return command
@@ -88,17 +88,17 @@ struct ShellTool: WorkspaceTool {
         try input.text("folder").isEmpty ? .here : EntryPath(input.text("folder"))
     }
 
-    /// The folder it runs in, and the files that it names: a script that was looked at must not be another one.
+    /// The folder of the command and the files that it names. An approved script must not be replaced by another one.
     private func reach(_ text: String, _ folder: Folder, _ shades: Shades) -> ToolReach {
         var caution =
             options.isSandboxed
-            ? shades.gap : "it runs without a sandbox, and can do whatever you can"
+            ? shades.gap : "it runs without a sandbox and can do whatever you can"
         var hasher = Hasher()
         let place = AbsolutePath(bytes: folder.location)
         hasher.combine(place)
         let names = Self.names(in: text)
-        if names.count > Self.mostNames { caution = caution ?? "it is too long to look at all that it names" }
-        // Words behind `cd` are where the next ones may be.
+        if names.count > Self.mostNames { caution = caution ?? "it is too long to check all files that it names" }
+        // Words after `cd` may be the folders of later words.
         let bases =
             [EntryPath.here]
             + zip(names, names.dropFirst()).filter { $0.0 == Array("cd".utf8) }.map { EntryPath(bytes: $0.1) }
@@ -106,7 +106,7 @@ struct ShellTool: WorkspaceTool {
             for base in bases.prefix(4) {
                 let path = EntryPath(
                     bytes: name.first == Byte.slash ? Self.inside(name, folder) : base.appending(name).bytes)
-                // Most words name no file.
+                // Most words are not files.
                 guard let file = try? folder.open(path, to: .look, followingLinks: true),
                     let status = try? EntryStatus(of: file), status.kind == .regular
                 else { continue }
@@ -121,14 +121,14 @@ struct ShellTool: WorkspaceTool {
 
     private static let mostNames = 1000
 
-    /// The words of a command, without what only quotes them.
+    /// The words of a command, without quotes.
     private static func names(in text: String) -> [[UInt8]] {
         let quotes = "'\"\\".utf8
         let bytes = Array(text.utf8).filter { !quotes.contains($0) }
         return bytes.split { " \t\n;|&<>(){}`=".utf8.contains($0) }.filter { $0.count < 1024 }.map(Array.init)
     }
 
-    /// An absolute path as one beneath the folder, if it is.
+    /// An absolute path made relative to the folder, if it is inside.
     private static func inside(_ name: [UInt8], _ folder: Folder) -> [UInt8] {
         let location = folder.location + [Byte.slash]
         return name.starts(with: location) ? Array(name.dropFirst(location.count)) : name
@@ -140,14 +140,14 @@ struct ShellTool: WorkspaceTool {
         var text = result.output.text
         if !text.isEmpty, !text.hasSuffix("\n") { text += "\n" }
         var notes: [String] = []
-        if text.isEmpty { notes.append("it printed nothing") }
+        if text.isEmpty { notes.append("no output") }
         if result.isOverTime {
-            notes.append("it was ended after \(limit.words), and had not finished; set timeout_ms for more time")
+            notes.append("stopped after \(limit.words) before it finished; set timeout_ms for more time")
         }
         switch result.status {
         case .exited(0): break
         case .exited(let code): notes.append("exit code \(code)")
-        case .signalled(let number) where !result.isOverTime: notes.append("it was ended by signal \(number)")
+        case .signalled(let number) where !result.isOverTime: notes.append("killed by signal \(number)")
         default: break
         }
         let isSuccess = result.status?.isSuccess == true && !result.isOverTime
@@ -157,12 +157,12 @@ struct ShellTool: WorkspaceTool {
             exitCode: result.status.map { Int($0.code) })
     }
 
-    /// What is to be known where a command seems to have failed because of its sandbox.
+    /// Explanations if a command seems to have failed because of its sandbox.
     static func reasons(
         for text: String, in sandbox: Sandbox, by engine: SandboxSupport.Kind?, _ shades: Shades
     ) -> [String] {
         var reasons: [String] = []
-        // A name that is kept free is there as an empty folder.
+        // A reserved name appears as an empty folder.
         let isKept = text.split(separator: "\n").contains { line in
             ["File exists", "Is a directory"].contains(where: line.contains)
                 && Sandbox.guardedNames.contains(where: line.contains)
@@ -170,38 +170,39 @@ struct ShellTool: WorkspaceTool {
         let names = Sandbox.guardedNames.joined(separator: ", ")
         if isKept || ["Read-only file system", "Device or resource busy"].contains(where: text.contains) {
             reasons.append(
-                "in the sandbox only the working folder can be written, and of it neither git's hooks and settings nor"
+                "in the sandbox only the working folder is writable, except for git's hooks and settings and"
                     + " \(names)")
         }
         let refusals = ["Permission denied", "Operation not permitted", "Invalid cross-device link"]
         if engine == .landlock, refusals.contains(where: text.contains) {
             reasons.append(
-                "this machine's sandbox is Landlock: files in the working folder can be changed, but in that folder itself"
-                    + " and in .git nothing can be made, renamed or removed, so that none of \(names) can be; work in a"
-                    + " folder beneath it, put temporary files into $TMPDIR, and leave commits to the person"
-                    + (sandbox.hasNetwork ? "" : "; there is no network, not even to this machine itself")
-                    + "; a person who installs bubblewrap makes all this possible")
+                "this machine's sandbox is Landlock: files in the working folder can be changed, but nothing can"
+                    + " be created, renamed or removed directly in that folder or in .git, nor any of \(names); work in"
+                    + " a subfolder, put temporary files into $TMPDIR, and leave commits to the user"
+                    + (sandbox.hasNetwork ? "" : "; there is no network, not even on this machine")
+                    + "; installing bubblewrap removes these limits")
         }
         let signs = ["resolve host", "name resolution", "Network is unreachable"]
         if !sandbox.hasNetwork, signs.contains(where: text.contains) {
-            reasons.append("there is no network in the sandbox; ask the person to allow one")
+            reasons.append("the sandbox has no network; ask the user to allow it")
         }
         let shaded = (shades.hidden + shades.kept).map { $0.split(separator: "/").last.map(String.init) ?? $0 }
         if let name = shaded.first(where: text.contains) {
-            reasons.append("rules of the person keep \(PlainText.escape(name)) from commands; do without it")
+            reasons.append("rules of the user deny \(PlainText.escape(name)) to commands")
         }
         return reasons
     }
 }
 
-/// How commands are run.
+/// How commands run.
 public struct ShellOptions: Sendable, Hashable {
-    /// All variables that a command gets.
+    /// The whole environment of a command.
     let variables: [String: String]
-    /// What a command sees and may change; nil where it may do what the user may do.
+    /// What a command can see and change; nil for the rights of the user.
     public let sandbox: Sandbox?
 
-    /// Of the variables only `PATH`, `HOME` and `LANG` are passed on, so that no key in others gets into a command.
+    /// Only `PATH`, `HOME` and `LANG` of the environment are passed on, so that no secret in other variables gets into
+    /// a command.
     public init(environment: [String: String], sandbox: Sandbox?) {
         variables = [
             "PATH": environment["PATH"] ?? "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -212,15 +213,15 @@ public struct ShellOptions: Sendable, Hashable {
         self.sandbox = sandbox
     }
 
-    /// Whether commands are kept from anything.
+    /// Whether commands run in a sandbox.
     public var isSandboxed: Bool { sandbox != nil }
 
-    /// What sandboxes are made by on this machine; throws `SandboxError` where none can be.
+    /// The kind of sandbox on this machine. Throws `SandboxError` if there is none.
     public func sandboxSupport() async throws -> SandboxSupport {
         try await SandboxEngine(launcher: Launcher(), variables: variables).support()
     }
 
-    /// With the variables of this process, in a sandbox without a network.
+    /// With the environment of this process, in a sandbox without network.
     public init() {
         let environment = Environment.snapshot()
         self.init(environment: environment, sandbox: Sandbox(home: environment["HOME"]))

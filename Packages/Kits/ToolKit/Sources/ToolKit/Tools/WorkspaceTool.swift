@@ -1,27 +1,27 @@
 import Capabilities
 import JSON
 
-/// One of the tools.
+/// A workspace tool.
 protocol WorkspaceTool: Sendable {
     var name: String { get }
-    /// What it does, for a model that decides what to use.
+    /// The description for models.
     var summary: String { get }
     var properties: [Schema.Property] { get }
     var effect: Effect { get }
-    /// How long it may take, where that is longer than usual.
+    /// The timeout, if it is longer than usual.
     var limit: Duration? { get }
 
     /// What a call would reach.
     func reach(_ input: ToolInput, in workspace: Workspace) async throws -> ToolReach
 
-    /// - Parameter agreed: what the call reached when somebody agreed to it; nil where nobody has to.
+    /// - Parameter agreed: what the approved call would reach; nil if no approval is needed.
     func outcome(
         _ input: ToolInput, in workspace: Workspace, reaching agreed: ToolReach?,
         telling tell: @escaping @Sendable (String) async -> Void
     ) async throws -> ToolOutcome
 }
 
-/// What a model is given, and what its frontend shows beside it.
+/// The result for the model, and what its frontend shows with it.
 struct ToolOutcome: Sendable {
     var text: String
     var isError = false
@@ -38,9 +38,9 @@ extension WorkspaceTool {
     }
 }
 
-/// One that looks at files and has nothing to tell before it is done.
+/// A tool that reads files and reports only a final result.
 protocol FileTool: WorkspaceTool {
-    /// The text that the model is given.
+    /// The text for the model.
     func run(_ input: ToolInput, in workspace: Workspace) async throws -> String
 }
 
@@ -80,7 +80,7 @@ extension Schema.Property {
     }
 }
 
-/// The input of a call, found to be as the tool's schema says.
+/// The validated input of a call.
 struct ToolInput: Sendable {
     private let members: JSONObject
 
@@ -89,12 +89,12 @@ struct ToolInput: Sendable {
     }
 
     init(_ json: JSON, _ properties: [Schema.Property]) throws(WorkspaceError) {
-        // Some models say nothing where nothing is needed.
+        // Some models send null if no input is needed.
         let json = json.isNull ? .object([:]) : json
         let problems = Schema.record(properties).problems(in: json)
         guard problems.isEmpty, let members = json.object else {
             let words = problems.prefix(5).map { PlainText.escape($0.description) }.joined(separator: "; ")
-            throw WorkspaceError(.input, "the input is not what the tool needs: \(words); mend it and try again")
+            throw WorkspaceError(.input, "invalid input: \(words); fix it and try again")
         }
         self.members = members
     }
@@ -108,7 +108,7 @@ struct ToolInput: Sendable {
         (members[name]?.array ?? []).map { ToolInput(members: $0.object ?? [:]) }
     }
 
-    /// The path that the tool is about; the working folder itself where none is given.
+    /// The path that the tool works on; the working folder if none is given.
     var path: EntryPath {
         get throws(WorkspaceError) {
             let text = text("path")
@@ -117,17 +117,17 @@ struct ToolInput: Sendable {
     }
 }
 
-/// The text of a result: lines up to a limit, and what there is to say about them.
+/// The text of a result: lines up to a limit, and notes.
 struct Answer {
-    /// All lines together end after this many bytes.
+    /// The size limit of all lines together.
     static let largest = 256 << 10
 
     private(set) var text = ""
     private var notes: [String] = []
-    /// Whether lines were left out for their size.
+    /// Whether lines were left out because of the size limit.
     private(set) var isFull = false
 
-    /// Adds a line, unless there is no room.
+    /// Adds a line if there is room.
     mutating func add(_ line: String) {
         guard !isFull, text.utf8.count + line.utf8.count < Self.largest else {
             isFull = true
@@ -141,7 +141,7 @@ struct Answer {
         if let note { notes.append(note) }
     }
 
-    /// The lines, then each note in brackets, so that nobody takes it for a part of a file.
+    /// The lines, then each note in brackets, so that it is not taken for a part of a file.
     var whole: String {
         text + notes.map { "[\($0)]" }.joined(separator: "\n")
     }

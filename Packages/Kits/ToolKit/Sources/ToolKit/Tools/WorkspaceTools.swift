@@ -1,8 +1,8 @@
 public import Capabilities
 import JSON
 
-/// The tools with which a model works in a folder: it looks around with `fs.read`, `ls`, `glob` and `grep.search`, writes
-/// with `fs.write`, `multi.write`, `edit.file` and `multi.edit`, and runs commands with `bash.run`.
+/// The tools for a model to work in a folder: reading with `fs.read`, `ls`, `glob` and `grep.search`, writing with
+/// `fs.write`, `multi.write`, `edit.file` and `multi.edit`, and running commands with `bash.run`.
 ///
 /// ```swift
 /// let tools = WorkspaceTools(try Workspace("/home/ada/project"))
@@ -10,23 +10,23 @@ import JSON
 /// let text = try await tools.run(call).content
 /// ```
 ///
-/// What goes wrong is a result with `isError` whose sentence a model can act on. Only a workspace that is gone throws,
-/// and a task that was cancelled, which ends within moments: all work is done on threads of its own.
+/// An error becomes a result with `isError` and a message that a model can act on. Only a removed workspace and a
+/// cancelled task throw. A cancelled task ends within moments, because all work runs on separate threads.
 public final class WorkspaceTools: ToolSource {
-    /// How much a model may do.
+    /// Which tools a model may use.
     public enum Offer: Sendable, Hashable, CaseIterable {
-        /// To look around.
+        /// Reading.
         case reading
-        /// To write files as well.
+        /// Reading and writing files.
         case editing
-        /// To run commands too, which can do whatever the user can.
+        /// All tools, including commands, which can do whatever the user can.
         case all
     }
 
     private let offered: [any WorkspaceTool]
     private let workspace: Workspace
 
-    /// Offers a folder that is open. `shell` is how commands are run, where they are offered.
+    /// Offers tools for an open folder. `shell` sets how commands run, if they are offered.
     public init(_ workspace: Workspace, offering offer: Offer = .reading, shell: ShellOptions = ShellOptions()) {
         self.workspace = workspace
         let fileTools = Self.fileTools()
@@ -46,12 +46,12 @@ public final class WorkspaceTools: ToolSource {
         ]
     }
 
-    /// What the source is called.
+    /// The name of the source.
     public static let name = "files"
 
     public var name: String { Self.name }
 
-    /// The tools by which files are read and written, whichever of them are offered.
+    /// The tools for reading and writing files, whether or not they are offered.
     public static var fileDescriptions: [ToolDescription] { fileTools().map(\.description) }
 
     public func tools() async throws -> [ToolDescription] {
@@ -62,7 +62,7 @@ public final class WorkspaceTools: ToolSource {
         guard let tool = offered.first(where: { $0.name == call.name }) else {
             let name = PlainText.escape(call.name).quotedForMessage
             throw WorkspaceError(
-                .input, "there is no tool \(name)\(Suggestion.text(for: call.name, among: offered.map(\.name)))")
+                .input, "unknown tool \(name)\(Suggestion.text(for: call.name, among: offered.map(\.name)))")
         }
         return (tool, try ToolInput(call.input, tool.properties))
     }
@@ -101,6 +101,6 @@ public final class WorkspaceTools: ToolSource {
         }
     }
 
-    /// The version of libpcre2-8 in use.
+    /// The version of libpcre2-8.
     public static var patternLibraryVersion: String { LinePattern.libraryVersion }
 }

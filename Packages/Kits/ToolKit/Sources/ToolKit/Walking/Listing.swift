@@ -1,7 +1,8 @@
 import FileKit
 import Glibc
 
-/// The names in a folder in the order of their bytes, kept in one piece of memory: a folder may hold very many.
+/// The names in a folder, sorted by their bytes. They are kept in one piece of memory, because a folder may have very
+/// many.
 struct Listing: Sendable {
     struct Item: Sendable {
         let start: Int32
@@ -14,7 +15,7 @@ struct Listing: Sendable {
     /// Whether there were more than the limit.
     private(set) var isCut = false
 
-    /// Reads an open folder from its beginning.
+    /// Reads an open folder from the beginning.
     init(of folder: borrowing FileDescriptor, limit: Int, cancellation: Cancellation? = nil) throws {
         let own = fcntl(folder.rawValue, F_DUPFD_CLOEXEC, 0)
         guard own >= 0 else { throw WorkspaceError(errno, EntryPath(bytes: Array(folder.path.utf8))) }
@@ -25,7 +26,7 @@ struct Listing: Sendable {
         }
         defer { unsafe closedir(stream) }
         while true {
-            // readdir tells its end from a failure by errno alone.
+            // Only errno distinguishes the end of readdir from a failure.
             errno = 0
             guard let found = unsafe readdir(stream) else { break }
             guard items.count < limit else {

@@ -1,11 +1,11 @@
 import FileKit
 import Synchronization
 
-/// One walk for several threads: each takes a few files at a time when it has nothing left to do, so that nothing waits
-/// in a queue and what is found keeps the order of the walk.
+/// One walk for several threads. Each idle thread takes a few files at a time, so that nothing waits in a queue and the
+/// results keep the order of the walk.
 final class SharedWalk: Sendable {
     struct Batch: Sendable {
-        /// Counts the files of the walk.
+        /// The index of the first file in the walk.
         let first: Int
         let files: [EntryPath]
     }
@@ -18,7 +18,7 @@ final class SharedWalk: Sendable {
 
     private let state: Mutex<State>
     private let filter: PathPattern?
-    /// Enough lines; no more files are given out then.
+    /// After this many lines no more files are given out.
     private let limit: Int
     let start: WalkStart
 
@@ -29,7 +29,7 @@ final class SharedWalk: Sendable {
         self.limit = limit
     }
 
-    /// The next files, or nil when there are none or enough was found in those before.
+    /// The next files; nil if there are none or enough lines were found.
     func next() throws -> Batch? {
         try state.withLock { state in
             guard state.hits <= limit else { return nil }
@@ -43,7 +43,7 @@ final class SharedWalk: Sendable {
         }
     }
 
-    /// Counts lines that were found.
+    /// Counts found lines.
     func found(_ count: Int) {
         state.withLock { $0.hits += count }
     }

@@ -1,10 +1,10 @@
 import Capabilities
 import FileKit
 
-/// Goes through a tree, a folder before what is in it, in the order of the names. Links are shown and not followed, so
-/// that it comes to an end and stays inside.
+/// Walks a tree in the order of names, each folder before its entries. Links are reported and not followed, so that the
+/// walk ends and stays inside.
 struct TreeWalk: Sendable {
-    /// More names than this in one folder are not looked at.
+    /// The maximum number of entries that are read from one folder.
     static let largestFolder = 1_000_000
 
     private struct Frame: Sendable {
@@ -18,10 +18,10 @@ struct TreeWalk: Sendable {
     private let rules: WalkRules
     private let cancellation: Cancellation
     private var frames: [Frame] = []
-    /// What could not be looked at.
+    /// The paths that could not be read.
     private(set) var problems = WalkProblems()
 
-    /// Begins in a folder, with the rules that those above it have.
+    /// Starts in a folder, with the rules of the folders above it.
     init(_ start: WalkStart, _ rules: WalkRules, _ cancellation: Cancellation) throws {
         self.start = start
         self.rules = rules
@@ -29,7 +29,7 @@ struct TreeWalk: Sendable {
         try enter(start.prefix, within: rules.ignored ? nil : start.scope)
     }
 
-    /// The next entry, or nil at the end.
+    /// The next entry; nil at the end.
     mutating func next() throws -> TreeEntry? {
         while let last = frames.indices.last {
             try cancellation.check()
@@ -47,7 +47,7 @@ struct TreeWalk: Sendable {
     private mutating func visit(_ item: Listing.Item, in last: Int) throws -> TreeEntry? {
         let name = frames[last].listing.name(item)
         if name.first == Byte.dot, !rules.hidden || (!rules.denied && name.elementsEqual(".git".utf8)) { return nil }
-        // What git keeps there is named by numbers, which no rule is about.
+        // git names the files there by hashes, which no rule matches.
         if rules.denied, name.elementsEqual("objects".utf8),
             frames[last].path.parts.last?.elementsEqual(".git".utf8) == true
         {
@@ -79,7 +79,7 @@ struct TreeWalk: Sendable {
             problems.add(WorkspaceError(.system, "\(path.shown) has more than \(Self.largestFolder) entries"))
         }
         var scope = scope
-        // The folder in which the walk begins has brought its own rules.
+        // The first folder has its own rules already.
         if !rules.ignored, !frames.isEmpty, listing.contains(".gitignore") {
             scope = start.folder.scope(at: start.inside(path), base: path.lengthWithSlash, within: scope)
         }
@@ -87,36 +87,36 @@ struct TreeWalk: Sendable {
     }
 }
 
-/// Something that a walk came by.
+/// An entry of a walk.
 struct TreeEntry: Sendable {
-    /// From the workspace on.
+    /// Relative to the workspace.
     let path: EntryPath
     let nameStart: Int
     let kind: FileInfo.Kind
-    /// 1 for what is in that folder itself.
+    /// 1 for the entries of the first folder.
     let depth: Int
 }
 
-/// What a walk leaves out.
+/// What a walk includes.
 struct WalkRules: Sendable {
     /// Names that begin with a dot. `.git` is never entered.
     var hidden = false
-    /// What `.gitignore` files say is not to be looked at.
+    /// Paths that `.gitignore` files exclude.
     var ignored = false
-    /// What rules keep from tools, and what is in `.git`.
+    /// Paths that rules deny to tools, and the contents of `.git`.
     var denied = false
     var depth = Int.max
 }
 
-/// The folder in which a walk begins.
+/// The folder where a walk starts.
 struct WalkStart: Sendable {
     let folder: Folder
-    /// How it was asked for; all paths of the walk begin with it.
+    /// The requested path of the folder. All paths of the walk begin with it.
     let prefix: EntryPath
-    /// What of it rules keep from tools, and where it is.
+    /// The denied paths in it, and its location.
     let denied: DeniedGlobs
     let location: [UInt8]
-    /// Its rules within those of the folders above it.
+    /// Its rules, on top of those of the folders above it.
     let scope: IgnoreScope?
 
     init(_ path: EntryPath, in workspace: Workspace) throws {
@@ -125,7 +125,7 @@ struct WalkStart: Sendable {
         let parts = path.parts
         prefix = EntryPath(bytes: Array(parts.joined(separator: [Byte.slash])))
         var scope: IgnoreScope?
-        // The folders above are found by their names, which tells nothing where a name is `..` or a link.
+        // The folders above are found by name, which does not work if a name is `..` or a link.
         if Self.isPlain(parts), (try? workspace.root.folder(prefix)) != nil {
             scope = workspace.root.repositoryScope()
             var above = EntryPath.here
@@ -141,26 +141,26 @@ struct WalkStart: Sendable {
         !parts.contains { $0.elementsEqual([Byte.dot, Byte.dot]) }
     }
 
-    /// Whether a rule keeps something from tools that a walk came by.
+    /// Whether a rule denies a path of the walk.
     func denies(_ path: EntryPath, isWriting: Bool = false) -> Bool {
         !denied.isEmpty
             && denied.covers(
                 AbsolutePath(bytes: location + [Byte.slash] + inside(path).bytes), isWriting: isWriting)
     }
 
-    /// A path of the walk as the folder itself is asked for it.
+    /// A path of the walk, relative to the first folder.
     func inside(_ path: EntryPath) -> EntryPath {
         prefix.bytes.isEmpty ? path : EntryPath(bytes: Array(path.bytes.dropFirst(prefix.lengthWithSlash)))
     }
 }
 
-/// What a walk could not look at: how much of it, and what the first ones were.
+/// The paths that a walk could not read: their number, and the first errors.
 struct WalkProblems: Sendable {
     private(set) var count = 0
     private(set) var examples: [String] = []
 
     mutating func add(_ error: WorkspaceError) {
-        // What goes while a walk is under way is no problem.
+        // An entry that is removed during a walk is not a problem.
         guard error.kind != .notFound else { return }
         count += 1
         if examples.count < 3 { examples.append(error.message) }
@@ -171,10 +171,10 @@ struct WalkProblems: Sendable {
         examples += other.examples.prefix(max(0, 3 - examples.count))
     }
 
-    /// As a note, or nothing.
+    /// The note for a result; nil if there are no problems.
     var note: String? {
         guard count > 0 else { return nil }
         let rest = count - examples.count
-        return "left out: " + examples.joined(separator: "; ") + (rest > 0 ? "; and \(rest) more" : "")
+        return "skipped: " + examples.joined(separator: "; ") + (rest > 0 ? "; and \(rest) more" : "")
     }
 }

@@ -1,16 +1,16 @@
 /// One line of a `.gitignore`.
 struct IgnoreRule: Sendable {
-    /// What a path begins with before the first wildcard. Git compares it by itself and takes the rest for a pattern of
-    /// its own, so that the stars of `ab**/c` pass folders as those of `**/c` do.
+    /// The beginning of the pattern before the first wildcard. Git compares it separately and treats the rest as its
+    /// own pattern, so that the stars of `ab**/c` match folders like those of `**/c`.
     private let prefix: [UInt8]
     private let wildcard: Wildcard
-    /// It begins with `!` and takes back what an earlier one ignores.
+    /// Whether it begins with `!` and reverts an earlier rule.
     let isNegated: Bool
     let isForFolders: Bool
-    /// Without a slash it is about names in all folders below.
+    /// Whether it has no slash, so that it matches names in all folders below.
     let isName: Bool
 
-    /// Nil for an empty line, a comment, and what can match nothing.
+    /// Nil for an empty line, a comment, and a pattern that can match nothing.
     init?(_ line: ArraySlice<UInt8>) {
         guard line.first != UInt8(ascii: "#") else { return nil }
         var line = Self.trimmed(line)
@@ -19,14 +19,14 @@ struct IgnoreRule: Sendable {
         isForFolders = line.last == Byte.slash
         if isForFolders { line = line.dropLast() }
         isName = !line.contains(Byte.slash)
-        // A slash at the beginning only says that the rule is about this folder.
+        // A leading slash only means that the rule applies to this folder.
         if line.first == Byte.slash { line = line.dropFirst() }
         prefix = isName ? [] : Array(line.prefix { !"*?[\\".utf8.contains($0) })
         guard !line.isEmpty, let wildcard = Wildcard(line.dropFirst(prefix.count), unit: .byte) else { return nil }
         self.wildcard = wildcard
     }
 
-    /// Whether the path from an index on fits.
+    /// Whether the path from an index on matches.
     func matches(_ path: [UInt8], from start: Int) -> Bool {
         if prefix.isEmpty { return wildcard.matches(path, from: start) }
         return path[start...].starts(with: prefix) && wildcard.matches(path, from: start + prefix.count)
@@ -38,7 +38,7 @@ struct IgnoreRule: Sendable {
         var place = line.startIndex
         while place < line.endIndex {
             if line[place] == Byte.backslash {
-                // One at the very end quotes nothing, and git leaves such a line as it is.
+                // A backslash at the very end quotes nothing, and git leaves such a line unchanged.
                 guard place + 1 < line.endIndex else { return line }
                 place += 1
                 end = place + 1
@@ -50,7 +50,7 @@ struct IgnoreRule: Sendable {
         return line[..<end]
     }
 
-    /// All rules of a file, in its order.
+    /// All rules of a file, in order.
     static func parse(_ text: [UInt8]) -> [IgnoreRule] {
         let text = text.starts(with: [0xEF, 0xBB, 0xBF]) ? text.dropFirst(3) : text[...]
         return text.split(separator: Byte.newline).compactMap { line in
@@ -59,10 +59,10 @@ struct IgnoreRule: Sendable {
     }
 }
 
-/// The rules that hold in a folder: its own before those of the folders above.
+/// The rules that apply in a folder: its own take precedence over those of the folders above.
 final class IgnoreScope: Sendable {
     private let rules: [IgnoreRule]
-    /// How much of a path is the folder's own, with its slash.
+    /// The length of the folder's part of a path, with its slash.
     private let base: Int
     private let parent: IgnoreScope?
 
@@ -72,7 +72,7 @@ final class IgnoreScope: Sendable {
         self.parent = parent
     }
 
-    /// Whether the entry itself is ignored; that a folder above it is, is for the walk to know, which does not enter it.
+    /// Whether the entry itself is ignored. The walk does not enter ignored folders, so their entries never get here.
     func ignores(_ path: [UInt8], nameStart: Int, isFolder: Bool) -> Bool {
         var scope: IgnoreScope? = self
         while let current = scope {

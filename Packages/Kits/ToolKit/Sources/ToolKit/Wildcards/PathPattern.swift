@@ -1,16 +1,16 @@
-/// A pattern as people and models write it, with braces.
+/// A path pattern from a user or model, with braces.
 struct PathPattern: Sendable {
     private let wildcards: [Wildcard]
-    /// Whether it names something hidden, which is then looked at as well.
+    /// Whether it names something hidden, so that hidden files are searched too.
     let namesHidden: Bool
-    /// Whether it has no slash, and so is about names in whatever folder.
+    /// Whether it has no slash, so that it matches names in any folder.
     let isName: Bool
 
     init(_ text: String) throws(WorkspaceError) {
         var bytes = Array(text.utf8)
         if bytes.starts(with: [Byte.dot, Byte.slash]) { bytes.removeFirst(2) }
         guard !bytes.isEmpty, text.unicodeScalars.count <= 1000, !bytes.contains(0) else {
-            throw WorkspaceError(.pattern, "the pattern is empty, too long or has a NUL; use one such as **/*.swift")
+            throw WorkspaceError(.pattern, "the pattern is empty, too long or has a NUL; use one like **/*.swift")
         }
         guard bytes.first != Byte.slash else {
             throw WorkspaceError(.outside, "the pattern is an absolute path; make it relative to the working folder")
@@ -19,7 +19,7 @@ struct PathPattern: Sendable {
         for pattern in try Braces.expand(bytes) {
             guard let wildcard = Wildcard(pattern, unit: .character) else {
                 throw WorkspaceError(
-                    .pattern, "the pattern has a bracket that does not close, or too many stars; mend it and try again")
+                    .pattern, "the pattern has an unclosed bracket or too many stars; fix it and try again")
             }
             wildcards.append(wildcard)
         }
@@ -35,7 +35,7 @@ struct PathPattern: Sendable {
     }
 }
 
-/// Writes `*.{c,h}` out as `*.c` and `*.h`; a brace that does not close, or holds no comma, stands for itself.
+/// Expands `*.{c,h}` to `*.c` and `*.h`. A brace that is not closed, or has no comma, is literal.
 enum Braces {
     static let largestCount = 256
 
@@ -52,7 +52,7 @@ enum Braces {
             }
             guard done.count + waiting.count <= largestCount else {
                 throw WorkspaceError(
-                    .pattern, "the braces stand for more than \(largestCount) patterns; use a simpler pattern")
+                    .pattern, "the braces expand to more than \(largestCount) patterns; use a simpler pattern")
             }
         }
         return done
@@ -74,7 +74,7 @@ enum Braces {
         return nil
     }
 
-    /// The choices up to the brace that closes, cut at the commas that are in no inner brace.
+    /// The choices up to the closing brace, split at the commas outside of inner braces.
     private static func group(in pattern: [UInt8], from start: Int) -> (end: Int, choices: [[UInt8]])? {
         var choices: [[UInt8]] = [[]]
         var depth = 0

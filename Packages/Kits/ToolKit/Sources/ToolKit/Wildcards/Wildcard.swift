@@ -1,9 +1,10 @@
-/// A pattern for paths, such as `src/**/*.swift`: `*` and `?` stay within a name, `**` as a whole part passes folders.
+/// A pattern for paths, such as `src/**/*.swift`: `*` and `?` stay within a name, and `**` as a whole part matches any
+/// folders.
 ///
-/// The rules are those of gitignore, down to what a single byte is; in patterns that people write, `?` and `[ä]` stand
-/// for a character.
+/// The rules are those of gitignore, including its handling of bytes. In patterns of users, `?` and `[ä]` match a
+/// character.
 struct Wildcard: Sendable {
-    /// What `?` and a set take.
+    /// What `?` and a set match.
     enum Unit: Sendable { case byte, character }
 
     enum Token: Sendable, Equatable {
@@ -12,20 +13,20 @@ struct Wildcard: Sendable {
         /// An index into `sets`.
         case set(Int)
         case star
-        /// `**`; followed by a slash it may also stand for nothing, together with the slash.
+        /// `**`; if a slash follows, both together may also match nothing.
         case deep(mayVanish: Bool)
     }
 
-    /// Each star can multiply the work; nobody needs this many.
+    /// A limit, because each star can multiply the work.
     static let largestStarCount = 32
 
     let unit: Unit
     private(set) var tokens: [Token] = []
     private(set) var sets: [ScalarSet] = []
-    /// The bytes after the last wildcard: most paths are told apart by them at once.
+    /// The bytes after the last wildcard. Comparing them first rules out most paths at once.
     private(set) var tail: [UInt8] = []
 
-    /// Nil for a pattern that can match nothing, such as one with an open bracket.
+    /// Nil for a pattern that can match nothing, such as one with an unclosed bracket.
     init?(_ pattern: some Collection<UInt8>, unit: Unit) {
         self.unit = unit
         var parser = WildcardParser(Array(pattern), unit)
@@ -35,7 +36,7 @@ struct Wildcard: Sendable {
         guard parser.starCount <= Self.largestStarCount else { return nil }
         for token in tokens.reversed() {
             guard case .byte(let byte) = token else {
-                // The slash goes with the stars where these stand for nothing.
+                // The slash is optional together with the stars.
                 if token == .deep(mayVanish: true) { tail.removeLast() }
                 break
             }
@@ -46,20 +47,20 @@ struct Wildcard: Sendable {
 }
 
 extension Wildcard {
-    /// Whether the whole path from an index on fits.
+    /// Whether the whole path from an index on matches.
     func matches(_ path: [UInt8], from start: Int = 0) -> Bool {
         guard path.count - start >= tail.count else { return false }
         for index in 0..<tail.count where tail[tail.count - 1 - index] != path[path.count - 1 - index] { return false }
         return match(0, path, start) == .match
     }
 
-    /// How a comparison ended. The last two keep the work small: what one star found to be hopeless, the stars before
-    /// it need not try again.
+    /// The result of a comparison. The last two limit the work: if one star found no match, the stars before it need
+    /// not try again.
     private enum Outcome {
         case match, mismatch
-        /// The path is too short, wherever the stars before this end.
+        /// The path is too short, wherever the earlier stars end.
         case exhausted
-        /// A slash is in the way, which only a `**` before this can pass.
+        /// A slash is in the way, which only an earlier `**` can match.
         case blocked
     }
 
@@ -82,7 +83,7 @@ extension Wildcard {
                 place += width
             case .star:
                 if token + 1 < tokens.count, tokens[token + 1] == .byte(Byte.slash) {
-                    // What a single star takes ends at the next slash: there is only one way.
+                    // A single star ends at the next slash, so there is only one way.
                     while place < path.count, path[place] != Byte.slash { place += 1 }
                     guard place < path.count else { return .mismatch }
                 } else {
@@ -114,7 +115,7 @@ extension Wildcard {
         return .exhausted
     }
 
-    /// The character at an index, or the byte where it is none.
+    /// The character at an index, or the byte if it is not part of a character.
     static func scalar(in bytes: [UInt8], at place: Int, _ unit: Unit) -> (value: UInt32, width: Int) {
         let first = bytes[place]
         let width =
@@ -134,7 +135,7 @@ extension Wildcard {
     }
 }
 
-/// Reads a pattern into tokens, so that it is understood once and not for each path.
+/// Parses a pattern into tokens once, and not for each path.
 struct WildcardParser {
     private let pattern: [UInt8]
     private let unit: Wildcard.Unit
@@ -148,7 +149,7 @@ struct WildcardParser {
         self.unit = unit
     }
 
-    /// False when the pattern can match nothing.
+    /// False if the pattern can match nothing.
     mutating func parse() -> Bool {
         while let byte = peek() {
             switch byte {
@@ -175,7 +176,7 @@ struct WildcardParser {
         place + ahead < pattern.count ? pattern[place + ahead] : nil
     }
 
-    /// Two stars and more are special only when they are all there is between two slashes.
+    /// Several stars are special only if they are everything between two slashes.
     private mutating func parseStars() {
         let start = place
         while peek() == UInt8(ascii: "*") { place += 1 }
@@ -201,7 +202,7 @@ struct WildcardParser {
         var lower: UInt32?
         while true {
             guard let byte = peek() else { return false }
-            // A bracket that comes first is one of the members.
+            // A bracket that comes first is a member.
             if byte == UInt8(ascii: "]"), !isFirst { break }
             isFirst = false
             if byte == UInt8(ascii: "-"), let from = lower, let next = peek(1), next != UInt8(ascii: "]") {
@@ -226,13 +227,13 @@ struct WildcardParser {
         return true
     }
 
-    /// Where the bracket of `[:name:]` closes, if it does.
+    /// The end of the `[:name:]`, if it is closed.
     private func classEnd() -> Int? {
         guard let end = pattern[(place + 2)...].firstIndex(of: UInt8(ascii: "]")) else { return nil }
         return end > place + 2 && pattern[end - 1] == UInt8(ascii: ":") ? end : nil
     }
 
-    /// One member of a set, perhaps escaped.
+    /// One member of a set, possibly escaped.
     private mutating func member() -> UInt32? {
         if peek() == Byte.backslash { place += 1 }
         guard place < pattern.count else { return nil }
@@ -242,7 +243,7 @@ struct WildcardParser {
     }
 }
 
-/// What stands between `[` and `]`.
+/// The members between `[` and `]`.
 struct ScalarSet: Sendable {
     var isNegated = false
     var ranges: [ClosedRange<UInt32>] = []
@@ -251,7 +252,7 @@ struct ScalarSet: Sendable {
         ranges.contains { $0.contains(value) } != isNegated
     }
 
-    /// The named classes, in ASCII only. As in git, a vertical tab and a form feed are no space.
+    /// The named classes, in ASCII only. As in git, vertical tab and form feed are not spaces.
     static func named(_ name: some Collection<UInt8>) -> [ClosedRange<UInt32>]? {
         switch String(decoding: name, as: UTF8.self) {
         case "alnum": [0x30...0x39, 0x41...0x5A, 0x61...0x7A]

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What work on a thread of its own looks at, to learn that nobody waits for it any more.
+/// Tells work on a separate thread that its result is no longer needed.
 final class Cancellation: Sendable {
     private let isWanted = Atomic(false)
 

@@ -1,7 +1,7 @@
 import Capabilities
 import FileKit
 
-/// What rules keep from tools in one folder.
+/// The paths in a folder that rules deny to tools.
 struct DeniedGlobs: Sendable {
     let reading: [PathGlob]
     let writing: [PathGlob]
@@ -15,28 +15,28 @@ struct DeniedGlobs: Sendable {
         writing = denied.writing.flatMap { Self.globs($0, in: places) }
     }
 
-    /// As it is written, and where that leads: a link on the way of a rule must not lead past it.
+    /// The pattern as written, and with links resolved, so that a link does not bypass the rule.
     private static func globs(_ pattern: String, in places: PathGlob.Places) -> [PathGlob] {
         let glob = PathGlob(pattern, in: places)
         do throws(FileError) {
             let start = AbsolutePath(try Files.place(glob.start.text))
             return start == glob.start ? [glob] : [glob, glob.moved(from: glob.start, to: start)]
         } catch {
-            // What cannot be looked at is known by its name alone.
+            // A path that cannot be resolved is known only by its name.
             return [glob]
         }
     }
 
     var isEmpty: Bool { reading.isEmpty && writing.isEmpty }
 
-    /// What may not be read may not be written: the difference would tell what was there.
+    /// What may not be read may not be written either: the diff would reveal the content.
     func covers(_ path: AbsolutePath, isWriting: Bool) -> Bool {
         reading.contains { $0.covers(path) } || (isWriting && writing.contains { $0.covers(path) })
     }
 }
 
 extension Workspace {
-    /// Throws where a rule keeps something from tools, by where it is or by the path that it was asked for by.
+    /// Throws if a rule denies a path, by its real location or by the requested path.
     func requireAllowed(
         _ path: EntryPath, at location: [UInt8], isWriting: Bool = false
     ) throws(WorkspaceError) {
@@ -52,6 +52,6 @@ extension WorkspaceError {
     init(denied path: EntryPath, isWriting: Bool = false) {
         self.init(
             .denied,
-            "a rule of the person keeps \(path.shown) from being \(isWriting ? "written" : "read"); do without it")
+            "a rule of the user does not allow \(isWriting ? "writing" : "reading") \(path.shown)")
     }
 }

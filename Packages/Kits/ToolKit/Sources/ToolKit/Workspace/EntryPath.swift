@@ -1,6 +1,6 @@
 import Capabilities
 
-/// A path beneath a folder, in the bytes that the file system has: not every name is UTF-8.
+/// A path below a folder, in the bytes of the file system, because not every name is UTF-8.
 struct EntryPath: Sendable, Hashable {
     private(set) var bytes: [UInt8]
 
@@ -11,22 +11,22 @@ struct EntryPath: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// What somebody asked for. C would take a NUL for the end, and so for another path.
+    /// A path from outside. C code would read a NUL as the end, and so use another path.
     init(_ text: String) throws(WorkspaceError) {
         bytes = Array(text.utf8)
-        guard !bytes.contains(0) else { throw WorkspaceError(.input, "a path cannot contain a NUL; leave it out") }
-        guard bytes.count < 4096 else { throw WorkspaceError(.input, "the path is longer than any path can be") }
+        guard !bytes.contains(0) else { throw WorkspaceError(.input, "a path cannot contain a NUL; remove it") }
+        guard bytes.count < 4096 else { throw WorkspaceError(.input, "the path is too long; the limit is 4095 bytes") }
     }
 
     var isAbsolute: Bool { bytes.first == Byte.slash }
 
-    /// How much of the paths below is this one.
+    /// The length of this path as a prefix of the paths below it.
     var lengthWithSlash: Int { bytes.isEmpty ? 0 : bytes.count + 1 }
 
-    /// Where the last name begins.
+    /// The index where the last name begins.
     var nameStart: Int { (bytes.lastIndex(of: Byte.slash) ?? -1) + 1 }
 
-    /// The parts between the slashes, without the empty ones and the `.`
+    /// The parts between the slashes, without empty ones and `.`.
     var parts: [ArraySlice<UInt8>] {
         bytes.split(separator: Byte.slash).filter { !$0.elementsEqual([Byte.dot]) }
     }
@@ -41,19 +41,19 @@ struct EntryPath: Sendable, Hashable {
         return EntryPath(bytes: longer)
     }
 
-    /// For a system call, which takes `.` for the folder itself.
+    /// For a system call, which needs `.` for the folder itself.
     var terminated: [UInt8] { bytes.isEmpty ? [Byte.dot, 0] : bytes + [0] }
 
-    /// For people and models: a name may hold line breaks and sequences that a terminal would obey.
+    /// For people and models. A name may contain line breaks and terminal escape sequences.
     var shown: String {
         if bytes.isEmpty { return "." }
         let text = String(decoding: bytes, as: UTF8.self)
-        // To look up the category of each letter takes longer than to open a file.
+        // Looking up the category of each letter takes longer than opening a file.
         return bytes.allSatisfy { $0 >= 0x20 && $0 < 0x7F } ? text : PlainText.escape(text)
     }
 }
 
-/// The bytes that paths and texts are cut at.
+/// Bytes that separate paths and texts.
 enum Byte {
     static let newline = UInt8(ascii: "\n")
     static let carriageReturn = UInt8(ascii: "\r")

@@ -2,16 +2,16 @@ import Capabilities
 import FileKit
 import Glibc
 
-/// What the system says about something that is open.
+/// The status of an open file.
 struct EntryStatus: Sendable {
     let kind: FileInfo.Kind
     let size: Int
     let modified: Timestamp
-    /// When its content or status was last changed. Programs cannot set this time.
+    /// When its content or status last changed. Programs cannot set this time.
     let changed: Timestamp
-    /// Zero once the last name was removed.
+    /// Zero after the last name was removed.
     let links: Int
-    /// The permission bits, and those that set the user or group of a program.
+    /// The permission bits, including setuid and setgid.
     let mode: mode_t
     let owner: uid_t
     let group: gid_t
@@ -40,7 +40,7 @@ struct EntryStatus: Sendable {
 }
 
 extension FileInfo.Kind {
-    /// From a folder's listing, where some file systems leave it out.
+    /// The kind from a listing, which some file systems leave out.
     init(listed type: UInt8) {
         self =
             switch Int(type) {
@@ -54,7 +54,7 @@ extension FileInfo.Kind {
             }
     }
 
-    /// With its article, for a sentence.
+    /// The kind with its article, for a sentence.
     var words: String {
         switch self {
         case .regular: "a file"
@@ -68,7 +68,7 @@ extension FileInfo.Kind {
     }
 }
 
-/// What tells whether a file is still the one that it was, without its content.
+/// Identifies a version of a file without its content.
 struct FileStamp: Sendable, Hashable {
     private let device: UInt
     private let number: UInt
@@ -81,7 +81,7 @@ struct FileStamp: Sendable, Hashable {
         (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
     }
 
-    /// For a sentence: how large it was and when it was changed last.
+    /// The size and modification time, for a sentence.
     var words: String {
         let time = Timestamp(microseconds: Int64(seconds) &* 1_000_000 &+ Int64(nanoseconds / 1000))
         return "\(ByteCount(size).words) of \(time.iso8601)"

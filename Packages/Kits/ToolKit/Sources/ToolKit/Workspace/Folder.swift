@@ -3,7 +3,7 @@ import FileKit
 import Glibc
 
 extension Folder {
-    /// Opens what is at the path, if it is inside; links are followed as far as they stay inside too, or not at all.
+    /// Opens a path if it is inside the folder. Links are followed if they stay inside too, or not at all.
     func open(_ path: EntryPath, to use: Use, followingLinks: Bool) throws(WorkspaceError) -> FileDescriptor {
         do throws(FolderError) {
             return try open(path.bytes, to: use, followingLinks: followingLinks, naming: path.shown)
@@ -12,12 +12,12 @@ extension Folder {
         }
     }
 
-    /// What is at the path, without following a link there.
+    /// The status of a path, without following a link there.
     func status(_ path: EntryPath) throws(WorkspaceError) -> EntryStatus {
         try EntryStatus(of: open(path, to: .look, followingLinks: false))
     }
 
-    /// Where a link leads to, as it is written there.
+    /// The target of a link, as it is stored.
     func target(_ path: EntryPath) throws(WorkspaceError) -> EntryPath {
         let link = Folder(try open(path, to: .look, followingLinks: false), resolver: resolver)
         let target: [UInt8]?
@@ -26,12 +26,12 @@ extension Folder {
         return EntryPath(bytes: target)
     }
 
-    /// A folder found in a listing, or this one again.
+    /// Opens a folder from a listing, or this folder again.
     func folder(_ path: EntryPath) throws(WorkspaceError) -> FileDescriptor {
         try open(path, to: .list, followingLinks: false)
     }
 
-    /// A file found in a listing; what has become something else since is refused.
+    /// Opens a file from a listing. It is rejected if it has become something else.
     func file(_ path: EntryPath) throws(WorkspaceError) -> FileDescriptor {
         let file = try open(path, to: .read, followingLinks: false)
         try Self.requireRegular(EntryStatus(of: file), path)
@@ -43,27 +43,27 @@ extension Folder {
         case .regular: return
         case .directory: throw WorkspaceError(EISDIR, path)
         default:
-            throw WorkspaceError(.notFile, "\(path.shown) is \(status.kind.words); only regular files can be read")
+            throw WorkspaceError(.notFile, "\(path.shown) is \(status.kind.words), not a regular file")
         }
     }
 }
 
 extension Folder {
-    /// A larger file of rules is no file of rules.
+    /// Files larger than this are not read as rules.
     private static let largestIgnoreFile = 1 << 20
 
-    /// The rules of the folder at a path, within those of the folders above. A link is not followed: git does not either.
+    /// The rules of the folder at a path, on top of those of the folders above. Like git, this does not follow a link.
     func scope(at path: EntryPath, base: Int, within parent: IgnoreScope?) -> IgnoreScope? {
         scope(reading: path.appending(".gitignore".utf8), base: base, within: parent)
     }
 
-    /// The rules that a repository has beside those in its files, which come last.
+    /// The rules of the repository that are not in its `.gitignore` files. They have the lowest precedence.
     func repositoryScope() -> IgnoreScope? {
         scope(reading: EntryPath(bytes: Array(".git/info/exclude".utf8)), base: 0, within: nil)
     }
 
     private func scope(reading path: EntryPath, base: Int, within parent: IgnoreScope?) -> IgnoreScope? {
-        // No such file, no right to read it, no regular file: then there are no rules.
+        // If the file is missing, unreadable or not regular, there are no rules.
         guard let file = try? file(path), let text = try? file.readAll(limit: Self.largestIgnoreFile) else {
             return parent
         }
@@ -73,7 +73,7 @@ extension Folder {
 }
 
 extension FileDescriptor {
-    /// All of a file, which is refused when it is larger.
+    /// The whole file. Throws if it is larger than the limit.
     borrowing func readAll(limit: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []
         while true {
@@ -81,7 +81,7 @@ extension FileDescriptor {
             if more.isEmpty { return bytes }
             bytes += more
             guard bytes.count <= limit else {
-                throw WorkspaceError(.system, "\(path) is larger than \(limit) bytes; read a part of it")
+                throw WorkspaceError(.system, "\(path) is larger than \(limit) bytes; read only a part")
             }
         }
     }

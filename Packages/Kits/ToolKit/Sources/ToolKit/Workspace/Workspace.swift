@@ -6,25 +6,25 @@ import LoopKit
 import ProcessKit
 public import SandboxKit
 
-/// A folder, opened once, beneath which tools work and above which they cannot get.
+/// A folder, opened once. Tools work inside it and cannot leave it.
 ///
-/// Paths are relative to it. A link is followed only while it stays inside; `..` may be used inside; absolute paths,
-/// FIFOs, sockets and devices are refused. The folder may be renamed while it is open; once it is removed, everything
+/// Paths are relative to it. Links are followed only if they stay inside. `..` is allowed inside. Absolute paths,
+/// FIFOs, sockets and devices are rejected. The folder may be renamed while it is open. After it is removed, everything
 /// throws `.gone`.
 public final class Workspace: Sendable {
-    /// The path that it was opened by.
+    /// The path by which it was opened.
     public let path: String
     let root: Folder
-    /// What rules keep from tools.
+    /// The paths that rules deny to tools.
     let denied: DeniedGlobs
 
-    /// Opens the folder at a path of the system, which may be absolute and pass links.
+    /// Opens the folder at a system path, which may be absolute and contain links.
     public convenience init(_ path: String) throws(WorkspaceError) {
         try self.init(path, resolver: nil)
     }
 
-    /// Opens the folder at an absolute path that had no link in it when it was accepted. A folder that has been replaced by
-    /// a link since, or that lies below one, is refused: it would lead to where nobody agreed to.
+    /// Opens the folder at an absolute path that had no links when it was accepted. If a part of the path has become a
+    /// link, it is rejected, because it could lead to a folder that was not accepted.
     public convenience init(canonical path: String) throws(WorkspaceError) {
         try self.init(canonical: path, resolver: nil)
     }
@@ -41,27 +41,28 @@ public final class Workspace: Sendable {
         } catch {
             guard error.kind == .outside || error.kind == .notFolder else { throw error }
             throw WorkspaceError(
-                .outside, "\(entry.shown) is no folder now, or is reached by a link; put it back, or add the new one")
+                .outside,
+                "\(entry.shown) is not a folder any more, or its path contains a link; restore it, or add the new one")
         }
         self.path = path
         denied = DeniedGlobs()
     }
 
-    /// The same folder, with some of it kept from whoever works here.
+    /// The same folder, with denied paths.
     public init(_ workspace: Workspace, denying denied: DeniedPaths, home: String?) {
         (path, root) = (workspace.path, workspace.root)
         self.denied = DeniedGlobs(denied, in: workspace.places(home: home))
     }
 
-    /// Where the folder is now.
+    /// The current location of the folder.
     public var place: AbsolutePath { AbsolutePath(bytes: root.location) }
 
-    /// Where paths in rules begin that are about this folder.
+    /// The base paths for patterns in rules about this folder.
     public func places(home: String?) -> PathGlob.Places {
         PathGlob.Places(folder: place, home: home.map { AbsolutePath($0) })
     }
 
-    /// With a resolver given, that one is used whatever the kernel can do.
+    /// A given resolver is used whatever the kernel supports.
     init(_ path: String, resolver: Folder.Resolver?) throws(WorkspaceError) {
         let entry = try EntryPath(path)
         let opened = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -72,17 +73,17 @@ public final class Workspace: Sendable {
         denied = DeniedGlobs()
     }
 
-    /// Throws `.gone` when the folder was removed.
+    /// Throws `.gone` if the folder was removed.
     func requirePresent() throws(WorkspaceError) {
         guard try EntryStatus(of: root.descriptor).links > 0 else {
             throw WorkspaceError(
-                .gone, "the working folder \(PlainText.escape(path)) was removed; choose another one and try again")
+                .gone, "the working folder \(PlainText.escape(path)) was removed; choose another one")
         }
     }
 }
 
 extension Workspace {
-    /// A file that somebody asked for. It is looked at before it is opened, for opening alone can set off a device.
+    /// Opens a requested file. It is checked before it is opened, because opening alone can trigger a device.
     func file(_ path: EntryPath) throws(WorkspaceError) -> FileDescriptor {
         try hinting(path) { () throws(WorkspaceError) in
             let place = try root.open(path, to: .look, followingLinks: true)
@@ -94,7 +95,7 @@ extension Workspace {
         }
     }
 
-    /// A folder that somebody asked for.
+    /// Opens a requested folder.
     func folder(_ path: EntryPath) throws(WorkspaceError) -> Folder {
         try hinting(path) { () throws(WorkspaceError) in
             let folder = Folder(try root.open(path, to: .list, followingLinks: true), resolver: root.resolver)
@@ -103,7 +104,7 @@ extension Workspace {
         }
     }
 
-    /// What somebody asked for leads to.
+    /// The kind of file that a requested path leads to.
     func kind(_ path: EntryPath) throws(WorkspaceError) -> FileInfo.Kind {
         try hinting(path) { () throws(WorkspaceError) in
             let place = try root.open(path, to: .look, followingLinks: true)
@@ -112,7 +113,7 @@ extension Workspace {
         }
     }
 
-    /// Where somebody's path leads, with all links followed.
+    /// The real location of a requested path, with all links followed.
     func location(_ path: EntryPath) throws(WorkspaceError) -> AbsolutePath {
         try hinting(path) { () throws(WorkspaceError) in
             let location = Folder.location(of: try root.open(path, to: .look, followingLinks: true))
@@ -121,7 +122,7 @@ extension Workspace {
         }
     }
 
-    /// Adds to "there is none" which name of the same folder may have been meant.
+    /// Adds a suggestion from the same folder to a "not found" error.
     func hinting<T: ~Copyable>(
         _ path: EntryPath, _ body: () throws(WorkspaceError) -> T
     ) throws(WorkspaceError) -> T {
@@ -134,18 +135,18 @@ extension Workspace {
             guard let folder = try? root.open(above, to: .list, followingLinks: true),
                 let names = try? Listing(of: folder, limit: 10_000).names
             else {
-                // Without a listing the error has all that is known.
+                // Without a listing there is nothing to add.
                 throw error
             }
             let hint = Suggestion.text(for: name, among: names.map { PlainText.escape($0) })
             throw WorkspaceError(
-                .notFound, error.message + (hint.isEmpty ? "; look for it with ls or glob" : hint))
+                .notFound, error.message + (hint.isEmpty ? "; use ls or glob to find it" : hint))
         }
     }
 }
 
 extension Workspace {
-    /// A regular file that is open, whatever becomes of its name.
+    /// An open regular file, independent of its name.
     public final class File: Sendable {
         public let entry: Entry
         private let descriptor: FileDescriptor
@@ -155,7 +156,7 @@ extension Workspace {
             self.descriptor = descriptor
         }
 
-        /// Up to `count` bytes from a place on; fewer only at the end of the file, and none behind it.
+        /// Up to `count` bytes from an offset; fewer only at the end of the file, and none after it.
         public func read(at offset: Int, count: Int) async throws -> [UInt8] {
             try await onOwnThread { [self] in Result { try readNow(offset, count) } }.get()
         }
@@ -180,7 +181,7 @@ extension Workspace {
         }
     }
 
-    /// Opens a file to read its bytes as they are. A link is followed while it stays inside.
+    /// Opens a file to read its raw bytes. A link is followed if it stays inside.
     public func open(_ path: String) async throws -> File {
         let path = try EntryPath(path)
         return try await work { _ in
@@ -189,19 +190,19 @@ extension Workspace {
         }
     }
 
-    /// When a file may be written.
+    /// The condition for writing a file.
     public enum WriteRule: Sendable, Hashable {
         case always
-        /// Only where there is none yet.
+        /// The file must not exist.
         case isNew
-        /// Only where there is one.
+        /// The file must exist.
         case exists
-        /// Only while it is the one with this tag.
+        /// The file must still have this tag.
         case matches(etag: String)
     }
 
-    /// Writes all of a file in one step, its bytes as they are; folders above it are made. The mode of one that is there
-    /// is kept. Throws `.changed` when the rule does not hold, also when that comes out only in the last moment.
+    /// Writes a whole file in one step, as raw bytes. Missing folders are created, and the mode of an existing file is
+    /// kept. Throws `.changed` if the rule does not hold, even if that shows only at the last moment.
     public func write(
         _ bytes: [UInt8], to path: String, when rule: WriteRule = .always
     ) async throws -> (entry: Entry, isNew: Bool) {
@@ -222,17 +223,17 @@ extension Workspace.WriteRule {
         case .always: return
         case .isNew:
             guard change.former != nil else { return }
-            throw WorkspaceError(.changed, "there is a \(path) already; read it, and write it by its tag")
+            throw WorkspaceError(.changed, "\(path) already exists; read it, and write it with its tag")
         case .exists:
             guard change.former == nil else { return }
-            throw WorkspaceError(.changed, "there is no \(path) that could be replaced")
+            throw WorkspaceError(.changed, "\(path) does not exist, so it cannot be replaced")
         case .matches(let etag):
             guard let former = change.former, let place = change.place else {
-                throw WorkspaceError(.changed, "there is no \(path) any more; write it as a new file")
+                throw WorkspaceError(.changed, "\(path) no longer exists; write it as a new file")
             }
-            // The content that is replaced has to be the one of which the tag speaks.
+            // The tag must belong to the content that is replaced.
             guard let entry = try place.entry(), entry.stamp == former.status.stamp, entry.etag == etag else {
-                throw WorkspaceError(.changed, "\(path) was changed by somebody else; read it again")
+                throw WorkspaceError(.changed, "\(path) was changed by another program; read it again")
             }
         }
     }
@@ -251,7 +252,7 @@ extension WritePlace {
 }
 
 extension FileChange {
-    /// A file whose bytes are given, text or not.
+    /// A file with the given bytes, text or not.
     fileprivate init(_ path: EntryPath, bytes: [UInt8], in workspace: Workspace) throws {
         let place: WritePlace?
         do throws(WorkspaceError) {
@@ -268,14 +269,14 @@ extension FileChange {
 }
 
 extension Workspace {
-    /// Something in the folder, for programs that show files; tools have words of their own for models.
+    /// An entry of the folder, for programs that show files. Tools use other texts for models.
     public struct Entry: Sendable, Hashable {
-        /// From the workspace on, as it is: whoever shows it makes it safe.
+        /// Relative to the workspace, as raw text. Escape it before showing it.
         public let path: String
         public let kind: Kind
         public let size: Int
         public let modified: Timestamp
-        /// Another one whenever a file has become another, in the form of HTTP's entity tags.
+        /// Changes whenever the file changes. It has the form of an HTTP entity tag.
         public let etag: String
         let stamp: FileStamp
 
@@ -311,13 +312,13 @@ extension Workspace {
         }
     }
 
-    /// Where to look around, and at how much.
+    /// What to list or search, and how much.
     public struct Look: Sendable, Hashable {
-        /// From the workspace on.
+        /// Relative to the workspace.
         public var path: String
-        /// Whether names that begin with a dot count.
+        /// Whether names that begin with a dot are included.
         public var hidden: Bool
-        /// Whether what .gitignore leaves out counts.
+        /// Whether paths in .gitignore are included.
         public var ignored: Bool
         public var limit: Int
 
@@ -335,7 +336,8 @@ extension Workspace {
 }
 
 extension Workspace {
-    /// What is in a folder and those below it, a folder before what is in it. Links are shown and not followed.
+    /// The entries of a folder and of the folders below it, each folder before its entries. Links are listed and not
+    /// followed.
     public func entries(_ look: Look, depth: Int = 1) async throws -> (entries: [Entry], isCut: Bool) {
         let path = try look.entryPath()
         return try await work { cancellation in
@@ -344,7 +346,7 @@ extension Workspace {
         }
     }
 
-    /// The files whose path from there on fits a pattern such as `**/*.swift`, in the order of the walk.
+    /// The files whose path, relative to the folder, matches a pattern such as `**/*.swift`, in the order of the walk.
     public func find(_ pattern: String, _ look: Look) async throws -> (entries: [Entry], isCut: Bool) {
         let path = try look.entryPath()
         let pattern = try PathPattern(pattern)
@@ -370,7 +372,7 @@ extension Workspace {
                 let place = try start.folder.open(start.inside(found.path), to: .look, followingLinks: false)
                 entries.append(try Entry(found.path, place))
             } catch {
-                // What has gone since it was listed is not there to be shown.
+                // An entry that was removed after it was listed is skipped.
                 guard error.kind == .notFound else { throw error }
             }
         }
@@ -379,10 +381,10 @@ extension Workspace {
 }
 
 extension Workspace {
-    /// Prepares a program that brings its own tools, to work in this folder in a sandbox that hides what rules keep from tools.
+    /// Prepares a program with its own tools to work in this folder, in a sandbox that hides the denied paths.
     ///
     /// - Parameter variables: the whole environment of the program.
-    /// - Returns: the command to start, and why it can still reach something that a rule denies; nil where it cannot.
+    /// - Returns: the command to start, and why it can still reach a denied path; nil if it cannot.
     public func sandboxed(
         _ words: [String], variables: [String: String], in sandbox: Sandbox
     ) async throws -> (program: SandboxedCommand, gap: String?) {
@@ -396,17 +398,17 @@ extension Workspace {
 }
 
 extension Workspace {
-    /// A line that fits a pattern.
+    /// A line that matches a pattern.
     public struct Hit: Sendable, Hashable {
-        /// From the workspace on.
+        /// Relative to the workspace.
         public let path: String
-        /// From 1.
+        /// Counted from 1.
         public let line: Int
-        /// The line, cut where it is very long.
+        /// The line, shortened if it is very long.
         public let text: String
     }
 
-    /// The lines of text files that fit a regular expression, in the order of the walk, as `grep.search` finds them.
+    /// The lines of text files that match a regular expression, in the order of the walk, as `grep.search` finds them.
     public func search(
         _ pattern: String, glob: String? = nil, isLiteral: Bool = false, ignoresCase: Bool = false, _ look: Look
     ) async throws -> (hits: [Hit], isCut: Bool) {
@@ -430,7 +432,7 @@ extension Workspace {
 }
 
 extension Workspace {
-    /// Runs work that blocks on a thread of its own; a cancelled task ends it at its next look.
+    /// Runs blocking work on a separate thread. The work ends when it next checks for cancellation.
     nonisolated(nonsending) func work<T: Sendable>(
         _ cancellation: Cancellation = Cancellation(), _ body: @escaping @Sendable (Cancellation) throws -> T
     ) async throws -> T {
@@ -447,7 +449,7 @@ extension Workspace {
         return try result.get()
     }
 
-    /// When the folder goes while something is done in it, that is why it fails.
+    /// If the folder is removed during the work, the error is `.gone`.
     private func present<T>(_ body: () throws -> T) throws -> T {
         try requirePresent()
         do {

@@ -3,23 +3,23 @@ import FileKit
 import Glibc
 import Synchronization
 
-/// A file that is going to be written, checked and not yet touched.
+/// A planned write: checked, but nothing is written yet.
 struct FileChange: Sendable {
     let path: EntryPath
-    /// Nil where folders have to be made first.
+    /// Nil if folders must be created first.
     let place: WritePlace?
     let former: ExistingFile?
     let content: [UInt8]
-    /// What is changed, as a model sees the text: without byte order marks, and with line breaks of one kind.
+    /// The change as a model sees the text: without byte order marks, and with uniform line breaks.
     let diff: UnifiedDiff
     var notes: [String] = []
 
-    /// Whether it is as it should be already.
+    /// Whether the file already has this content.
     var isNothing: Bool { former?.content == content }
 }
 
 extension FileChange {
-    /// Writes all of them or none, and tells how those that were written are then.
+    /// Writes all changes or none. Returns the new stamps of the written files.
     static func write(
         _ changes: [FileChange], in workspace: Workspace, _ cancellation: Cancellation
     ) throws -> [(path: EntryPath, stamp: FileStamp)] {
@@ -34,7 +34,7 @@ extension FileChange {
                 let replacement = try FileReplacement(change.content, at: place, replacing: change.former?.status)
                 replacements.append((change.path, replacement))
             }
-            // From here on nothing needs space on the disk, and a stop comes too late.
+            // From here on no disk space is needed, and a cancellation comes too late.
             for (_, replacement) in replacements {
                 try replacement.commit()
                 done.append(replacement)
@@ -49,7 +49,7 @@ extension FileChange {
 }
 
 extension FileChange {
-    /// A file whose whole content is given. The encoding and the line ends of one that is there are kept.
+    /// Replaces the whole content. The encoding and the line endings of an existing file are kept.
     init(
         _ path: EntryPath, content text: String, makingFolders: Bool, _ seen: SeenFiles, in workspace: Workspace
     ) throws {
@@ -57,7 +57,7 @@ extension FileChange {
         let given = Array(text.utf8)
         guard given.count <= ExistingFile.largest else {
             throw WorkspaceError(
-                .input, "the content for \(path.shown) is larger than \(ExistingFile.largest >> 20) MiB; write less")
+                .input, "the content for \(path.shown) is larger than the limit of \(ExistingFile.largest >> 20) MiB")
         }
         place = try Self.place(path, makingFolders, in: workspace)
         former = try place.flatMap { try ExistingFile($0) }
@@ -69,27 +69,27 @@ extension FileChange {
         if let before = seen.former(path, now: former.status.stamp) {
             throw WorkspaceError(
                 .changed,
-                "\(path.shown) was changed since it was read (it was \(before.words), and is"
-                    + " \(former.status.stamp.words)); read it again before it is replaced")
+                "\(path.shown) has changed since it was read (was \(before.words), now"
+                    + " \(former.status.stamp.words)); read it again before you replace it")
         }
         switch FileFormat(whole: former.content) {
         case .binary(let kind):
             content = given
             diff = UnifiedDiff(oldName: path.shown, newName: path.shown, hunks: [])
-            notes = ["it was no text before: \(kind)"]
+            notes = ["the old content was not text: \(kind)"]
         default:
             let document = try TextDocument(former.content, path)
             let mark = Array("\u{FEFF}".utf8)
             let plain = document.format.markLength > 0 && given.starts(with: mark) ? Array(given.dropFirst(3)) : given
             let (unified, windowsEndings) = TextDocument.unified(plain)
-            // Who writes CR LF means it; LF is also what a model sees of a file that has CR LF.
+            // CR LF in the given text is intended. LF is also what a model sees of a file with CR LF.
             content = windowsEndings.isEmpty ? document.content(with: plain) : document.encoded(plain)
             diff = UnifiedDiff(from: document.text, to: unified, named: path.shown)
             notes = [windowsEndings.isEmpty ? document.note : nil].compactMap { $0 }
         }
     }
 
-    /// Nil where folders have to be made first, and may be.
+    /// Nil if folders must be created first, and that is allowed.
     private static func place(
         _ path: EntryPath, _ makingFolders: Bool, in workspace: Workspace
     ) throws(WorkspaceError) -> WritePlace? {
@@ -99,14 +99,14 @@ extension FileChange {
             guard error.kind == .notFound else { throw error }
             guard makingFolders else {
                 throw WorkspaceError(
-                    .notFound, error.message + "; set create_folders to have the folders above the file made")
+                    .notFound, error.message + "; set create_folders to create the missing folders")
             }
             try NewFolders.check(path, in: workspace)
             return nil
         }
     }
 
-    /// A text file that is there, and what becomes of its text.
+    /// Changes the text of an existing text file.
     init(
         editing path: EntryPath, _ seen: SeenFiles, in workspace: Workspace,
         _ edit: ([UInt8]) throws -> (text: [UInt8], notes: [String])
@@ -115,7 +115,7 @@ extension FileChange {
         let place = try workspace.hinting(path) { () throws(WorkspaceError) in try WritePlace(path, in: workspace) }
         guard let former = try ExistingFile(place) else {
             _ = try workspace.file(path)
-            throw WorkspaceError(.notFound, "there is no \(path.shown)")
+            throw WorkspaceError(.notFound, "\(path.shown) does not exist")
         }
         let document = try TextDocument(former.content, path)
         let (text, notes) = try edit(document.text)
@@ -124,20 +124,20 @@ extension FileChange {
         diff = UnifiedDiff(from: document.text, to: text, named: path.shown)
         self.notes = notes + [document.note].compactMap { $0 }
         if let before = seen.former(path, now: former.status.stamp) {
-            self.notes.append("it was changed by somebody else since it was read: it was \(before.words) then")
+            self.notes.append("another program has changed it since it was read: it was \(before.words) then")
         }
     }
 }
 
-/// A file that is about to be replaced.
+/// A file that will be replaced.
 struct ExistingFile: Sendable {
-    /// Larger ones are left to other programs.
+    /// Larger files cannot be written with the tools.
     static let largest = 16 << 20
 
     let content: [UInt8]
     let status: EntryStatus
 
-    /// Nil where there is none yet.
+    /// Nil if the file does not exist.
     init?(_ place: WritePlace) throws {
         guard let found = try place.status() else { return nil }
         switch found.kind {
@@ -145,10 +145,10 @@ struct ExistingFile: Sendable {
         case .directory: throw WorkspaceError(EISDIR, place.path)
         default:
             throw WorkspaceError(
-                .notFile, "\(place.path.shown) is \(found.kind.words); only regular files can be written")
+                .notFile, "\(place.path.shown) is \(found.kind.words), not a regular file")
         }
         guard found.size <= Self.largest else { throw Self.tooLarge(place.path) }
-        // A file that may not be written could still be replaced by another one, which is not what its mode says.
+        // A read-only file could still be replaced by another one, which would ignore its mode.
         let name = place.terminatedName.map(CChar.init(bitPattern:))
         guard unsafe faccessat(place.folder.descriptor.rawValue, name, W_OK, AT_EACCESS) == 0 else {
             throw WorkspaceError(writing: place.path, errno)
@@ -166,13 +166,13 @@ struct ExistingFile: Sendable {
     }
 
     private static func tooLarge(_ path: EntryPath) -> WorkspaceError {
-        WorkspaceError(.input, "\(path.shown) is larger than \(largest >> 20) MiB; change it by a command")
+        WorkspaceError(.input, "\(path.shown) is larger than \(largest >> 20) MiB; use a command to change it")
     }
 }
 
-/// How files were when a tool last read or wrote them, so that a later one can tell whether somebody else was there.
+/// The stamps of files when a tool last read or wrote them, to notice changes by other programs.
 final class SeenFiles: Sendable {
-    /// Nobody reads more in one conversation; without a bound a long one would collect for ever.
+    /// A limit, so that a long conversation does not collect entries forever.
     private static let largestCount = 10_000
 
     private let stamps = Mutex<[EntryPath: FileStamp]>([:])
@@ -184,7 +184,7 @@ final class SeenFiles: Sendable {
         }
     }
 
-    /// How the file was, if it was seen and is another one now.
+    /// The earlier stamp of the file, if it was seen and has changed since.
     func former(_ path: EntryPath, now: FileStamp) -> FileStamp? {
         let former = stamps.withLock { $0[Self.key(path)] }
         return former == now ? nil : former

@@ -2,24 +2,24 @@ import CToolKit
 import FileKit
 import Glibc
 
-/// New content for a file: written beside it under another name, then put in its place in one step.
+/// New content for a file. It is written next to it under a temporary name, then put in place in one step.
 ///
-/// The former file is not overwritten but exchanged. If it turns out to be another one than was looked at, because
-/// somebody was faster, it is put back, so that nobody's work is lost. A value that goes away removes what is left.
+/// The old file is not overwritten but exchanged. If it turns out that another program changed it in the meantime, it
+/// is put back, so that no work is lost. A value that is destroyed removes the temporary file.
 final class FileReplacement {
     private let place: WritePlace
     private let former: EntryStatus?
     private let temporaryName: [UInt8]
     private var isDone = false
-    /// Whether what is there under the other name is all that is left of a file.
+    /// Whether the file under the temporary name is the only remaining copy.
     private var isLast = false
-    /// How the file is once it is in place.
+    /// The stamp of the file once it is in place.
     let stamp: FileStamp
 
-    /// Writes the content to the disk; `former` is the file that is there now, whose mode and owner are kept.
+    /// Writes the content to the disk. `former` is the existing file, whose mode and owner are kept.
     init(_ content: [UInt8], at place: WritePlace, replacing former: EntryStatus?) throws {
         let name = Array(".~\(String(UInt64.random(in: .min ... .max), radix: 36)).tmp\0".utf8)
-        // What is there already may be secret. For a new file the user's mask decides.
+        // An existing file may be secret. For a new file the user's umask decides.
         let mode: mode_t = former == nil ? 0o666 : 0o600
         let made = unsafe toolkit_make_file(place.folder.descriptor.rawValue, name, mode)
         guard made >= 0 else { throw WorkspaceError(writing: place.path, -made) }
@@ -51,7 +51,7 @@ final class FileReplacement {
         }
     }
 
-    /// Puts back what was there before a `commit`.
+    /// Restores the file from before `commit`.
     func undo() throws(WorkspaceError) {
         guard isDone else { return }
         isDone = false
@@ -65,7 +65,7 @@ final class FileReplacement {
             let name = String(decoding: temporaryName.dropLast(), as: UTF8.self)
             throw WorkspaceError(
                 .system,
-                "\(place.path.shown) could not be put back to how it was; its former content is beside it in"
+                "cannot restore \(place.path.shown); its old content is next to it in"
                     + " \(name)")
         }
     }
@@ -82,7 +82,7 @@ final class FileReplacement {
     private var changed: WorkspaceError {
         WorkspaceError(
             .changed,
-            "\(place.path.shown) was changed by somebody else at this moment, and was left as it is; read it"
+            "\(place.path.shown) was changed by another program at the same moment, and was not written; read it"
                 + " again")
     }
 
@@ -107,14 +107,14 @@ final class FileReplacement {
         if former.owner != geteuid() || former.group != getegid(),
             fchown(descriptor, former.owner, former.group) != 0
         {
-            // It is the user's own now, and must not run in another's name.
+            // The file belongs to the user now, and must not be setuid or setgid.
             mode &= 0o777
         }
         guard fchmod(descriptor, mode) == 0 else { throw Refusal(errno: errno) }
     }
 
     private static func remove(_ name: [UInt8], in folder: Folder) {
-        // Fails harmlessly where a new file was put in place under its own name.
+        // This fails harmlessly if a new file was put in place.
         _ = unsafe unlinkat(folder.descriptor.rawValue, name.map(CChar.init(bitPattern:)), 0)
     }
 }

@@ -2,11 +2,11 @@ import CToolKit
 import FileKit
 import Glibc
 
-/// Folders that had to be made for files; those that stay empty go again when the files could not be written.
+/// Folders that were created for files. If the files cannot be written, the empty ones are removed again.
 final class NewFolders {
     private var made: [(above: Folder, name: [UInt8])] = []
 
-    /// Whether a file could be there if folders were made: all that is missing are plain names.
+    /// Throws unless a file could be created after creating folders. All missing parts must be plain names.
     static func check(_ path: EntryPath, in workspace: Workspace) throws(WorkspaceError) {
         let parts = path.parts
         guard !path.isAbsolute else { throw WorkspaceError(EXDEV, path) }
@@ -22,19 +22,19 @@ final class NewFolders {
             guard !missing.contains(where: { $0.elementsEqual([Byte.dot, Byte.dot]) }) else {
                 throw WorkspaceError(
                     .notFound,
-                    "there is no \(Self.path(parts.prefix(count + 1)).shown), so that .. of it leads nowhere;"
-                        + " give the path without it")
+                    "\(Self.path(parts.prefix(count + 1)).shown) does not exist, so the .. after it is invalid;"
+                        + " use the path without it")
             }
             try Workspace.requireOrdinary(parts, path)
             try workspace.requireAllowed(path, at: workspace.root.location + [Byte.slash] + path.bytes, isWriting: true)
             guard path.bytes.last != Byte.slash else {
-                throw WorkspaceError(.notFile, "\(path.shown) names a folder; give the path of a file")
+                throw WorkspaceError(.notFile, "\(path.shown) is a folder path; use the path of a file")
             }
             return
         }
     }
 
-    /// Makes the folders above a file that are missing.
+    /// Creates the missing folders above a file.
     func make(for path: EntryPath, in workspace: Workspace) throws(WorkspaceError) {
         let parts = path.parts
         var above = Folder(
@@ -42,7 +42,7 @@ final class NewFolders {
         for count in 1..<max(1, parts.count) {
             let current = Self.path(parts.prefix(count))
             let name = Array(parts[count - 1])
-            // Where somebody else is faster, or it was there before, it has to be a folder inside all the same.
+            // If the folder exists or another program creates it first, it must be a folder inside all the same.
             if unsafe mkdirat(above.descriptor.rawValue, (name + [0]).map(CChar.init(bitPattern:)), 0o777) == 0 {
                 made.append((above, name))
             } else if errno != EEXIST {
@@ -56,7 +56,7 @@ final class NewFolders {
 
     func removeEmpty() {
         for (above, name) in made.reversed() {
-            // One that somebody else uses by now is not empty and stays.
+            // A folder that another program uses by now is not empty and stays.
             _ = unsafe unlinkat(
                 above.descriptor.rawValue, (name + [0]).map(CChar.init(bitPattern:)), AT_REMOVEDIR)
         }

@@ -1,26 +1,26 @@
 import CToolKit
 import Capabilities
 
-/// A text that another one is to take the place of.
+/// A replacement of one text by another.
 struct TextEdit: Sendable {
     private let old: [UInt8]
     private let new: [UInt8]
     private let replacesAll: Bool
 
     init(_ input: ToolInput) {
-        // A model sees no CR LF, and where it writes some the file's own line ends count.
+        // A model sees no CR LF. If it writes CR LF, the line endings of the file are used.
         old = TextDocument.unified(Array(input.text("old_text").utf8)).text
         new = TextDocument.unified(Array(input.text("new_text").utf8)).text
         replacesAll = input.flag("replace_all")
     }
 
-    /// The text with the edit made; `number` is the edit's, for errors.
+    /// The text with the edit applied. `number` is the number of the edit, for errors.
     func applied(to text: [UInt8], number: Int) throws(WorkspaceError) -> [UInt8] {
         guard !old.isEmpty else {
-            throw WorkspaceError(.edit, "edit \(number) has no old_text; give the text that is to be replaced")
+            throw WorkspaceError(.edit, "edit \(number) has no old_text; add the text to replace")
         }
         guard old != new else {
-            throw WorkspaceError(.edit, "edit \(number) changes nothing: both texts are the same; leave it out")
+            throw WorkspaceError(.edit, "edit \(number) changes nothing: both texts are the same; remove it")
         }
         let places = self.places(in: text)
         guard places.count > 0 else { throw missing(in: text, number) }
@@ -29,13 +29,13 @@ struct TextEdit: Sendable {
             let more = places.count > 5 ? " and more" : ""
             throw WorkspaceError(
                 .edit,
-                "the old_text of edit \(number) stands at \(places.count > 5 ? "many" : "\(places.count)") places (lines \(lines)\(more)); add more of"
-                    + " the text around it, or set replace_all")
+                "the old_text of edit \(number) occurs at \(places.count > 5 ? "many" : "\(places.count)") places"
+                    + " (lines \(lines)\(more)); add more of the surrounding text, or set replace_all")
         }
         let size = text.count + places.count * max(0, new.count - old.count)
         guard size <= ExistingFile.largest else {
             throw WorkspaceError(
-                .edit, "edit \(number) would make the text larger than \(ExistingFile.largest >> 20) MiB; write less")
+                .edit, "edit \(number) would make the text larger than the limit of \(ExistingFile.largest >> 20) MiB")
         }
         var result: [UInt8] = []
         var end = 0
@@ -47,8 +47,8 @@ struct TextEdit: Sendable {
         return result + text[end...]
     }
 
-    /// One after the other, to replace all. To replace one, also where it begins within itself, for then it is not clear
-    /// which one is meant; more than can be told of are not looked for.
+    /// For replace_all, the places one after the other. Otherwise also overlapping places, because the edit is
+    /// ambiguous then. No more places are searched than an error reports.
     private func places(in text: [UInt8]) -> [Int] {
         unsafe text.withUnsafeBytes { text in
             unsafe old.withUnsafeBytes { old in
@@ -71,24 +71,24 @@ struct TextEdit: Sendable {
         text[..<place].count { $0 == Byte.newline } + 1
     }
 
-    // MARK: Texts that are not there
+    // MARK: Missing texts
 
     private func missing(in text: [UInt8], _ number: Int) -> WorkspaceError {
-        let about = "the old_text of edit \(number) is not there"
+        let about = "the old_text of edit \(number) was not found"
         if let line = lineIgnoringSpace(in: text) {
             return WorkspaceError(
                 .edit,
-                "\(about); from line \(line) on there is the same but for spaces and tabs: take it as it is there")
+                "\(about); the text at line \(line) differs only in spaces and tabs: copy it exactly")
         }
         if hasLineNumbers {
-            return WorkspaceError(.edit, "\(about); leave out the line numbers and tabs that fs.read puts before lines")
+            return WorkspaceError(.edit, "\(about); remove the line numbers and tabs that fs.read puts before lines")
         }
-        return WorkspaceError(.edit, "\(about); read the file again and take the text as it is there")
+        return WorkspaceError(.edit, "\(about); read the file again and copy the text exactly")
     }
 
     private func lineIgnoringSpace(in text: [UInt8]) -> Int? {
         let (file, wanted) = (Self.words(text), Self.words(old).drop(while: \.isEmpty))
-        // It is only a hint, and to look for long texts in long files takes long.
+        // This is only a hint, and searching long texts in long files takes too long.
         guard let first = wanted.first, file.count >= wanted.count, file.count * wanted.count < 10_000_000 else {
             return nil
         }
@@ -98,7 +98,7 @@ struct TextEdit: Sendable {
         return nil
     }
 
-    /// Each line without its spaces.
+    /// Each line without spaces and tabs.
     private static func words(_ text: [UInt8]) -> [[UInt8]] {
         text.split(separator: Byte.newline, omittingEmptySubsequences: false).map { line in
             line.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }

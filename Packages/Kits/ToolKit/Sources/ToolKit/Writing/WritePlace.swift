@@ -2,24 +2,24 @@ import FileKit
 import Glibc
 import SandboxKit
 
-/// Where a file is, or is going to be: a folder that is open, and a name in it that is no link.
+/// The place of an existing or new file: an open folder, and a name in it that is not a link.
 ///
-/// From here on nothing is looked up by a path any more. Whoever renames folders, or puts links where files were, can
-/// keep a file from being written, and cannot have it written elsewhere.
+/// From here on no path is looked up any more. Renaming folders, or replacing files by links, can prevent the write but
+/// cannot redirect it.
 struct WritePlace: Sendable {
     let folder: Folder
     let name: [UInt8]
-    /// How somebody asked for it.
+    /// The requested path.
     let path: EntryPath
 
-    /// Follows links as far as they stay inside: what is written is the file that they lead to, and they stay links.
+    /// Follows links if they stay inside. The file that they lead to is written, and the links stay.
     init(_ path: EntryPath, in workspace: Workspace) throws(WorkspaceError) {
         var current = path
         for _ in 0..<40 {
             let name = Array(current.bytes.dropFirst(current.nameStart))
             guard !current.isAbsolute else { throw WorkspaceError(EXDEV, current) }
             guard !name.isEmpty, name != [Byte.dot], name != [Byte.dot, Byte.dot] else {
-                throw WorkspaceError(.notFile, "\(path.shown) names a folder; give the path of a file")
+                throw WorkspaceError(.notFile, "\(path.shown) is a folder path; use the path of a file")
             }
             let above = EntryPath(bytes: Array(current.bytes.prefix(current.nameStart)))
             let folder = Folder(
@@ -31,7 +31,7 @@ struct WritePlace: Sendable {
                 (self.folder, self.name, self.path) = (folder, name, path)
                 return
             }
-            // Beneath the folder that the link is in; one that is absolute is refused above.
+            // Relative to the folder with the link. An absolute target is rejected above.
             current = target.isAbsolute ? target : EntryPath(bytes: above.bytes + target.bytes)
         }
         throw WorkspaceError(ELOOP, path)
@@ -39,14 +39,14 @@ struct WritePlace: Sendable {
 
     var terminatedName: [UInt8] { name + [0] }
 
-    /// What is there now; nil where nothing is.
+    /// The status of the existing file; nil if there is none.
     func status() throws(WorkspaceError) -> EntryStatus? {
         try folder.entry(name, path)
     }
 }
 
 extension WritePlace {
-    /// Opens the file to read it.
+    /// Opens the file for reading.
     func open() throws(WorkspaceError) -> FileDescriptor {
         do throws(FolderError) {
             return try folder.openEntry(name, to: .read, naming: path.shown)
@@ -57,7 +57,7 @@ extension WritePlace {
 }
 
 extension Folder {
-    /// What a name in this folder stands for, without following a link; nil where there is none.
+    /// The status of a name in this folder, without following a link; nil if it does not exist.
     func entry(_ name: [UInt8], _ path: EntryPath) throws(WorkspaceError) -> EntryStatus? {
         var status = stat()
         let terminated = (name + [0]).map(CChar.init(bitPattern:))
@@ -68,7 +68,7 @@ extension Folder {
         return EntryStatus(status)
     }
 
-    /// Where a link in this folder leads to; nil where there is none of that name.
+    /// The target of a link in this folder; nil if there is no such link.
     fileprivate func linkTarget(_ name: [UInt8], _ path: EntryPath) throws(WorkspaceError) -> EntryPath? {
         do throws(FolderError) {
             return try linkTarget(name).map(EntryPath.init(bytes:))
@@ -83,22 +83,22 @@ extension Workspace {
     fileprivate func requireOrdinary(_ folder: Folder, _ name: [UInt8], _ path: EntryPath) throws(WorkspaceError) {
         let above = EntryPath(bytes: root.location).parts.count
         try Self.requireOrdinary(Array(EntryPath(bytes: folder.location).parts.dropFirst(above)) + [name[...]], path)
-        // Also by the name that was given, since a link of that name could be made to lead elsewhere.
+        // Also by the requested name, because a link with that name could be changed.
         try Self.requireOrdinary(path.parts, path)
     }
 
-    /// Refuses what belongs to git or holds settings of tools: they name programs that are run, so that whoever may write
-    /// files could run commands.
+    /// Rejects files that belong to git or contain settings of tools. They name programs to run, so writing them would
+    /// allow running commands.
     ///
-    /// - Parameter parts: the names from the workspace on.
+    /// - Parameter parts: the names relative to the workspace.
     static func requireOrdinary(_ parts: [ArraySlice<UInt8>], _ path: EntryPath) throws(WorkspaceError) {
-        // Some file systems make no difference between capital and small letters.
+        // Some file systems ignore case.
         let names = parts.map { String(decoding: $0, as: UTF8.self).lowercased() }
         if names.contains(".git") {
-            throw WorkspaceError(.denied, "\(path.shown) belongs to git; change it by git's own commands")
+            throw WorkspaceError(.denied, "\(path.shown) belongs to git; use git commands to change it")
         }
         if let name = Sandbox.guardedNames.first(where: { names.first == $0 }) {
-            throw WorkspaceError(.denied, "other programs obey what \(name) holds; let the person change it")
+            throw WorkspaceError(.denied, "other programs obey \(name); ask the user to change it")
         }
     }
 }

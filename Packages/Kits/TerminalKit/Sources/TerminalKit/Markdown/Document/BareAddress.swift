@@ -1,15 +1,15 @@
-/// An address that stands in text as it is: `https://…`, `www.…` or `name@host`.
+/// An address in plain text: `https://…`, `www.…` or `name@host`.
 ///
-/// The library's own extension takes cubic time for some texts; this looks at every byte a few times at most.
+/// The library's own extension takes cubic time for some texts; this looks at every byte only a few times.
 struct BareAddress {
     var range: Range<String.Index>
     var address: String
 
     private static let schemes = ["http://", "https://", "www."]
-    /// What ends a sentence rather than an address.
+    /// Characters that end a sentence rather than an address.
     private static let closing = Set("?!.,:;*_~'\"".utf8)
 
-    /// The addresses in `text`, one in a word at most.
+    /// The addresses in `text`, at most one in a word.
     static func all(in text: String) -> [BareAddress] {
         let bytes = text.utf8
         guard bytes.contains(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: ".") })
@@ -46,7 +46,7 @@ struct BareAddress {
         return BareAddress(range: start..<end, address: "mailto:" + String(Substring(word[start..<end])))
     }
 
-    /// Where an address ends that may be followed by marks of the sentence around it.
+    /// The end of an address that may be followed by punctuation of the sentence around it.
     private static func end(of word: Substring.UTF8View) -> String.Index {
         var end = word.endIndex
         var open = 0

@@ -1,10 +1,10 @@
-/// Puts blocks into lines of a width.
+/// Lays out blocks as lines of a width.
 struct BlockLayout {
     let isHighlighting: Bool
-    /// Whether code says what language it is in; not where it only goes on.
+    /// Whether code shows its language; not when it only continues.
     let showsCodeInfo: Bool
 
-    /// What stands in front of lines is left out where it would leave less than this to the text.
+    /// The prefix of lines is dropped if it would leave less than this to the text.
     private static let minimumRoom = 12
     private static let maximumRule = 72
     private static let quiet = Style(.mutedForeground)
@@ -46,7 +46,7 @@ struct BlockLayout {
         var lines: [StyledText] = []
         for item in list.items {
             if !list.isTight && !lines.isEmpty { lines.append(StyledText()) }
-            // Numbers stand below each other by their ends; bullets and boxes have text of their own width behind them.
+            // Numbers are aligned at their ends; bullets and boxes are followed by their text.
             let indent = (list.isOrdered ? widest : TextWidth.of(item.marker)) + 1
             let hangs = width - indent >= Self.minimumRoom
             let content = self.lines(of: item.blocks, width: hangs ? width - indent : width, isTight: list.isTight)
@@ -76,7 +76,7 @@ struct BlockLayout {
         return lines.map { $0.isEmpty ? $0 : StyledText(String(repeating: " ", count: indent)) + $0 }
     }
 
-    /// The lines of text that has several.
+    /// The lines of a text with several lines.
     private static func split(_ text: StyledText) -> [StyledText] {
         var lines = [StyledText()]
         for run in text.runs {
@@ -89,14 +89,14 @@ struct BlockLayout {
     }
 }
 
-/// Draws a table within a width: as columns, whose cells wrap where they must, or as records where columns would be
-/// too narrow to read.
+/// Draws a table within a width: as columns, whose cells wrap if necessary, or as records if columns would be too
+/// narrow to read.
 struct TableLayout {
     let grid: MarkdownGrid
     let width: Int
 
     private static let line = Style(.border)
-    /// Columns narrower than this break every word.
+    /// Narrower columns break every word.
     private static let minimumColumn = 10
 
     func lines() -> [StyledText] {
@@ -131,7 +131,7 @@ struct TableLayout {
         }
     }
 
-    /// The widths that fit, the widest columns giving way first; nothing when even narrow ones do not.
+    /// Widths that fit, reducing the widest columns first; nil if even narrow ones do not fit.
     private func columnWidths() -> [Int]? {
         var widths = grid.alignments.indices.map { column in grid.rows.map { $0[column].width }.max() ?? 0 }
         let room = width - 3 * (widths.count - 1)
@@ -148,7 +148,7 @@ struct TableLayout {
         return widths
     }
 
-    /// Each row as lines of title and value; titles without a value are needed once.
+    /// Each row as lines of title and value; titles without a value are shown once.
     private func records(_ titles: [StyledText]) -> [StyledText] {
         guard grid.rows.count > 1 else { return titles.flatMap { $0.wrapped(to: width) } }
         var lines: [StyledText] = []

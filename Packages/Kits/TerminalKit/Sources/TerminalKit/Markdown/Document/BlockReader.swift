@@ -1,7 +1,7 @@
-/// Turns nodes into blocks; what is nested deeper than anybody reads loses its nesting, and nothing else.
+/// Turns nodes into blocks. Blocks nested deeper than anyone reads lose their nesting, and nothing else.
 struct BlockReader {
     let look: MarkdownLook
-    /// Addresses that stand in full in a definition and are too long to be repeated at every reference to it.
+    /// Addresses that are complete in a definition and too long to be repeated at every reference.
     let longAddresses: Set<String>
 
     private static let maximumDepth = 32
@@ -100,11 +100,11 @@ struct MarkdownList {
 
     var items: [Item]
     var isOrdered: Bool
-    /// Whether no empty lines stand between the items.
+    /// Whether there are no empty lines between the items.
     var isTight: Bool
 }
 
-/// A table; every row, the titles first, has a cell for each column.
+/// A table. Every row, including the titles, has a cell for each column.
 struct MarkdownGrid {
     enum Alignment { case leading, center, trailing }
 

@@ -10,7 +10,7 @@ struct InlineReader {
     private var emphasis = 0
     private var strong = 0
     private var strikethrough = 0
-    /// The links and images around the current place, with the text that they have so far.
+    /// The enclosing links and images, with their text so far.
     private var links: [(address: String, text: String)] = []
 
     private init(_ look: MarkdownLook, _ base: Style, _ longAddresses: Set<String>) {
@@ -66,7 +66,7 @@ struct InlineReader {
         }
     }
 
-    /// Shows where a link leads, unless its text says so or the terminal does.
+    /// Shows the address of a link, unless its text or the terminal does.
     private mutating func leaveLink(_ node: MarkdownNode) {
         guard let link = links.popLast() else { return }
         let needsAddress =
@@ -84,7 +84,7 @@ struct InlineReader {
         add(link.text.isEmpty ? note : " (\(note))", style)
     }
 
-    /// Where the terminal itself leads to, if it does.
+    /// The link target for the terminal, if it supports links.
     private func target(_ address: String) -> LinkTarget? {
         look.links && !longAddresses.contains(address) ? LinkTarget(address) : nil
     }
@@ -94,13 +94,13 @@ struct InlineReader {
         add(mark + code + mark, style.with(.code))
     }
 
-    /// Where a style cannot say it, the mark itself stays.
+    /// The mark itself stays if no style can replace it.
     private mutating func mark(_ mark: String, _ change: (inout InlineReader) -> Void) {
         if look.showsMarks { add(mark, base) }
         change(&self)
     }
 
-    /// Outside of links, addresses are links to themselves.
+    /// Outside of links, addresses link to themselves.
     private mutating func addText(_ literal: String) {
         guard links.isEmpty else { return add(literal, style) }
         var rest = literal[...]
@@ -144,12 +144,12 @@ extension Style {
     }
 }
 
-/// What the text of a link says about where it leads.
+/// What the text of a link reveals about its target.
 enum LinkText {
-    /// Whether a person would take a word of the text for an address or a host, so that it must not hide another one.
+    /// Whether a reader could take a word of the text for an address or a host, so that it must not hide another one.
     ///
-    /// Letters on both sides of a dot, a colon or an at sign are enough, or of a sign that is none of ASCII's: many of
-    /// them look like those.
+    /// Letters on both sides of a dot, a colon or an at sign are enough, or of any non-ASCII symbol, because many look
+    /// like these.
     static func looksLikeAddress(_ text: String) -> Bool {
         words(text).contains { word in
             let inner = word.drop { !isLetter($0) }.reversed().drop { !isLetter($0) }
@@ -160,18 +160,18 @@ enum LinkText {
     private static func isTelling(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
         case ".", ":", "@": true
-        // Apostrophes and dashes, which prose has in words.
+        // Apostrophes and dashes, which occur in ordinary words.
         case "\u{2010}"..."\u{2015}", "\u{2018}", "\u{2019}": false
         default: !scalar.isASCII && !isLetter(scalar)
         }
     }
 
-    /// `3.12` is no host; four numbers are.
+    /// `3.12` is not a host; four numbers are.
     private static func isVersion(_ word: some Collection<Unicode.Scalar>) -> Bool {
         word.allSatisfy { $0 == "." || ("0"..."9").contains($0) } && word.count { $0 == "." } < 3
     }
 
-    /// Whether the text is the address, as far as people write it out.
+    /// Whether the text is the address, as far as it is usually written out.
     static func names(_ address: String, _ text: String) -> Bool {
         ["", "http://", "https://", "mailto:"].contains { address == $0 + text }
     }
@@ -189,7 +189,7 @@ enum LinkText {
         }
     }
 
-    /// The text with full-width and other variants of a character as that character (NFKC).
+    /// The text with full-width and other variants of characters normalised (NFKC).
     private static func compatible(_ text: String) -> String {
         guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
         var text = text

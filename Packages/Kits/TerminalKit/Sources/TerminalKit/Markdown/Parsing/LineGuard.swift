@@ -1,7 +1,7 @@
-/// Escapes what the parser would be slow or large with, or would lose: blocks nested dozens deep by one line, tables of
-/// dozens of columns, whose every row would be filled up with cells, and cells beyond the last column.
+/// Escapes text that would make the parser slow or large, or that it would lose: dozens of nested blocks on one line,
+/// tables with dozens of columns, whose every row would be filled with cells, and cells beyond the last column.
 ///
-/// The characters stay visible; only their meaning is taken away, by a backslash in front of them.
+/// The characters stay visible; a backslash before them only removes their meaning.
 enum LineGuard {
     static let maximumDepth = 32
     static let maximumColumns = 40
@@ -17,8 +17,8 @@ enum LineGuard {
         return isWideDelimiterRow(line[index...]) ? escaped(line, at: index) : line
     }
 
-    /// A row of a table with `columns` columns; what would be further cells stays in the last one, as was meant by
-    /// whoever wrote `a | b` in a cell.
+    /// A row of a table with `columns` columns. Further cells stay in the last one, as intended by an author who writes
+    /// `a | b` in a cell.
     static func guarded(_ line: [UInt8], columns: Int) -> [UInt8] {
         let pipes = line.indices.filter { index in
             line[index] == UInt8(ascii: "|") && (index == 0 || line[index - 1] != UInt8(ascii: "\\"))
@@ -38,7 +38,7 @@ enum LineGuard {
         return escaped + line[start...]
     }
 
-    /// What begins a quote or a list item at `index`.
+    /// The mark of a quote or a list item at `index`.
     private static func marker(in line: [UInt8], at index: Int) -> Range<Int>? {
         var end = index
         while end < line.count && end < index + 9 && line[end] >= UInt8(ascii: "0") && line[end] <= UInt8(ascii: "9") {

@@ -4,10 +4,10 @@ struct LinkDefinition: Sendable, Hashable {
     var address: String
     var title: String
 
-    /// The definition as a person reads it.
+    /// The definition as it is shown.
     var text: String { "[\(label)]: \(address)" + (title.isEmpty ? "" : " \"\(title)\"") }
 
-    /// The definition as Markdown that reads as the same definition.
+    /// The definition as Markdown that is read as the same definition.
     var source: String {
         let address = Self.escape(address, "<>\\")
         return "[\(label)]: <\(address)>" + (title.isEmpty ? "" : " \"\(Self.escape(title, "\"\\"))\"") + "\n"
@@ -17,19 +17,19 @@ struct LinkDefinition: Sendable, Hashable {
         var escaped = ""
         for character in text {
             if special.contains(character) { escaped.append("\\") }
-            // The library reads entities first, whether or not there is a backslash in front.
+            // The library reads entities first, even after a backslash.
             escaped += character == "&" ? "&amp;" : character.isNewline ? " " : String(character)
         }
         return escaped
     }
 
-    /// Whether it is worth the while to look for definitions in `text`.
+    /// Whether `text` can contain definitions.
     static func mayBe(in text: [UInt8]) -> Bool {
         let colons = text.indices.dropFirst().lazy.filter { text[$0] == UInt8(ascii: ":") }
         return colons.contains { text[$0 - 1] == UInt8(ascii: "]") }
     }
 
-    /// The definitions in `text`, all blocks of which are taken as closed.
+    /// The definitions in `text`, all of whose blocks are treated as closed.
     static func all(in text: [UInt8]) -> [LinkDefinition] {
         let parser = MarkdownParser()
         parser.feed(text + Array("\n\n***\n".utf8))
@@ -37,11 +37,11 @@ struct LinkDefinition: Sendable, Hashable {
     }
 }
 
-/// The definitions that were met so far, by their labels; the first of each counts.
+/// The definitions so far, by label; the first of each applies.
 struct DefinitionTable: Sendable {
     private var byLabel: [String: LinkDefinition] = [:]
 
-    /// A longer definition holds in its own block only, since a few bytes elsewhere would have it read again.
+    /// A longer definition applies in its own block only, because a few bytes elsewhere would make it be read again.
     private static let maximumSize = 1_000
     private static let maximumCount = 1_000
 
@@ -52,7 +52,7 @@ struct DefinitionTable: Sendable {
         }
     }
 
-    /// The definitions of the labels that stand in brackets in `text`.
+    /// The definitions for the labels in brackets in `text`.
     func used(in text: [UInt8]) -> [LinkDefinition] {
         guard !byLabel.isEmpty else { return [] }
         var used: [String: LinkDefinition] = [:]
@@ -74,7 +74,7 @@ struct DefinitionTable: Sendable {
         return used.values.sorted { $0.label < $1.label }
     }
 
-    /// The label as the parser keeps it.
+    /// The label as the parser stores it.
     private static func normalized(_ label: String) -> String {
         label.lowercased().split { $0.isWhitespace }.joined(separator: " ")
     }

@@ -1,16 +1,16 @@
 import CCMarkGFM
 import Synchronization
 
-/// A parser of the C library, which takes a document line by line and knows after each which blocks are open.
+/// A parser of the C library, which takes a document line by line and knows after each line which blocks are open.
 ///
-/// Sendable because there is one owner, and the library ties a parser to no thread.
+/// Sendable, because there is one owner and the library does not bind a parser to a thread.
 @safe struct MarkdownParser: ~Copyable, @unchecked Sendable {
     private let raw: UnsafeMutablePointer<cmark_parser>
 
     init() {
         var made: UnsafeMutablePointer<cmark_parser>?
         MarkdownLibrary.exclusively {
-            // Of two tildes only: "~5 to ~6" is no deleted text.
+            // Only for two tildes: "~5 to ~6" is not deleted text.
             unsafe made = cmark_parser_new(CMARK_OPT_STRIKETHROUGH_DOUBLE_TILDE)
             // Not "autolink", which takes cubic time for some texts; see `BareAddress`.
             for name in ["table", "strikethrough", "tasklist"] {
@@ -46,13 +46,13 @@ import Synchronization
 extension MarkdownParser {
     private var lastBlock: MarkdownNode? { unsafe MarkdownNode(cmark_node_last_child(raw.pointee.root)) }
 
-    /// Whether the line fed last began a block of the document's own, behind which nothing changes any more.
+    /// Whether the last line began a top-level block, before which nothing changes any more.
     var lineBeganBlock: Bool {
         guard let lastBlock else { return false }
         return unsafe lastBlock.startLine == Int(raw.pointee.line_number)
     }
 
-    /// Whether lines go into a code block of the document's own.
+    /// Whether lines go into a top-level code block.
     var isInCode: Bool {
         guard let lastBlock, lastBlock.kind == .code else { return false }
         return unsafe MarkdownNode(raw.pointee.current) == lastBlock
@@ -61,7 +61,7 @@ extension MarkdownParser {
     /// Whether lines go into any code block.
     var isInAnyCode: Bool { unsafe MarkdownNode(raw.pointee.current)?.kind == .code }
 
-    /// The columns of the table that the next line may go on with.
+    /// The columns of the table that the next line may continue.
     var openColumns: Int? {
         var node = unsafe MarkdownNode(raw.pointee.current)
         while let open = node {
@@ -72,7 +72,7 @@ extension MarkdownParser {
         return nil
     }
 
-    /// How many lines at the beginning say what the open block is, and are needed to go on with it elsewhere.
+    /// How many opening lines define the open block, and are needed to continue it elsewhere.
     var openingLineCount: Int {
         guard let lastBlock, unsafe MarkdownNode(cmark_node_first_child(raw.pointee.root)) == lastBlock else {
             return 0
@@ -85,7 +85,7 @@ extension MarkdownParser {
 // MARK: - Link reference definitions
 
 extension MarkdownParser {
-    /// The definitions in the blocks that are closed, in order.
+    /// The definitions in the closed blocks, in order.
     var definitions: [LinkDefinition] {
         var found: [LinkDefinition] = []
         var next = unsafe raw.pointee.refmap?.pointee.refs
@@ -106,7 +106,7 @@ extension MarkdownParser {
     }
 }
 
-/// A parsed document of the C library; its nodes live as long as it does.
+/// A parsed document of the C library. Its nodes live as long as it does.
 @safe struct MarkdownTree: ~Copyable {
     private let root: UnsafeMutablePointer<cmark_node>?
 
@@ -114,13 +114,13 @@ extension MarkdownParser {
 
     deinit { unsafe cmark_node_free(root) }
 
-    /// Lends the document's node to `body`; no node may be kept.
+    /// Lends the document's node to `body`, which must not keep any node.
     borrowing func withRoot<Result>(_ body: (MarkdownNode?) -> Result) -> Result {
         unsafe body(MarkdownNode(root))
     }
 }
 
-/// A node of a ``MarkdownTree``, valid while that is; what the C library says about it, as values.
+/// A node of a ``MarkdownTree``, valid while the tree is, with the properties of the C library as values.
 @safe struct MarkdownNode: Equatable {
     enum Kind {
         case quote, list, item, code, html, paragraph, heading, rule, table, row, cell
@@ -155,7 +155,7 @@ extension MarkdownParser {
     var headingLevel: Int { unsafe Int(cmark_node_get_heading_level(raw)) }
     var codeInfo: String { unsafe Self.string(cmark_node_get_fence_info(raw)) }
     var isFenced: Bool {
-        // The library fills all of them, wanted or not.
+        // The library fills all of them.
         var (length, offset, character) = (CInt(0), CInt(0), CChar(0))
         return unsafe cmark_node_get_fenced(raw, &length, &offset, &character) != 0
     }
@@ -167,7 +167,7 @@ extension MarkdownParser {
     }
     var listDelimiter: String { unsafe cmark_node_get_list_delim(raw) == CMARK_PAREN_DELIM ? ")" : "." }
 
-    /// Whether a task is done; nothing for an item that is no task.
+    /// Whether a task is done; nil for an item that is not a task.
     var isTaskDone: Bool? {
         guard unsafe Self.string(cmark_node_get_type_string(raw)) == "tasklist" else { return nil }
         return unsafe cmark_gfm_extensions_get_tasklist_item_checked(raw)
@@ -224,8 +224,8 @@ extension MarkdownNode {
 
 /// The state that libcmark-gfm shares between all parsers of the process.
 ///
-/// The list of extensions is filled once, and a parser that reads inlines writes into global tables which characters
-/// are special to its extensions. Neither is guarded by the library, so one parser works at a time.
+/// The list of extensions is filled once, and a parser that reads inlines writes the special characters of its
+/// extensions into global tables. The library guards neither, so only one parser works at a time.
 enum MarkdownLibrary {
     private static let isRegistered = Mutex(false)
 

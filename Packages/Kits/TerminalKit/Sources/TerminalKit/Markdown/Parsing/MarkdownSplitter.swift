@@ -1,22 +1,22 @@
-/// Makes segments of text that arrives in any pieces; where it was cut does not show.
+/// Splits text that arrives in pieces into segments, independently of the pieces.
 struct MarkdownSplitter: ~Copyable, Sendable {
     private var sanitizer = StreamSanitizer()
     private var cutter = BlockCutter()
-    /// The line that is not finished yet.
+    /// The unfinished line.
     private var line: [UInt8] = []
 
     var parsedBytes: Int { cutter.parsedBytes }
 
-    /// Whether the end of what arrived is inside a code block.
+    /// Whether the end of the received text is inside a code block.
     var isInCode: Bool { cutter.isInCode }
 
-    /// What arrived and belongs to no returned segment.
+    /// The received text that belongs to no returned segment.
     var open: MarkdownSegment { cutter.open(with: line) }
 
-    /// Takes the next piece; returns the segments that it finished.
+    /// Adds the next piece; returns the segments that it finished.
     mutating func append(_ piece: [UInt8]) -> [MarkdownSegment] { receive(sanitizer.sanitize(piece)) }
 
-    /// Takes the end; returns the segments that were left.
+    /// Ends the text; returns the remaining segments.
     mutating func finish() -> [MarkdownSegment] {
         var segments = receive(sanitizer.finish())
         if !line.isEmpty, let segment = cutter.receive(line) { segments.append(segment) }
@@ -39,7 +39,7 @@ struct MarkdownSplitter: ~Copyable, Sendable {
         return segments
     }
 
-    /// Behind the line's newline, or where a line that is too long is cut, between two characters.
+    /// After the newline of the line, or between two characters where a long line is cut.
     private func lineEnd(from start: Int, searched: Int) -> Int? {
         let limit = start + BlockCutter.hardLimit - 1
         let newline = line[max(start, searched)..<min(limit, line.count)].firstIndex(of: 0x0A)
@@ -51,35 +51,35 @@ struct MarkdownSplitter: ~Copyable, Sendable {
     }
 }
 
-/// A part of a document that can be drawn without the rest: one block of the document's own, or a piece of a large one.
+/// A part of a document that can be drawn without the rest: one top-level block, or a piece of a large one.
 struct MarkdownSegment: Sendable {
     var text: [UInt8]
-    /// Whether it goes on with the block of the segment before it.
+    /// Whether it continues the block of the previous segment.
     var continues: Bool
 }
 
-/// Cuts a document into segments, given its lines one by one.
+/// Cuts a document into segments, line by line.
 ///
-/// The parser itself says where a block of the document's own begins: what stands before that line is closed, and no
-/// later line can change it. A block that grows beyond a limit is cut all the same, at a line that is not indented if one
-/// comes soon. So every line is read twice at most, and the open part of a document is never large.
+/// The parser reports where a top-level block begins: everything before that line is closed and cannot be changed by
+/// later lines. A block that grows beyond a limit is cut anyway, at a line without indentation if one follows soon. So
+/// every line is read at most twice, and the open part of a document is never large.
 struct BlockCutter: ~Copyable, Sendable {
-    /// From here on a block is cut at the next line that is not indented.
+    /// From this size on a block is cut at the next line without indentation.
     static let softLimit = 16_384
-    /// No segment is larger, and no line longer.
+    /// The maximum size of a segment and of a line.
     static let hardLimit = 32_768
-    /// Opening lines longer than this are not repeated when their block is cut.
+    /// Longer opening lines are not repeated when their block is cut.
     private static let maximumOpening = 1_024
 
     private var parser = MarkdownParser()
-    /// What is not cut off yet.
+    /// The text that is not cut off yet.
     private(set) var open = MarkdownSegment(text: [], continues: false)
     private(set) var parsedBytes = 0
 
-    /// Whether the last line belongs to a code block that may go on.
+    /// Whether the last line belongs to a code block that may continue.
     var isInCode: Bool { parser.isInAnyCode }
 
-    /// Takes the next line, with or without its ending; returns the segment that ends before it.
+    /// Adds the next line, with or without its ending; returns the segment that ends before it.
     mutating func receive(_ line: [UInt8]) -> MarkdownSegment? {
         if open.text.isEmpty && line.allSatisfy({ $0 <= UInt8(ascii: " ") }) { return nil }
         var line = guarded(line)
@@ -88,7 +88,7 @@ struct BlockCutter: ~Copyable, Sendable {
         let size = open.text.count + line.count
         let isIndented = line.first.map { $0 <= UInt8(ascii: " ") } ?? true
         let isTooLarge = size > Self.hardLimit || size > Self.softLimit && !isIndented
-        // Before the line is read, which may be the one that closes the block.
+        // Before the line is read, because it may close the block.
         let opening = isTooLarge ? openingLines() : []
         feed(line)
         let isNextBlock = parser.lineBeganBlock
@@ -101,7 +101,7 @@ struct BlockCutter: ~Copyable, Sendable {
         return done
     }
 
-    /// What is open, if it ended with `line`.
+    /// The open block, if it ended with `line`.
     func open(with line: [UInt8]) -> MarkdownSegment {
         MarkdownSegment(text: open.text + guarded(line), continues: open.continues)
     }
@@ -112,7 +112,7 @@ struct BlockCutter: ~Copyable, Sendable {
         return parser.openColumns.map { LineGuard.guarded(line, columns: $0) } ?? line
     }
 
-    /// Begins a segment; returns the one before it.
+    /// Begins a segment; returns the previous one.
     private mutating func begin(_ text: [UInt8], continuing: Bool) -> MarkdownSegment {
         let done = open
         parser = MarkdownParser()
@@ -131,7 +131,7 @@ struct BlockCutter: ~Copyable, Sendable {
         parsedBytes += text.count
     }
 
-    /// The beginning of a fenced block or a table, without which the rest would not be one.
+    /// The beginning of a fenced block or a table, which the rest needs.
     private func openingLines() -> [UInt8] {
         var end = 0
         for _ in 0..<parser.openingLineCount {
