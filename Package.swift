@@ -125,7 +125,7 @@ let package = Package(
         .testTarget(
             name: "FrozenTests",
             dependencies: testProducts + ["WorkspaceSupport"] + features.map { .product(name: $0, package: $0) },
-            path: "Tests/FrozenTests", exclude: ["Lists"]),
+            path: "Tests/FrozenTests", exclude: ["Lists", "Texts"]),
         .target(name: "WorkspaceSupport", dependencies: baseProducts, path: "Tests/Support"),
         .testTarget(
             name: "ArchitectureTests", dependencies: baseProducts + ["WorkspaceSupport"],
