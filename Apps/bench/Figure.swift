@@ -7,10 +7,10 @@ struct Figure {
         case none
     }
 
-    let name: String
+    private let name: String
     let value: Double
-    let unit: String
-    let goal: Goal
+    private let unit: String
+    private let goal: Goal
 
     init(_ name: String, _ value: Double, _ unit: String, _ goal: Goal = .none) {
         self.name = name

@@ -10,7 +10,7 @@ public struct JSONDocument: Sendable {
     let reading: JSONReading
     let text: [UInt8]
     /// The value with its places, or nil where the text holds nothing but space and comments.
-    let root: JSONSyntax?
+    private let root: JSONSyntax?
 
     /// Reads a text in UTF-8.
     public init(parsing text: [UInt8], reading: JSONReading = .json5, name: String) throws(JSONError) {

@@ -166,7 +166,7 @@ public struct RegistryBuilder {
     var problems: [CompositionProblem] = []
     /// The feature that is registering now.
     var current: Manifest
-    var provided: Set<CapabilityType> = []
+    private var provided: Set<CapabilityType> = []
 
     init(surroundings: Surroundings, current: Manifest) {
         self.surroundings = surroundings

@@ -165,7 +165,7 @@ extension AuthServices {
 
 /// A secret in a list; never the secret itself.
 struct SecretRow: Record {
-    let listing: SecretListing
+    private let listing: SecretListing
 
     init(_ listing: SecretListing) {
         self.listing = listing

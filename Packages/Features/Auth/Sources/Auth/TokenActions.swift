@@ -137,7 +137,7 @@ struct TokenRow: Record {
     }
 
     let facts: PersonalToken
-    let isOwn: Bool
+    private let isOwn: Bool
     let state: State
 
     init(_ facts: PersonalToken, isOwn: Bool, now: Timestamp) {

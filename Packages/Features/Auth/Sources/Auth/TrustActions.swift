@@ -191,7 +191,7 @@ struct PinDetail: Record {
 /// The certificate of a server, and whether it is trusted.
 struct VerifiedServer: Record {
     let certificate: PresentedCertificate
-    let verdict: Verdict
+    private let verdict: Verdict
 
     init(_ certificate: PresentedCertificate, _ verdict: Verdict) {
         self.certificate = certificate

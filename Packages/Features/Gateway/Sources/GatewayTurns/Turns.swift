@@ -20,7 +20,7 @@ public import TurnLoop
 /// `close` ends and awaits everything.
 public final class Turns: Sendable {
     let parts: TurnParts
-    let catalogue: Catalogue
+    private let catalogue: Catalogue
     var table: TurnTable { parts.running.table }
     private let others: @Sendable () async -> [any ToolSource]
 

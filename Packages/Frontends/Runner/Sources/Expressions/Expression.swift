@@ -7,7 +7,7 @@ public import JSON
 /// parsed as an expression.
 public struct Expression: Sendable {
     public let text: String
-    let syntax: Syntax
+    private let syntax: Syntax
 
     /// Parses an expression without the `${{ }}` around it.
     public init(parsing text: String) throws(ExpressionError) {

@@ -60,7 +60,7 @@ final class LoopCore: Sendable {
     /// The token of the wakeup descriptor. No slot has it.
     static let wakeupToken = UInt64.max
 
-    let state = Mutex(State())
+    private let state = Mutex(State())
     private let origin = ContinuousClock.now
 
     /// An instant in the loop's time. An instant too far away becomes "never".

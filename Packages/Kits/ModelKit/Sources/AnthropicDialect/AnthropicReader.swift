@@ -8,10 +8,10 @@ public import ModelKit
 public struct AnthropicReader: AnswerReader {
     var start = ChatStart()
     private var hasBegun = false
-    var blocks = AnswerBlocks()
+    private var blocks = AnswerBlocks()
     var usage = AnthropicUsage()
     /// The server's stop reason.
-    var reason: String?
+    private var reason: String?
     /// The stop word that ended the answer.
     var stopWord: String?
     public internal(set) var isComplete = false

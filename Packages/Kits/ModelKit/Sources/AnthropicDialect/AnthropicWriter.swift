@@ -20,11 +20,11 @@ public struct AnthropicWriter: Sendable {
     let id: String
     var model: String
     var usage = Usage()
-    var hasBegun = false
+    private var hasBegun = false
     var open: Block?
     var index = 0
     /// The part of a text event before its text.
-    var textHead: [UInt8] = []
+    private var textHead: [UInt8] = []
     private var tools = ServerTools()
 
     public init(id: String, model: String) {

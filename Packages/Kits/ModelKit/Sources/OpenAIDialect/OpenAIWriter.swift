@@ -10,7 +10,7 @@ public import ModelKit
 public struct OpenAIWriter: Sendable {
     let id: String
     /// Seconds since 1970.
-    let created: Int
+    private let created: Int
     var model: String
     /// Whether a stream ends with the usage, as `stream_options` requests.
     public var includesUsage = false

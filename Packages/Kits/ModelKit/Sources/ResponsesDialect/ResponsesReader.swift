@@ -11,7 +11,7 @@ public struct ResponsesReader: AnswerReader {
     var items = AnswerItems()
     var usage: Usage?
     /// The server's reason for an incomplete response.
-    var reason: String?
+    private var reason: String?
     public internal(set) var isComplete = false
 
     init() {}

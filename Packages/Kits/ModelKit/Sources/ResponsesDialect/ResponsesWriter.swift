@@ -17,12 +17,12 @@ public struct ResponsesWriter: Sendable {
     /// Seconds since 1970.
     let created: Int
     var model: String
-    var sequence = 0
-    var hasBegun = false
-    var output: [JSON] = []
+    private var sequence = 0
+    private var hasBegun = false
+    private var output: [JSON] = []
     var open: OutputItem?
     /// The part of a text event before its text.
-    var textHead: [UInt8] = []
+    private var textHead: [UInt8] = []
 
     public init(id: String, created: Int, model: String) {
         self.id = id

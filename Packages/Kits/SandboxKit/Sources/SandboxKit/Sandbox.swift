@@ -233,7 +233,7 @@ struct Mount: Hashable {
     let kind: Kind
     let path: AbsolutePath
     /// The path that is shown there: the same path, unless a link leads to it.
-    let source: AbsolutePath
+    private let source: AbsolutePath
 
     init(_ kind: Kind, _ path: AbsolutePath, from source: AbsolutePath? = nil) {
         (self.kind, self.path, self.source) = (kind, path, source ?? path)

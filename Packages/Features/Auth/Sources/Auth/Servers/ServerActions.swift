@@ -240,10 +240,10 @@ struct ServerHealth: Record {
     let name: String
     let server: String
     let state: String
-    let version: String?
-    let sessions: Int?
-    let uptime: Duration?
-    let latency: Duration
+    private let version: String?
+    private let sessions: Int?
+    private let uptime: Duration?
+    private let latency: Duration
 
     init(_ profile: ServerProfile, _ health: JSONObject, latency: Duration) {
         name = profile.name

@@ -101,7 +101,7 @@ struct ModelVendor: Sendable {
     /// The name of the secret that holds its key. The environment variable is derived from it.
     let name: SecretName
     let hosts: [String]
-    let header: Header
+    private let header: Header
     /// The environment variable with another address for the key.
     var addressVariable: String { name.environmentVariable.replacingEnd("_API_KEY", by: "_BASE_URL") }
 

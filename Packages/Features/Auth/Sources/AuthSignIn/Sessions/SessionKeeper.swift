@@ -51,7 +51,7 @@ public final class SessionKeeper: Sendable {
         let refused: Secret?
     }
 
-    let source: any SessionSource
+    private let source: any SessionSource
     let now: @Sendable () -> Timestamp
     let state = Mutex(State())
 

@@ -19,7 +19,7 @@ public final class Vault: KeptSecrets {
     public let path: String
     let unlocked: UnlockedKey
     /// Lets only one task write at a time.
-    let writing = Turn()
+    private let writing = Turn()
     /// How often to retry when another program changes the key meanwhile.
     static let attempts = 5
 

@@ -22,9 +22,9 @@ struct Recovery {
     static let longestWait: Duration = .seconds(60)
 
     /// The wait for a server that limits requests without a wait time.
-    var rateLimitWait: Duration?
+    private var rateLimitWait: Duration?
     /// Whether the server runs tools, which must not run twice.
-    let runsTools: Bool
+    private let runsTools: Bool
     private var waited = 0
     private var deaths = 0
     private var changes = 0

@@ -14,7 +14,7 @@ import TurnLoop
 ///
 /// Creating a directory opens nothing. It uses the network only to list models and to find servers on this machine.
 public final class ProviderDirectory: Sendable {
-    let setup: ProviderSetup
+    private let setup: ProviderSetup
     let vendors: [Vendor]
     /// The vendors, then the servers of the settings and the environment, including those without a key.
     public let configured: [any ModelProvider]

@@ -13,7 +13,7 @@ final class KamiwazaProvider: ModelProvider {
     let address: HTTPURL
     let access: ServerAccess
     let lastModel: @Sendable () async -> String?
-    let state = Mutex(State())
+    private let state = Mutex(State())
 
     struct State {
         /// The address of the API, once it was found.
@@ -174,9 +174,9 @@ struct Deployment: Sendable, Hashable {
     /// The model name that the engine expects, if the platform names one. Local engines reject the name of the
     /// repository.
     let canonical: String?
-    let engine: String?
+    private let engine: String?
     let deployed: Timestamp?
-    let accessPath: String?
+    private let accessPath: String?
     let port: Int?
 
     /// Nil unless it and one of its instances are deployed.

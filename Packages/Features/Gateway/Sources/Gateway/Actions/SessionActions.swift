@@ -91,7 +91,7 @@ struct ListedSession: Record {
 
 /// The usage of one group, such as a day or a model.
 struct UsageRow: Record {
-    let sum: UsageSum
+    private let sum: UsageSum
 
     init(_ sum: UsageSum) {
         self.sum = sum

@@ -127,7 +127,7 @@ struct GatewayHealth: Record {
     var state = State.down
     var version: String?
     var sessions: Int?
-    var uptime: Duration?
+    private var uptime: Duration?
     var latency: Duration?
     var process: Int?
     var started: Timestamp?

@@ -26,7 +26,7 @@ struct HealthRoutes {
 /// The health of the gateway.
 struct Health: Record, Equatable {
     let version: String
-    let active: Int
+    private let active: Int
     let uptime: Int
 
     init(_ services: APIServices) {

@@ -23,13 +23,13 @@ struct ClaudeTurn {
     /// The service's message about a refused key or sign-in, for which retries are useless.
     private(set) var denial: String?
     var usage = Usage()
-    var updates: [String: CallUpdate] = [:]
+    private var updates: [String: CallUpdate] = [:]
     var rounds = 0
     var isUnapproved = false
     var hasUnfitApproval = false
     var order: [String] = []
     var block: Block?
-    var counted: Set<String> = []
+    private var counted: Set<String> = []
     /// The tokens that the last round is known to have written.
     var written = 0
     /// The calls of the last round without a result yet.

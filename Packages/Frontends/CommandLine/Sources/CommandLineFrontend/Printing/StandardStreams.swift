@@ -21,7 +21,7 @@ final class StandardStreams: Sendable {
     private let waiting = Mutex(Waiting { _ in true })
     /// The descriptors for results and messages.
     let output: Int32
-    let errors: Int32
+    private let errors: Int32
 
     /// The streams of the process; tests pass others.
     init(output: Int32 = 1, errors: Int32 = 2) {

@@ -69,10 +69,10 @@ enum AccessAction {
 /// The decision about one action or another request.
 private struct AccessRow: Record {
     let name: String
-    let effect: Effect?
-    let sends: Bool?
-    let verdict: String
-    let rule: String
+    private let effect: Effect?
+    private let sends: Bool?
+    private let verdict: String
+    private let rule: String
     let mend: String?
 
     init(_ name: String, _ effect: Effect?, sends: Bool?, _ decision: GrantDecision) {

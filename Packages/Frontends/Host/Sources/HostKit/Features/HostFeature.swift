@@ -102,8 +102,8 @@ private struct FeatureStatus: Record {
     let reason: String?
     let summary: String
     let version: String?
-    let provides: [String]
-    let needs: [String]
+    private let provides: [String]
+    private let needs: [String]
 
     static func all(_ host: Host) -> [FeatureStatus] {
         let problems = Dictionary(grouping: host.composition.problems, by: \.feature)

@@ -9,8 +9,8 @@ struct LevelRun: Sendable {
     let engine: RunEngine
     let level: Level
     /// Limits the number of actions that run at once.
-    let slots: Turn
-    let record: RunRecord
+    private let slots: Turn
+    private let record: RunRecord
     private(set) var outcomes: [String: StepOutcome] = [:]
     /// The steps whose results contained secrets and cannot be used as values.
     private var masked: Set<String> = []

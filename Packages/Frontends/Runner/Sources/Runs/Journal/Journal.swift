@@ -11,7 +11,7 @@ public final class Journal: Sendable {
     public let database: Database
     let now: @Sendable () -> Timestamp
     /// The runs of this journal that are running. A run whose end could not be saved can be resumed at once.
-    let held: Holdings
+    private let held: Holdings
 
     /// Names the file. `notice` is called when a damaged file was set aside; by default the message goes to standard
     /// error.

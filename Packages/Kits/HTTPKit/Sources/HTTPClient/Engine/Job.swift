@@ -34,7 +34,7 @@ final class Job {
     /// Whether anybody wants to hear of bytes before the end.
     private let isWatched: Bool
     /// Whether libcurl asks for the body piece by piece; a small one it was given whole.
-    var sendsByCallback = false
+    private var sendsByCallback = false
     private var isReceivePaused = false
     /// Since when, by the clock of the loop.
     private var receivePausedAt: Int64 = 0

@@ -9,19 +9,19 @@ public import ModelKit
 public struct OpenAIReader: AnswerReader {
     let quirks: OpenAIQuirks
     var start = ChatStart()
-    var hasBegun = false
+    private var hasBegun = false
     var parts = AnswerParts()
     var calls: CallPieces
-    var details = ReasoningDetails()
+    private var details = ReasoningDetails()
     var usage: Usage?
     private var tags = ThinkTags()
     private var seam = SurrogateSeam()
     /// Whether the server has begun an answer.
-    var hasChoice = false
+    private var hasChoice = false
     /// The last chunk with only text.
     private var repeated: RepeatedChunk?
     /// The server's finish reason.
-    var reason: String?
+    private var reason: String?
     /// Whether a gateway reports that a tool was not used because nobody could approve it.
     var isUnapproved = false
     public internal(set) var isComplete = false

@@ -3,11 +3,11 @@ import Capabilities
 /// Runs the calls of answers, each after approval. It belongs to the task of its turn.
 final class CallRun {
     let loop: TurnLoop
-    let toolBox: ToolBox
+    private let toolBox: ToolBox
     let sink: EventSink
     /// Grows by the rules that the user wants to be remembered.
     var policy: ApprovalPolicy
-    var entries: [Entry] = []
+    private var entries: [Entry] = []
 
     private(set) var count = 0
     var failed = 0

@@ -14,7 +14,7 @@ public final class Connection {
     public let path: String
     let watch: Watch
     /// How many transactions and savepoints are open.
-    var depth = 0
+    private var depth = 0
     /// The largest log that is left beside the file at the end instead of being moved into it.
     private var largestLogLeft: Int?
     private var opened: Handle?

@@ -8,7 +8,7 @@ import Synchronization
 @safe
 final class Handle {
     let path: String
-    let isReader: Bool
+    private let isReader: Bool
     let watch: Watch
     let raw: OpaquePointer
     /// Whether the last connection to close moves the log into the file and removes it.
@@ -104,7 +104,7 @@ final class Watch {
     /// The cancellation of the current work.
     var cancellation: Cancellation?
     /// Ignores the cancellation while a transaction ends, so that it ends as decided.
-    var isDeaf = false
+    private var isDeaf = false
     private var waitsSince = ContinuousClock.now
 
     init(limit: Duration) {

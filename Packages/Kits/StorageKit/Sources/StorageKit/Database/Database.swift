@@ -21,9 +21,9 @@ import Synchronization
 public final class Database: Sendable {
     /// The file.
     public let path: String
-    let opening: Opening
+    private let opening: Opening
     let writer: Pool
-    let readers: Pool
+    private let readers: Pool
     /// Set once the file exists and its tables are up to date. Only a writer does that.
     private let isPrepared: Prepared
 

@@ -36,7 +36,7 @@ struct CodeLanguage: Sendable {
     /// Whether `#word` at the beginning of a line is a compiler directive.
     var hasDirectives = false
     /// Whether each line is a change, marked by its first character.
-    var isDiff = false
+    private var isDiff = false
 
     init(_ keywords: String) { self.keywords = Set(keywords.split(separator: " ").map(String.init)) }
 

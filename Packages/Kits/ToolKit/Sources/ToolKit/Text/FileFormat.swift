@@ -88,7 +88,7 @@ enum FileFormat: Sendable, Equatable {
 
 /// Converts UTF-16 to UTF-8 piece by piece. An unpaired surrogate becomes a replacement character.
 struct UTF16Decoder: Sendable {
-    let isBigEndian: Bool
+    private let isBigEndian: Bool
     /// Incomplete input at the end of a piece: an odd byte, or the first half of a pair.
     private var rest: [UInt8] = []
 

@@ -20,7 +20,7 @@ struct Wildcard: Sendable {
     /// A limit, because each star can multiply the work.
     static let largestStarCount = 32
 
-    let unit: Unit
+    private let unit: Unit
     private(set) var tokens: [Token] = []
     private(set) var sets: [ScalarSet] = []
     /// The bytes after the last wildcard. Comparing them first rules out most paths at once.
