@@ -101,7 +101,7 @@ public struct DeviceCode: Sendable {
 
     init(_ json: JSON) throws(SignInError) {
         guard let device = json["device_code"]?.string, !device.isEmpty,
-            let user = ForeignWords.line(json["user_code"]?.string), user.count <= 64,
+            let user = ServerText.line(json["user_code"]?.string), user.count <= 64,
             // Google uses the older name `verification_url`.
             let address = json["verification_uri"]?.string ?? json["verification_url"]?.string,
             let uri = try? HTTPURL(address)

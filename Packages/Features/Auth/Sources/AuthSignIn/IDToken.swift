@@ -38,8 +38,8 @@ public struct IDToken: Sendable {
             }
         }
         let names = ["preferred_username", "email", "name"]
-        userName = names.lazy.compactMap { ForeignWords.line(claims[$0]?.string) }.first
-        subject = ForeignWords.line(claims["sub"]?.string)
+        userName = names.lazy.compactMap { ServerText.line(claims[$0]?.string) }.first
+        subject = ServerText.line(claims["sub"]?.string)
     }
 
     private static func claims(in token: String) -> JSON? {

@@ -240,9 +240,9 @@ struct RedirectReader: Sendable {
     }
 
     private func refusal(_ code: String, _ description: String?) -> SignInError {
-        let reason = ForeignWords.line(code, hiding: [state])
+        let reason = ServerText.line(code, hiding: [state])
         let sentence = Refusal.sentence(reason) ?? "it gives no reason"
-        let words = ForeignWords.line(description, hiding: [state]).map { " (\($0))" } ?? ""
+        let words = ServerText.line(description, hiding: [state]).map { " (\($0))" } ?? ""
         return .refused("the server refused the sign-in: \(sentence)\(words)", reason: reason)
     }
 }

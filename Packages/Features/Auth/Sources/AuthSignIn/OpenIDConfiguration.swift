@@ -24,7 +24,7 @@ extension OpenIDConfiguration {
         // RFC 8414, section 3.3: the issuer "MUST be identical to the issuer identifier value into which the well-known
         // URI string was inserted". A trailing slash is ignored, because addresses often gain or lose one.
         guard let named = try? HTTPURL(issuer), named.query == nil, Self.bare(named) == Self.bare(base) else {
-            let name = ForeignWords.line(issuer) ?? "unnamed"
+            let name = ServerText.line(issuer) ?? "unnamed"
             throw SignInError(
                 .issuer, "\(base.server) gives the sign-in configuration of another server (\(name)); check the address"
             )

@@ -101,8 +101,8 @@ struct Refusal {
     init(_ response: HTTPResponse, hiding secrets: [Secret]) {
         // Without JSON, the status describes the refusal.
         let json = try? response.jsonObject()
-        code = ForeignWords.line(json?["error"]?.string, hiding: secrets)
-        words = ForeignWords.line(json?["error_description"]?.string, hiding: secrets)
+        code = ServerText.line(json?["error"]?.string, hiding: secrets)
+        words = ServerText.line(json?["error_description"]?.string, hiding: secrets)
         status = response.status
         server = response.url.server
     }
@@ -147,7 +147,7 @@ struct Refusal {
 }
 
 /// Text from a server, made safe for error messages.
-enum ForeignWords {
+enum ServerText {
     /// One line without control characters, cut at 300 characters. `secrets` are removed, because a server may repeat
     /// what it received. Nil when nothing is left.
     static func line(_ text: String?, hiding secrets: [Secret] = []) -> String? {

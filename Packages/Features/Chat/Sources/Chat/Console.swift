@@ -15,23 +15,23 @@ actor Console {
 
     /// The context of the whole conversation, from its first line to its last.
     private let whole: ActionContext
-    private let wish: ChatWish
+    private let sendOptions: SendOptions
     private var services: ChatServices
     private var context: ActionContext
-    private var chatting: Chatting
+    private var chat: ChatSession
     private var said: [String] = []
 
-    init(services: ChatServices, context: ActionContext, wish: ChatWish) {
+    init(services: ChatServices, context: ActionContext, sendOptions: SendOptions) {
         whole = context
-        self.wish = wish
+        self.sendOptions = sendOptions
         self.services = services
         self.context = context
-        chatting = Chatting(services: services, context: context, wish: wish)
+        chat = ChatSession(services: services, context: context, sendOptions: sendOptions)
     }
 
     /// Runs until the user ends the conversation. Returns the last turn.
     func run() async throws -> ChatResult {
-        try await chatting.find()
+        try await chat.find()
         let who = try await answerer()
         var mode = ""
         if let chosen = try await modeNow() { mode = " (mode \(chosen.rawValue))" }
@@ -51,7 +51,7 @@ actor Console {
     /// Performs one line. Returns the turn, if the line is one.
     func take(_ line: String, _ services: ChatServices, _ context: ActionContext) async throws -> TurnReport? {
         (self.services, self.context) = (services, context)
-        await chatting.use(services, context)
+        await chat.use(services, context)
         return ConsoleCommand.isCommand(line) ? try await perform(ConsoleCommand(line)) : try await say(line)
     }
 
@@ -92,7 +92,7 @@ actor Console {
     /// The name of the model. A server that is unreachable now may be back when a message is sent.
     private func answerer() async throws -> String {
         do {
-            return name(of: try await chatting.chosen())
+            return name(of: try await chat.chosen())
         } catch let error as ChatError where error.mayRetry {
             context.notice(error.message)
             return "no model is available yet"
@@ -101,7 +101,7 @@ actor Console {
 
     /// The mode. Nil if the model has no tools, if it has its own rules for them, or while no model can be reached.
     private func modeNow() async throws -> ToolMode? {
-        do { return try await chatting.ownRuler() == nil ? chatting.mode() : nil } catch let error as ChatError
+        do { return try await chat.ownRuler() == nil ? chat.mode() : nil } catch let error as ChatError
             where error.mayRetry
         { return nil }
     }
@@ -113,7 +113,7 @@ actor Console {
 
     /// Shows the last messages of a resumed conversation. Returns the earlier messages of the user.
     private func recall() async throws -> [String] {
-        guard let conversation = await chatting.conversation else { return [] }
+        guard let conversation = await chat.conversation else { return [] }
         let entries = try await services.history.entries(of: conversation.id)
         context.notice("continuing \(PlainText.escape(conversation.title)), \(entries.count) messages")
         let spoken = entries.filter { [.user, .assistant].contains($0.message.role) && !$0.message.text.isEmpty }
@@ -135,7 +135,7 @@ actor Console {
 
     /// Shows the command that continues the conversation.
     private func tellHow() async {
-        guard let id = await chatting.conversation?.id else { return }
+        guard let id = await chat.conversation?.id else { return }
         whole.notice("to continue: martlet chat --conversation \(id.tag)")
     }
 
@@ -146,13 +146,13 @@ actor Console {
 
     /// Sends a message. Ctrl-C stops only its answer.
     private func say(_ text: String) async throws -> TurnReport {
-        let report = try await context.interruptible { [chatting] in try await chatting.say(text) }
+        let report = try await context.interruptible { [chat] in try await chat.say(text) }
         let shown = try await shown(report)
         // The model is no longer available, so another one may answer.
         guard report.failure?.code == ChatError.Kind.modelGone.description,
             try await pick("Which model should answer instead?")
         else { return shown }
-        let again = try await context.interruptible { [chatting] in try await chatting.sayAgain() }
+        let again = try await context.interruptible { [chat] in try await chat.sayAgain() }
         guard let again else { return shown }
         return try await self.shown(again)
     }
@@ -160,7 +160,7 @@ actor Console {
     /// Lets the user choose another model of the current provider. Returns false if there is nothing to choose.
     private func pick(_ prompt: String) async throws -> Bool {
         guard context.interaction.canAsk else { return false }
-        let choice = try await chatting.chosen()
+        let choice = try await chat.chosen()
         let provider = PlainText.escape(choice.provider.name)
         let models: [String]
         do {
@@ -187,7 +187,7 @@ actor Console {
     }
 
     private func switchModel(to name: String) async throws {
-        let choice = try await chatting.use(name)
+        let choice = try await chat.use(name)
         context.notice("\(self.name(of: choice)) answers from now on")
         // A typing error is reported now and not only by the server. It is a notice, because lists may be incomplete.
         guard choice.description == nil, !choice.model.isEmpty else { return }
@@ -212,8 +212,8 @@ actor Console {
     }
 
     /// A new conversation in which the lasting rules of this one apply.
-    private func following(_ wish: ChatWish) async -> Chatting {
-        Chatting(services: services, context: context, wish: wish, rules: await chatting.lastingRules)
+    private func following(_ sendOptions: SendOptions) async -> ChatSession {
+        ChatSession(services: services, context: context, sendOptions: sendOptions, rules: await chat.lastingRules)
     }
 
     /// Performs a command. Returns the turn, if the command is one.
@@ -222,42 +222,42 @@ actor Console {
         case .quit: break
         case .help: context.notice(ConsoleCommand.overview)
         case .new:
-            var fresh = wish
+            var fresh = sendOptions
             (fresh.conversation, fresh.goesOn) = (nil, false)
-            chatting = await following(fresh)
+            chat = await following(fresh)
             context.notice("started a new conversation")
         case .resume(let prefix):
-            var other = wish
+            var other = sendOptions
             (other.conversation, other.goesOn) = (prefix, prefix == nil)
             let resumed = await following(other)
             try await resumed.find()
-            chatting = resumed
+            chat = resumed
             said += try await recall()
         case .model(let name):
             if let name {
                 try await switchModel(to: name)
             } else {
-                context.notice("\(self.name(of: try await chatting.chosen())) is answering now")
+                context.notice("\(self.name(of: try await chat.chosen())) is answering now")
                 _ = try await pick("Which model should answer from now on?")
             }
         case .tools:
-            let name = try await chatting.mode() == nil ? ToolMode.readOnly.rawValue : "off"
+            let name = try await chat.mode() == nil ? ToolMode.readOnly.rawValue : "off"
             context.notice(try await mode(name))
         case .mode(let name): context.notice(try await mode(name))
         case .system(let text):
-            var fresh = wish
+            var fresh = sendOptions
             (fresh.system, fresh.conversation, fresh.goesOn) = (text, nil, false)
-            chatting = await following(fresh)
+            chat = await following(fresh)
             context.notice("started a new conversation with this system prompt")
         case .attach(let path):
             let part = try Attachments.file(ReadPath(path), context)
-            await chatting.change { $0.attachments.append(part) }
+            await chat.change { $0.attachments.append(part) }
             context.notice("\(PlainText.escape(path)) will be sent with your next message")
         case .retry:
-            if let report = try await chatting.sayAgain() { return try await shown(report) }
+            if let report = try await chat.sayAgain() { return try await shown(report) }
             context.notice("there is no message to send again yet")
         case .save:
-            if let id = await chatting.conversation?.id {
+            if let id = await chat.conversation?.id {
                 context.notice("saved as \(id.tag)")
             } else {
                 context.notice("nothing is saved yet")
@@ -272,20 +272,20 @@ actor Console {
 
     /// Sets the mode, if a name is given, and returns the current one in words.
     private func mode(_ name: String?) async throws -> String {
-        if let ruler = try await chatting.ownRuler() {
+        if let ruler = try await chat.ownRuler() {
             return "\(ruler) uses its own tools and rules; a mode only affects the tools of this machine"
         }
-        guard let name else { return try await chatting.mode().words }
+        guard let name else { return try await chat.mode().words }
         guard name == "off" || ToolMode(rawValue: name) != nil else {
             throw ConsoleCommandError(message: "unknown mode; use off, read-only, workspace or full")
         }
-        return try await chatting.use(mode: ToolMode(rawValue: name)).words
+        return try await chat.use(mode: ToolMode(rawValue: name)).words
     }
 }
 
-extension Chatting {
-    func change(_ body: (inout ChatWish) -> Void) {
-        body(&wish)
+extension ChatSession {
+    func change(_ body: (inout SendOptions) -> Void) {
+        body(&sendOptions)
     }
 }
 

@@ -72,7 +72,7 @@ public struct Branch: Sendable, Hashable {
 }
 
 /// Encodes and decodes the members of a message other than its parts.
-enum EntryCoding {
+enum EntryCoder {
     // MARK: Usage, in whole numbers only
 
     static func json(_ usage: Usage) -> JSON {

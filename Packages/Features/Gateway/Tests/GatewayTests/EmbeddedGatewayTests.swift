@@ -44,7 +44,7 @@ struct EmbeddedGatewayTests {
         request.isKept = isKept
         request.mode = mode
         let context = host.context(
-            asking: isHeadless ? HeadlessInteraction(answers: answers) : Answering(answers: answers))
+            asking: isHeadless ? HeadlessInteraction(answers: answers) : ChatResponder(answers: answers))
         let heard = Mutex(Heard())
         let answer = try await ActionContext.$current.withValue(isAlone ? nil : context) {
             try await provider.answer(request) { events in heard.withLock { $0.events += events } }
@@ -57,7 +57,7 @@ struct EmbeddedGatewayTests {
     }
 
     /// A user with answers to some questions.
-    private struct Answering: Interaction {
+    private struct ChatResponder: Interaction {
         let answers: [String: JSON]
         var canAsk: Bool { !answers.isEmpty }
         func answer(_ question: Question) async throws -> Answer {

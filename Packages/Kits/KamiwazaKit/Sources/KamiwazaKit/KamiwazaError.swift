@@ -94,7 +94,7 @@ extension KamiwazaError {
     /// The error for a failure status, depending on the purpose of the request.
     init(_ response: HTTPResponse, to call: KamiwazaCall, redactor: Redactor) {
         let server = response.url.server
-        let words = ServerWords(response, redactor: redactor)
+        let words = ServerReason(response, redactor: redactor)
         let because = words.text.map { ": \($0)" } ?? ""
         let (kind, message): (Kind, String)
         switch (response.status.code, call.purpose) {
@@ -142,7 +142,7 @@ extension KamiwazaError {
         self.init(kind, message, status: response.status.code, retryAfter: words.retryAfter)
     }
 
-    private static func wait(_ words: ServerWords) -> String {
+    private static func wait(_ words: ServerReason) -> String {
         words.retryAfter.map { "; try again in \($0.words)" } ?? "; try again later"
     }
 }
@@ -172,7 +172,7 @@ extension KamiwazaError {
 }
 
 /// The server's reason for a refusal, as one line that is safe to show.
-struct ServerWords {
+struct ServerReason {
     let text: String?
     let retryAfter: Duration?
 

@@ -66,7 +66,7 @@ public struct TurnLoop: Sendable {
         var call = call
         call.isDone = false
         let results = try await calls.answer(Message(.assistant, [.call(call)]))
-        return results.first ?? ToolResult(call: call.id, content: CallWords.stopped, isError: true)
+        return results.first ?? ToolResult(call: call.id, content: CallMessages.stopped, isError: true)
     }
 }
 

@@ -57,10 +57,10 @@ final class TurnRun {
     private func answerCalls(of answer: ChatAnswer, _ calls: CallRun) async throws {
         let results: [ToolResult]
         if wasRefused {
-            results = try await calls.turnDown(answer.message, CallWords.refused)
+            results = try await calls.turnDown(answer.message, CallMessages.refused)
         } else if outcome.rounds >= loop.limits.rounds, !Task.isCancelled {
             outcome.end = .roundLimit
-            results = try await calls.turnDown(answer.message, CallWords.rounds(loop.limits.rounds))
+            results = try await calls.turnDown(answer.message, CallMessages.rounds(loop.limits.rounds))
         } else {
             results = try await calls.answer(answer.message)
         }
@@ -127,7 +127,7 @@ extension TurnRun {
         try await keep(TurnMessage(message, isWhole: false, start: partial.start, usage: usage))
         guard !message.openCalls.isEmpty else { return }
         let calls = CallRun(loop: loop, toolBox: ToolBox(), policy: loop.policy, sink: sink)
-        let results = try await calls.turnDown(message, isStopped ? CallWords.stopped : CallWords.brokenOff)
+        let results = try await calls.turnDown(message, isStopped ? CallMessages.stopped : CallMessages.brokenOff)
         try await keep(TurnMessage(Message(.tool, results.map(Message.Part.result))))
     }
 }

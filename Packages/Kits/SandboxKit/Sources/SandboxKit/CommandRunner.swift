@@ -99,7 +99,7 @@ public final class CommandRunner: Sendable {
         // Without a terminal, the command cannot stop to ask for a password.
         command.hasOwnSession = true
         return try await launcher.withChild(command, grace: .zero) { child in
-            let following = CommandFollowing(child: child, output: try child.output, limit: limit, tell: tell)
+            let following = CommandFollower(child: child, output: try child.output, limit: limit, tell: tell)
             let (stop, stopping) = AsyncStream<Void>.makeStream()
             // This task must see the end of a stopped command, which a cancelled task could not wait for. It is awaited
             // below in any case.
@@ -127,7 +127,7 @@ public struct CommandResult: Sendable {
 }
 
 /// Follows a running command until it and its descendants have ended or were killed.
-struct CommandFollowing: Sendable {
+struct CommandFollower: Sendable {
     /// How long to wait for remaining output if a process out of reach keeps the pipe open.
     private static let rest = Duration.milliseconds(200)
 

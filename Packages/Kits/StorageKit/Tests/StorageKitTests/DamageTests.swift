@@ -158,7 +158,7 @@ struct DamageTests {
             let (path, notices) = ("\(folder)/a.db", Notices())
             try notices.open(path).close()
             DatabaseFile(path: path).suspect()
-            var opening = Opening(
+            var opening = DatabaseOpener(
                 path: path, migrations: notes, durability: .full, busyLimit: .seconds(30),
                 notice: { notice in notices.take(notice) })
             opening.longLook = isLong ? 1 : 1 << 40

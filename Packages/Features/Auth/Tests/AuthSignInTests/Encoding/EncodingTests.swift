@@ -66,9 +66,9 @@ struct EncodingTests {
 
     @Test("Server text becomes one short line without control characters or secrets")
     func words() throws {
-        let line = ForeignWords.line("no\r\n\u{1B}[31m s3cret\u{301} red", hiding: [Secret("s3cret"), Secret("")])
+        let line = ServerText.line("no\r\n\u{1B}[31m s3cret\u{301} red", hiding: [Secret("s3cret"), Secret("")])
         #expect(line == "no \\u{1B}[31m ‹redacted›\u{301} red")
-        #expect(ForeignWords.line(" \n ") == nil)
-        #expect(try #require(ForeignWords.line(String(repeating: "x", count: 5000))).count == 301)
+        #expect(ServerText.line(" \n ") == nil)
+        #expect(try #require(ServerText.line(String(repeating: "x", count: 5000))).count == 301)
     }
 }

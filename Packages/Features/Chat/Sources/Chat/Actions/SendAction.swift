@@ -26,11 +26,11 @@ struct SendAction {
                     ChatResult(report: try await console.take(line, services, context))
                 }
             }
-            let asked = try arguments.wish(in: context)
+            let asked = try arguments.options(in: context)
             let said = [arguments.message, arguments.input].compactMap(\.self)
             let text = said.filter { !$0.allSatisfy(\.isWhitespace) }.joined(separator: "\n\n")
             guard text.isEmpty, asked.attachments.isEmpty else {
-                let report = try await Chatting(services: services, context: context, wish: asked).say(text)
+                let report = try await ChatSession(services: services, context: context, sendOptions: asked).say(text)
                 if let failure = report.failure {
                     try await context.emit(failure.event)
                     throw failure
@@ -40,7 +40,7 @@ struct SendAction {
             // An unset variable, or a command that printed nothing, must not start a conversation.
             if !said.isEmpty { throw Self.nothing(because: "the input is blank") }
             if !context.interaction.canAsk { try await Self.requireAnswer(context) }
-            return try await Console(services: services, context: context, wish: asked).run()
+            return try await Console(services: services, context: context, sendOptions: asked).run()
         }
         .asDefault().alias("ask").streaming()
         .sending()
@@ -90,7 +90,7 @@ extension AnyFailure {
 struct SendArguments: ActionArguments {
     var message: String?
     var input: String?
-    private var wish = ChatWish()
+    private var options = SendOptions()
     private var mode: ToolMode?
     private var schema: ReadPath?
     private var files: [ReadPath] = []
@@ -98,13 +98,13 @@ struct SendArguments: ActionArguments {
 
     static let bindings = [
         bind(\.message, .words("message", "The message; without one, a conversation starts")),
-        bind(\.wish.model, .option("model", "The model, such as openai/gpt-5, or the name of a server", short: "m")),
+        bind(\.options.model, .option("model", "The model, such as openai/gpt-5, or the name of a server", short: "m")),
         bind(
-            \.wish.conversation,
+            \.options.conversation,
             .option("conversation", "Continue this conversation: its id, or the beginning or end of it", short: "c")),
-        bind(\.wish.goesOn, .flag("continue", "Continue the newest conversation")),
-        bind(\.wish.project, .option("project", "The gateway project to work in")),
-        bind(\.wish.system, .option("system", "System prompt of a new conversation", short: "s")),
+        bind(\.options.goesOn, .flag("continue", "Continue the newest conversation")),
+        bind(\.options.project, .option("project", "The gateway project to work in")),
+        bind(\.options.system, .option("system", "System prompt of a new conversation", short: "s")),
         bind(\.files, .option("file", "Attach this file: text, an image or a PDF", short: "f")),
         bind(\.tools, .flag("tools", "Let the model use read-only tools")),
         bind(
@@ -115,29 +115,29 @@ struct SendArguments: ActionArguments {
         bind(\.noSave, .flag("no-save", "Do not save the conversation")),
         bind(\.schema, .option("schema", "File with the JSON Schema of the answer")),
         bind(
-            \.wish.temperature,
+            \.options.temperature,
             .option("temperature", "Sampling temperature, from 0 to 2", in: ChatSettings.temperatures)),
-        bind(\.wish.maxTokens, .option("max-tokens", "Maximum tokens of the answer", in: ChatSettings.tokens)),
-        bind(\.wish.effort, .option("effort", "Reasoning effort")),
-        bind(\.wish.seed, .option("seed", "Seed for repeatable answers, if the provider supports it")),
+        bind(\.options.maxTokens, .option("max-tokens", "Maximum tokens of the answer", in: ChatSettings.tokens)),
+        bind(\.options.effort, .option("effort", "Reasoning effort")),
+        bind(\.options.seed, .option("seed", "Seed for repeatable answers, if the provider supports it")),
         bind(\.input, .piped("input", "More text for the message, from standard input")),
     ]
 
     init() {}
 
     /// Reads the files that the arguments name.
-    func wish(in context: ActionContext) throws -> ChatWish {
-        var wish = wish
-        (wish.streams, wish.isSaved) = (!noStream, !noSave)
-        if let mode = mode ?? (tools ? .readOnly : nil) { wish.mode = .some(mode) }
-        wish.schema = try schema.map { try Attachments.schema($0, context) }
-        wish.attachments = try files.map { try Attachments.file($0, context) }
-        return wish
+    func options(in context: ActionContext) throws -> SendOptions {
+        var options = options
+        (options.streams, options.isSaved) = (!noStream, !noSave)
+        if let mode = mode ?? (tools ? .readOnly : nil) { options.mode = .some(mode) }
+        options.schema = try schema.map { try Attachments.schema($0, context) }
+        options.attachments = try files.map { try Attachments.file($0, context) }
+        return options
     }
 }
 
 /// The options of the user for a turn, beyond those of the settings and the conversation.
-struct ChatWish: Sendable {
+struct SendOptions: Sendable {
     var model: String?
     var conversation: String?
     var goesOn = false

@@ -352,10 +352,10 @@ extension Connection {
         guard let found else { throw HistoryError.missing(id) }
         try fill(id, with: new)
         try run("DELETE FROM pieces WHERE message = ?", id)
-        let usage = try EntryCoding.usage(Self.json(found.usage)).adding(new.usage ?? Usage())
+        let usage = try EntryCoder.usage(Self.json(found.usage)).adding(new.usage ?? Usage())
         try run(
             "UPDATE conversations SET usage = ?, updated = max(updated, ?) WHERE id = ?",
-            EntryCoding.json(usage).text(), time, found.conversation)
+            EntryCoder.json(usage).text(), time, found.conversation)
         // Also of forks that lead here.
         let heads = try all("SELECT id FROM conversations WHERE head = ?", id) { row in try row[0] as Int64 }
         for conversation in heads { try setHead(id, of: conversation) }

@@ -156,7 +156,7 @@ extension Connection {
             conversation: Conversation(
                 id: try row[1], title: try row[2], setup: setup, created: try row[9], updated: try row[10],
                 head: try row[11], messages: position.map { $0 + 1 } ?? 0, preview: try row[13],
-                usage: try EntryCoding.usage(json(row[14])), parent: try row[15], deleted: try row[16]))
+                usage: try EntryCoder.usage(json(row[14])), parent: try row[15], deleted: try row[16]))
     }
 
     /// Stored JSON, which may nest as deeply as the tools of a server allow.

@@ -147,8 +147,8 @@ extension Connection {
                 finish = ?, usage = ?, lease = ? WHERE id = ?
             """,
             text, try stored(new.message.parts, text: text, of: id), StateWord(new.state), code, words, new.model,
-            new.start.map { EntryCoding.json($0).text() }, new.finish?.word,
-            new.usage.map { EntryCoding.json($0).text() }, new.lease, id)
+            new.start.map { EntryCoder.json($0).text() }, new.finish?.word,
+            new.usage.map { EntryCoder.json($0).text() }, new.lease, id)
         // Texts without words too, because the index needs every row of its table.
         try run("INSERT INTO messages_text (rowid, text) VALUES (?, ?)", id, text)
     }
@@ -285,9 +285,9 @@ extension Connection {
         return Entry(
             id: row.id, parent: row.parent, message: Message(row.role, parts),
             state: state.state(code: row.code, message: row.words), provider: row.provider, model: row.model,
-            time: row.time, start: try row.start.map { try EntryCoding.start(Self.json($0)) },
+            time: row.time, start: try row.start.map { try EntryCoder.start(Self.json($0)) },
             finish: row.finish.map(ChatAnswer.Finish.init(word:)),
-            usage: try row.usage.map { try EntryCoding.usage(Self.json($0)) } ?? Usage(), isBranch: false)
+            usage: try row.usage.map { try EntryCoder.usage(Self.json($0)) } ?? Usage(), isBranch: false)
     }
 
     /// The stored pieces of a message.

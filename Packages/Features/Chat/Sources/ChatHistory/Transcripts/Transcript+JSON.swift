@@ -70,9 +70,9 @@ extension Transcript.Item {
         object.add("provider", provider)
         object.add("model", model)
         object.add("time", time)
-        object.add("start", start.map(EntryCoding.json))
+        object.add("start", start.map(EntryCoder.json))
         object.add("finish", finish?.word)
-        object.add("usage", usage.map(EntryCoding.json))
+        object.add("usage", usage.map(EntryCoder.json))
         return .object(object)
     }
 
@@ -87,8 +87,8 @@ extension Transcript.Item {
             parent: try json.optional("parent"), Message(try json.member("role"), parts),
             state: word.state(code: problem?.code, message: problem?.message),
             provider: try json.optional("provider"), model: try json.optional("model"),
-            time: try json.optional("time"), start: try json.optional("start", EntryCoding.start),
-            finish: finish.map(ChatAnswer.Finish.init(word:)), usage: try json.optional("usage", EntryCoding.usage))
+            time: try json.optional("time"), start: try json.optional("start", EntryCoder.start),
+            finish: finish.map(ChatAnswer.Finish.init(word:)), usage: try json.optional("usage", EntryCoder.usage))
     }
 }
 

@@ -197,7 +197,7 @@ extension History {
             if let head = transcript.head { try connection.setHead(messages[head], of: row) }
             let usage = transcript.items.reduce(Usage()) { $0.adding($1.usage ?? Usage()) }
             try connection.run(
-                "UPDATE conversations SET usage = ? WHERE id = ?", EntryCoding.json(usage).text(), row)
+                "UPDATE conversations SET usage = ? WHERE id = ?", EntryCoder.json(usage).text(), row)
             for call in transcript.calls { _ = try connection.note(call, in: row, at: call.started ?? created) }
             return try connection.conversation(id).conversation
         }

@@ -95,7 +95,7 @@ extension StreamedAnswer {
         // One buffer for the data of all events, because an array for each would be allocated and freed every time.
         var data: [UInt8] = []
         var name = ""
-        var gathering = Gathering()
+        var batcher = EventBatcher()
         while !reader.isComplete {
             var events: [ChatEvent] = []
             var failure: AnswerFailure?
@@ -127,7 +127,7 @@ extension StreamedAnswer {
             if let failure { throw failure }
             // The server continues only when it has its answers.
             for question in questions { try await settle(question, &delivery, receive) }
-            if !reader.isComplete { try await gathering.pause(after: count) }
+            if !reader.isComplete { try await batcher.pause(after: count) }
         }
         // The rest of a web page could look like a proper end.
         if batches.hasMarkup { throw AnswerFailure(webPageFrom: access, hasBegun: true, status: exchange.status.code) }
@@ -330,7 +330,7 @@ extension HTTPExchange {
 /// Waking a waiting task for a few bytes switches between two threads, which costs more than reading them. Therefore,
 /// when a small batch of events follows the previous one within a millisecond, the reader pauses for some milliseconds.
 /// Slower streams, and streams with large batches, never wait.
-struct Gathering {
+struct EventBatcher {
     private static let quick: Duration = .milliseconds(1)
     private static let pause: Duration = .milliseconds(5)
     private static let handful = 32

@@ -10,7 +10,7 @@ struct GatheringTests {
     @Test("The reader waits only after small batches in quick succession")
     func rule() {
         let start = ContinuousClock.now
-        var gathering = Gathering()
+        var gathering = EventBatcher()
         let steps: [(milliseconds: Double, events: Int, isDue: Bool)] = [
             (0, 1, false), (0.1, 1, true), (5, 60, false), (5.1, 3, true), (30, 1, false), (50, 1, false),
             (50.5, 500, false), (50.6, 500, false),

@@ -16,14 +16,14 @@ struct GatewayServer {
     private var settings: FeatureSettings { services.settings }
 
     /// Serves until the task is cancelled. Running requests may then finish within a time limit.
-    func run(_ wish: ServeWish) async throws -> ServeReport {
+    func run(_ options: ServeOptions) async throws -> ServeReport {
         let instance = Instance(services.surroundings)
         let lock = try await instance.claim()
-        let socket = (wish.socket ?? settings[GatewaySettings.socket]?.text).map(
+        let socket = (options.socket ?? settings[GatewaySettings.socket]?.text).map(
             services.surroundings.locations.absolute)
         let live = LiveSettings(context, services.store, socket: socket)
         let result: Result<ServeReport, any Error>
-        do { result = .success(try await serve(wish, live, instance)) } catch { result = .failure(error) }
+        do { result = .success(try await serve(options, live, instance)) } catch { result = .failure(error) }
         // In a new task, since this one is already cancelled here.
         await Task { await live.close() }.value
         try instance.forget()
@@ -31,14 +31,15 @@ struct GatewayServer {
         return try result.get()
     }
 
-    private func serve(_ wish: ServeWish, _ live: LiveSettings, _ instance: Instance) async throws -> ServeReport {
+    private func serve(_ options: ServeOptions, _ live: LiveSettings, _ instance: Instance) async throws -> ServeReport
+    {
         let identity = try ServerIdentity(settings: settings, surroundings: services.surroundings).load()
         let (token, place) = try await services.token.current(context)
         let api = APIServices(
             store: services.store, version: context.host.version, now: context.host.now, parts: live.parts)
         let clients = ClientTokens(services.store, now: context.host.now)
         let server = HTTPServer(
-            try Routes(try gatewayRoutes(api)), try configuration(api, wish, identity, following(token), clients))
+            try Routes(try gatewayRoutes(api)), try configuration(api, options, identity, following(token), clients))
         let (started, signal) = AsyncStream.makeStream(of: [BoundAddress].self)
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -74,12 +75,12 @@ struct GatewayServer {
     private var drain: Duration { settings[GatewaySettings.drain] }
 
     private func configuration(
-        _ api: APIServices, _ wish: ServeWish, _ identity: Identity?, _ token: LiveToken, _ clients: ClientTokens
+        _ api: APIServices, _ options: ServeOptions, _ identity: Identity?, _ token: LiveToken, _ clients: ClientTokens
     ) throws -> ServerConfiguration {
         var configuration = ServerConfiguration()
         configuration.adopt(api)
-        configuration.addresses = try Listening(settings: settings, surroundings: services.surroundings)
-            .addresses(wish, identity)
+        configuration.addresses = try ListenAddresses(settings: settings, surroundings: services.surroundings)
+            .addresses(options, identity)
         configuration.hosts = Set(settings[GatewaySettings.hosts])
         let origins = settings[GatewaySettings.origins]
         if !origins.isEmpty {
@@ -154,32 +155,32 @@ extension [UInt8] {
 }
 
 /// Options of `serve` that replace settings for this run.
-struct ServeWish: Sendable {
+struct ServeOptions: Sendable {
     var address: String?
     var port: Int?
     var socket: String?
 }
 
 /// The addresses on which the gateway listens.
-struct Listening {
+struct ListenAddresses {
     let settings: FeatureSettings
     let surroundings: Surroundings
 
     /// The sockets passed by a service manager, or else the address in the settings; and the Unix socket, if any.
-    func addresses(_ wish: ServeWish, _ identity: Identity?) throws -> [ListenAddress] {
+    func addresses(_ options: ServeOptions, _ identity: Identity?) throws -> [ListenAddress] {
         let tls = try identity.map { try TLSServerContext(identity: $0) }
         func secured(_ address: ListenAddress) -> ListenAddress { tls.map { address.secured(by: $0) } ?? address }
         var addresses = try InheritedSockets.addresses(environment: surroundings.environment)
             .map { $0.isUnixSocket ? $0 : secured($0) }
         if addresses.isEmpty {
-            let port = wish.port ?? settings[GatewaySettings.port]
+            let port = options.port ?? settings[GatewaySettings.port]
             guard let number = UInt16(exactly: port) else {
                 throw ServingError(
                     .settings, "\(port) is not a valid port; choose one from 1 to 65535, or 0 for any free port")
             }
-            addresses = [secured(.ip(wish.address ?? settings[GatewaySettings.address], port: number))]
+            addresses = [secured(.ip(options.address ?? settings[GatewaySettings.address], port: number))]
         }
-        if let path = wish.socket ?? settings[GatewaySettings.socket]?.text {
+        if let path = options.socket ?? settings[GatewaySettings.socket]?.text {
             // A Unix socket needs no TLS, since nothing can eavesdrop on it.
             addresses.append(.unix(surroundings.locations.absolute(path)))
         }

@@ -21,7 +21,8 @@ struct ServeAction {
                 .option("socket", "Also listen on this Unix socket", as: OwnPath?.self)
             ) { context, address, port, socket in
                 try await GatewayServer(services: services, context: context)
-                    .run(ServeWish(address: address, port: port, socket: try socket.map { try context.text(of: $0) }))
+                    .run(
+                        ServeOptions(address: address, port: port, socket: try socket.map { try context.text(of: $0) }))
             }
             .streaming()
             .byName()

@@ -61,7 +61,7 @@ struct OpenAIForm: AnswerForm {
     private let isRich: Bool
     private let now: @Sendable () -> Timestamp
 
-    init(_ asked: Asked, includesUsage: Bool, _ services: APIServices) {
+    init(_ asked: GatewayRequest, includesUsage: Bool, _ services: APIServices) {
         writer = OpenAIWriter(id: Identifier.make("chatcmpl-"), created: services.seconds, model: asked.model)
         writer.includesUsage = includesUsage
         writer.isRich = asked.isRich
@@ -149,7 +149,7 @@ extension NamedForm {
 struct AnthropicForm: NamedForm {
     private var writer: AnthropicWriter
 
-    init(_ asked: Asked) {
+    init(_ asked: GatewayRequest) {
         writer = AnthropicWriter(id: Identifier.make("msg_"), model: asked.model)
     }
 
@@ -172,7 +172,7 @@ struct AnthropicForm: NamedForm {
 struct ResponsesForm: NamedForm {
     private var writer: ResponsesWriter
 
-    init(_ asked: Asked, _ services: APIServices) {
+    init(_ asked: GatewayRequest, _ services: APIServices) {
         writer = ResponsesWriter(id: Identifier.make("resp_"), created: services.seconds, model: asked.model)
     }
 

@@ -67,7 +67,7 @@ struct StopReply: Record {
 
 /// How the gateway interprets a request.
 struct DebugReply: Record {
-    let asked: Asked
+    let asked: GatewayRequest
     /// The model that would answer.
     let model: String?
 

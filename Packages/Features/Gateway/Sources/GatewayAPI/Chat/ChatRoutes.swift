@@ -14,11 +14,11 @@ import TurnLoop
 struct ChatRoutes {
     let services: APIServices
 
-    var wish: RouteInput<DialectWish?> {
+    var wanted: RouteInput<FrameFormat?> {
         .header("X-Martlet-Dialect", "rich for an agent turn with gateway frames, plain for OpenAI's chunks only")
     }
 
-    private var approvals: RouteInput<ApprovalWish?> {
+    private var approvals: RouteInput<ApprovalSupport?> {
         .header("X-Martlet-Approvals", "deny if the client cannot answer an approval_request; default: ask")
     }
 
@@ -30,23 +30,23 @@ struct ChatRoutes {
         [
             Route(
                 .post, "/v1/chat/completions", "createCompletion", "Create an answer, in OpenAI's or gateways' dialect",
-                wish, approvals,
+                wanted, approvals,
                 .body(CompletionBody.self, "The request", unknown: .kept)
-            ) { request, wish, approvals, body in
-                try await complete(body, wish, approvals, request.principal).answer()
+            ) { request, wanted, approvals, body in
+                try await complete(body, wanted, approvals, request.principal).answer()
             }
             .answering(.ok, CompletionReply.self, "The answer").details(Self.details)
             .example(request: Self.example([:])),
             Route(
-                .post, "/v1/responses", "createResponse", "Create an answer, in OpenAI's responses dialect", wish,
+                .post, "/v1/responses", "createResponse", "Create an answer, in OpenAI's responses dialect", wanted,
                 .body(ResponsesBody.self, "The request", unknown: .kept)
-            ) { request, wish, body in try await respond(body, wish, request.principal).answer() }
+            ) { request, wanted, body in try await respond(body, wanted, request.principal).answer() }
             .answering(.ok, ResponsesReply.self, "The answer")
             .example(request: ["model": .string(Self.model), "input": "What can you do?"]),
             Route(
-                .post, "/v1/messages", "createMessage", "Create an answer, in Anthropic's dialect", wish,
+                .post, "/v1/messages", "createMessage", "Create an answer, in Anthropic's dialect", wanted,
                 .body(MessagesBody.self, "The request", unknown: .kept)
-            ) { request, wish, body in try await message(body, wish, request).answer() }
+            ) { request, wanted, body in try await message(body, wanted, request).answer() }
             .answering(.ok, MessagesReply.self, "The answer").example(request: Self.example(["max_tokens": 1024])),
         ].map { route in
             route.answering(.ok, type: "text/event-stream", "The answer as a stream")
@@ -81,29 +81,29 @@ struct ChatRoutes {
 
     @inline(never)
     private func complete(
-        _ body: CompletionBody, _ wish: DialectWish?, _ approvals: ApprovalWish?, _ client: Principal?
+        _ body: CompletionBody, _ wanted: FrameFormat?, _ approvals: ApprovalSupport?, _ client: Principal?
     ) throws -> any Answerable {
         let request = try understood { () throws(DialectError) in try OpenAIRequest(body.json) }
-        var asked = try Asked(
-            request.chat, request.native, wish: wish, hasFrames: true, approvals: approvals, services)
+        var asked = try GatewayRequest(
+            request.chat, request.native, wanted: wanted, hasFrames: true, approvals: approvals, services)
         asked.input.client = client?.turnClient
         let form = OpenAIForm(asked, includesUsage: request.wantsUsage, services)
-        return Answering(services: services, asked: asked, form: form)
+        return ChatResponder(services: services, asked: asked, form: form)
     }
 
     @inline(never)
     private func respond(
-        _ body: ResponsesBody, _ wish: DialectWish?, _ client: Principal?
+        _ body: ResponsesBody, _ wanted: FrameFormat?, _ client: Principal?
     ) throws -> any Answerable {
         let request = try understood { () throws(DialectError) in try ResponsesRequest(body.json) }
-        var asked = try Asked(request.chat, request.native, wish: wish, hasFrames: false, services)
+        var asked = try GatewayRequest(request.chat, request.native, wanted: wanted, hasFrames: false, services)
         asked.input.client = client?.turnClient
-        return Answering(services: services, asked: asked, form: ResponsesForm(asked, services))
+        return ChatResponder(services: services, asked: asked, form: ResponsesForm(asked, services))
     }
 
     @inline(never)
     private func message(
-        _ body: MessagesBody, _ wish: DialectWish?, _ sent: ServerRequest
+        _ body: MessagesBody, _ wanted: FrameFormat?, _ sent: ServerRequest
     ) throws -> any Answerable {
         let request = try understood { () throws(DialectError) in try AnthropicRequest(body.json) }
         let head = sent.head
@@ -112,9 +112,9 @@ struct ChatRoutes {
         let betas = head.headers.list("anthropic-beta")
         if !betas.isEmpty { native.headers["anthropic-beta"] = betas.joined(separator: ",") }
         if head.query == "beta=true" { native.query = head.query }
-        var asked = try Asked(request.chat, native, wish: wish, hasFrames: false, services)
+        var asked = try GatewayRequest(request.chat, native, wanted: wanted, hasFrames: false, services)
         asked.input.client = sent.principal?.turnClient
-        return Answering(services: services, asked: asked, form: AnthropicForm(asked))
+        return ChatResponder(services: services, asked: asked, form: AnthropicForm(asked))
     }
 
     func understood<T>(_ read: () throws(DialectError) -> T) throws(RequestProblem) -> T {
@@ -141,9 +141,10 @@ extension ChatRoutes {
                 return TokenCount(tokens: TokenEstimate().tokens(of: request.chat))
             }.refusingInputs(with: .badRequest),
             Route(
-                .post, "/v1/chat/completions/debug", "debugCompletion", "Show how a request would be interpreted", wish,
+                .post, "/v1/chat/completions/debug", "debugCompletion", "Show how a request would be interpreted",
+                wanted,
                 .body(CompletionBody.self, "The request", unknown: .kept)
-            ) { _, wish, body in try await debug(body, wish) },
+            ) { _, wanted, body in try await debug(body, wanted) },
             Route(
                 .get, "/v1/chat/completions/{session}/status", "getStatus", "Get the status of a session",
                 .path("session", "The session")
@@ -162,9 +163,9 @@ extension ChatRoutes {
         ].map { $0.tagged("chat") }
     }
 
-    private func debug(_ body: CompletionBody, _ wish: DialectWish?) async throws -> DebugReply {
+    private func debug(_ body: CompletionBody, _ wanted: FrameFormat?) async throws -> DebugReply {
         let request = try understood { () throws(DialectError) in try OpenAIRequest(body.json) }
-        let asked = try Asked(request.chat, request.native, wish: wish, hasFrames: true, services)
+        let asked = try GatewayRequest(request.chat, request.native, wanted: wanted, hasFrames: true, services)
         do {
             let model = try await services.turns.model(named: asked.model)
             return DebugReply(asked: asked, model: "\(model.provider)/\(model.id)")
@@ -176,17 +177,17 @@ extension ChatRoutes {
 }
 
 /// The frames that a client asks for in a header.
-enum DialectWish: String, Choice {
+enum FrameFormat: String, Choice {
     case plain, rich
 }
 
 /// Whether a client can answer approval requests, as it says in a header.
-enum ApprovalWish: String, Choice {
+enum ApprovalSupport: String, Choice {
     case ask, deny
 }
 
 /// A request to the gateway, independent of its dialect.
-struct Asked: Sendable {
+struct GatewayRequest: Sendable {
     var input: TurnInput
     /// Whether tools run here and the session is stored.
     let isAgent: Bool
@@ -205,8 +206,8 @@ struct Asked: Sendable {
     ///   - hasFrames: Whether the client's API allows gateway frames.
     ///   - approvals: What to do with calls that need approval.
     init(
-        _ chat: ChatRequest, _ native: NativeRequest, wish: DialectWish?, hasFrames: Bool,
-        approvals: ApprovalWish? = nil, _ services: APIServices
+        _ chat: ChatRequest, _ native: NativeRequest, wanted: FrameFormat?, hasFrames: Bool,
+        approvals: ApprovalSupport? = nil, _ services: APIServices
     ) throws(ValueError) {
         var chat = chat
         chat.native = native
@@ -219,8 +220,8 @@ struct Asked: Sendable {
         let prompt = take("system_prompt")?.filled
         let tools = take("mcp")
         let names = project != nil || session != nil || tools != nil
-        isAgent = chat.tools.isEmpty && (names || wish == .rich)
-        isRich = hasFrames && isAgent && wish != .plain
+        isAgent = chat.tools.isEmpty && (names || wanted == .rich)
+        isRich = hasFrames && isAgent && wanted != .plain
         streams = chat.streams
         input = TurnInput(chat, isAgent: isAgent)
         input.project = project

@@ -45,7 +45,7 @@ struct FileRoutes {
                     if let glob { try await workspace.find(glob, look) } else {
                         try await workspace.entries(look, depth: depth)
                     }
-                return WireListing(files: found.entries.map(WireFile.init), isCut: found.isCut)
+                return WireFolder(files: found.entries.map(WireFile.init), isCut: found.isCut)
             }.refusing(.badRequest, .forbidden),
             Route(
                 .get, "/v1/projects/{id}/search", "searchFiles", "Search the text files of a project", id,
@@ -210,11 +210,11 @@ struct WireFile: Record {
 }
 
 /// The contents of a folder.
-struct WireListing: Record {
+struct WireFolder: Record {
     let files: [WireFile]
     let isCut: Bool
 
-    static let fields: [Field<WireListing>] = [
+    static let fields: [Field<WireFolder>] = [
         Field("object", "Always list") { _ in "list" },
         Field("data", "The entries") { $0.files },
         Field("truncated", "Whether there are more results") { $0.isCut },

@@ -164,7 +164,7 @@ extension FileLines {
 }
 
 /// "replace "helo" by "hello" in README.md", "rename old to new everywhere", "preview replacing …".
-struct Replace: Previewing {
+struct Replace: PreviewableIntention {
     private static let mostFiles = 15
     private static let given: Set<String> = ["by", "with", "to", "into"]
 

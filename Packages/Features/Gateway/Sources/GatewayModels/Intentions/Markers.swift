@@ -1,7 +1,7 @@
 import JSON
 
 /// "find the TODOs", "list the FIXMEs in Sources".
-struct FindMarkers: Continuing {
+struct FindMarkers: RepeatableIntention {
     private static let mostShown = 200
 
     /// The words to find, such as TODO.
@@ -67,7 +67,7 @@ struct FindMarkers: Continuing {
 ///
 /// Marking is literal: the word TODO becomes DONE. Fixing does what the TODO says, if that is a replacement that the
 /// planner understands; otherwise it says that it cannot write code.
-struct SettleMarker: Previewing {
+struct SettleMarker: PreviewableIntention {
     private enum Target {
         case place(Place)
         case ordinal(Ordinal, FindMarkers)

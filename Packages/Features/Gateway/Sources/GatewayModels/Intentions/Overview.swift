@@ -2,7 +2,7 @@ import Capabilities
 import JSON
 
 /// "summarise this repository", "what is in here?"
-struct Overview: Continuing {
+struct Overview: RepeatableIntention {
     private static let nouns: Set<String> = [
         "project", "repository", "repo", "codebase", "structure", "layout", "architecture", "overview", "summary",
         "tree",

@@ -1,7 +1,7 @@
 import JSON
 
 /// "read README.md", "quote lines 3 to 9 of main.swift", "show the second".
-struct ReadFile: Continuing {
+struct ReadFile: RepeatableIntention {
     private enum Target {
         case places([Place])
         case marker(Ordinal)

@@ -1,7 +1,7 @@
 import JSON
 
 /// "search for "time limit" in Sources".
-struct FindText: Continuing {
+struct FindText: RepeatableIntention {
     private static let mostShown = 50
 
     private var subject: String
@@ -62,7 +62,7 @@ struct FindText: Continuing {
 }
 
 /// "where is Parser used?", "who calls run()?", "where is Parser defined?"
-struct FindUsages: Continuing {
+struct FindUsages: RepeatableIntention {
     private static let mostShown = 200
     private static let used: Set<String> = ["used", "called", "referenced", "invoked", "imported", "mentioned"]
     private static let uses: Set<String> = ["uses", "calls", "references", "invokes", "imports"]
@@ -173,7 +173,7 @@ struct FindUsages: Continuing {
 }
 
 /// "list the Swift files", "find files named main.swift", "how many *.md files are there?"
-struct ListFiles: Continuing {
+struct ListFiles: RepeatableIntention {
     private static let mostShown = 100
 
     private let pattern: String

@@ -15,13 +15,13 @@ protocol Intention: Sendable {
 }
 
 /// An intention that can be previewed.
-protocol Previewing: Intention {
+protocol PreviewableIntention: Intention {
     /// The same intention without the preview.
     var applied: Self { get }
 }
 
 /// An intention that can be repeated with a change.
-protocol Continuing: Intention {
+protocol RepeatableIntention: Intention {
     func continued(_ change: Continuation) -> Self?
 }
 

@@ -41,7 +41,7 @@ public final class OfflineModel: ModelProvider {
         // The rules cannot follow a schema, and an answer of another shape would be worse than none.
         guard request.schema == nil else { return try await refuse(request, start, receive) }
         let step = Planner(request).next()
-        let wording = Wording(step.text, request.options)
+        let wording = WordStream(step.text, request.options)
         for piece in wording.pieces {
             try Task.checkCancellation()
             try await receive(piece)
@@ -87,7 +87,7 @@ public final class OfflineModel: ModelProvider {
 }
 
 /// Splits a text into words for streaming, and shortens it to the limits of the request.
-struct Wording {
+struct WordStream {
     /// The approximate maximum number of parts of a long text, so that quoting a file does not take thousands of
     /// events.
     private static let mostParts = 500

@@ -24,7 +24,9 @@ enum Grammar {
         var plan = Plan()
         for clause in Clause.clauses(of: tokens) {
             if PlanOrder.isExecution(clause) {
-                if plan.steps.isEmpty { plan.steps = previous.steps.map { ($0 as? any Previewing)?.applied ?? $0 } }
+                if plan.steps.isEmpty {
+                    plan.steps = previous.steps.map { ($0 as? any PreviewableIntention)?.applied ?? $0 }
+                }
                 continue
             }
             let earlier = plan.steps.isEmpty ? previous.steps : plan.steps
@@ -104,7 +106,7 @@ enum FollowUp {
         self = .none
         guard !earlier.isEmpty else { return }
         if Self.isAgreement(clause) {
-            let applied = earlier.compactMap { ($0 as? any Previewing)?.applied }
+            let applied = earlier.compactMap { ($0 as? any PreviewableIntention)?.applied }
             if !applied.isEmpty { self = .steps(applied) }
         } else if let settle = SettleMarker(clause), settle.namesNone, let meant = earlier.last as? SettleMarker {
             self = .steps([meant.applied])
@@ -113,7 +115,7 @@ enum FollowUp {
         {
             self = .steps(earlier)
         } else if let change = Continuation(clause) {
-            let continued = earlier.compactMap { ($0 as? any Continuing)?.continued(change) }
+            let continued = earlier.compactMap { ($0 as? any RepeatableIntention)?.continued(change) }
             if !continued.isEmpty { self = .steps(continued) }
         }
     }

@@ -35,7 +35,7 @@ final class Completion: Sendable {
         self.control = control
         let place = TurnPlace(provider: model.provider, model: model.id)
         let meter = TurnMeter(parts: parts, place: place, client: client)
-        self.request = try meter.limited(request, after: TurnSpending())
+        self.request = try meter.limited(request, after: TurnUsage())
     }
 
     var place: TurnPlace { TurnPlace(provider: model.provider, model: model.id) }

@@ -1,7 +1,7 @@
 import Capabilities
 
 /// The usage of a turn so far.
-struct TurnSpending: Sendable {
+struct TurnUsage: Sendable {
     /// The number of answers.
     var answers = 0
     /// Tokens that the model has written, estimated if its provider does not count them.
@@ -17,7 +17,7 @@ struct TurnMeter: Sendable {
     let client: TurnClient?
 
     /// The request within the limits of the turn and the budget.
-    func admit(_ request: ChatRequest, after spent: TurnSpending) async throws -> ChatRequest {
+    func admit(_ request: ChatRequest, after spent: TurnUsage) async throws -> ChatRequest {
         let request = try limited(request, after: spent)
         // For the first round the budget was checked when the request was accepted.
         if spent.answers > 0 {
@@ -30,13 +30,13 @@ struct TurnMeter: Sendable {
     /// end.
     func admit(after rounds: Int, unstored used: Usage) async throws {
         _ = try tokensLeft(
-            after: TurnSpending(answers: rounds, written: used.outputTokens ?? 0, cost: used.cost))
+            after: TurnUsage(answers: rounds, written: used.outputTokens ?? 0, cost: used.cost))
         try await parts.checkBudget(
             session: place.session, project: place.project, client: client, unstored: used)
     }
 
     /// The request within the limits of a single turn.
-    func limited(_ request: ChatRequest, after spent: TurnSpending) throws -> ChatRequest {
+    func limited(_ request: ChatRequest, after spent: TurnUsage) throws -> ChatRequest {
         guard let left = try tokensLeft(after: spent) else { return request }
         var request = request
         request.options.maxTokens = min(request.options.maxTokens ?? left, left)
@@ -44,7 +44,7 @@ struct TurnMeter: Sendable {
     }
 
     /// The number of tokens that a turn may still write; nil without a limit. Throws when a limit is reached.
-    private func tokensLeft(after spent: TurnSpending) throws -> Int? {
+    private func tokensLeft(after spent: TurnUsage) throws -> Int? {
         if let limit = parts.settings.cost, let cost = spent.cost, cost.nanodollars >= limit.nanodollars {
             throw GatewayError(.costLimit, Self.message("reached its cost limit"))
         }

@@ -12,7 +12,7 @@ actor TurnRecorder {
     private let feed: Feed
     /// The sum of all finished answers.
     private var usage = Usage()
-    private(set) var spent = TurnSpending()
+    private(set) var spent = TurnUsage()
     /// Whether the client got text of an earlier answer, so that the next one needs a paragraph break.
     private var hasToldText = false
     private var needsBreak = false

@@ -25,7 +25,7 @@ struct RunAction {
                 try await context.emit(ActionEvent("schema", text: schema.text(.pretty) + "\n"))
                 return RunResult.schema(schema)
             }
-            return try await BundleRunning(services, context, try arguments.wish(in: context)).run()
+            return try await BundleRunner(services, context, try arguments.request(in: context)).run()
         }
         .asDefault().streaming()
         .details(
@@ -44,23 +44,24 @@ struct RunAction {
 /// The arguments of `run.start`.
 struct RunArguments: ActionArguments {
     private(set) var printsSchema = false
-    private var wish = RunWish()
+    private var request = RunRequest()
     private var bundle, inputs, junit, html, report, record, replay: OwnPath?
 
     static let bindings = [
         bind(\.bundle, .argument("bundle", "File or name of the bundle")),
-        bind(\.wish.inputs, .option("input", "Input value: name=value", short: "i")),
+        bind(\.request.inputs, .option("input", "Input value: name=value", short: "i")),
         bind(\.inputs, .option("inputs", "File or pipe with input values; - for standard input")),
-        bind(\.wish.isPlan, .flag("plan", "Show what would run")),
-        bind(\.wish.isCheck, .flag("check", "Check the bundle without running it")),
+        bind(\.request.isPlan, .flag("plan", "Show what would run")),
+        bind(\.request.isCheck, .flag("check", "Check the bundle without running it")),
         bind(\.printsSchema, .flag("schema", "Print the JSON Schema of bundles")),
-        bind(\.wish.resume, .option("resume", "Resume this run; 'last' is the newest", completion: .words(["last"]))),
-        bind(\.wish.again, .flag("again", "With --resume, also repeat failed steps")),
         bind(
-            \.wish.isUnkept,
+            \.request.resume, .option("resume", "Resume this run; 'last' is the newest", completion: .words(["last"]))),
+        bind(\.request.again, .flag("again", "With --resume, also repeat failed steps")),
+        bind(
+            \.request.isUnkept,
             .flag("no-journal", "Do not save the run; it cannot be resumed")),
-        bind(\.wish.isAlone, .flag("alone", "Do not start while another run of this bundle is running")),
-        bind(\.wish.every, .option("every", "Run repeatedly, at this interval")),
+        bind(\.request.isAlone, .flag("alone", "Do not start while another run of this bundle is running")),
+        bind(\.request.every, .option("every", "Run repeatedly, at this interval")),
         bind(\.junit, .option("junit", "Write a JUnit XML report to this file")),
         bind(\.html, .option("html", "Write an HTML report with a timeline to this file")),
         bind(\.report, .option("report", "Write a JSON report to this file")),
@@ -71,18 +72,18 @@ struct RunArguments: ActionArguments {
     init() {}
 
     /// With the paths that the caller may use.
-    func wish(in context: ActionContext) throws -> RunWish {
+    func request(in context: ActionContext) throws -> RunRequest {
         func text(_ path: OwnPath?) throws -> String? { try path.map { try context.text(of: $0) } }
-        var wish = wish
-        (wish.bundle, wish.inputsFile) = (try text(bundle), try text(inputs))
-        (wish.junit, wish.html, wish.report) = (try text(junit), try text(html), try text(report))
-        (wish.record, wish.replay) = (try text(record), try text(replay))
-        return wish
+        var request = request
+        (request.bundle, request.inputsFile) = (try text(bundle), try text(inputs))
+        (request.junit, request.html, request.report) = (try text(junit), try text(html), try text(report))
+        (request.record, request.replay) = (try text(record), try text(replay))
+        return request
     }
 }
 
 /// The options of a run.
-struct RunWish: Sendable {
+struct RunRequest: Sendable {
     var bundle: String?
     var inputs: [String] = []
     var inputsFile: String?

@@ -8,10 +8,10 @@ import Synchronization
 
 /// Runs a bundle against a recording, and compares.
 struct Replay {
-    let running: BundleRunning
+    let running: BundleRunner
     let recording: Recording
 
-    init(running: BundleRunning, _ recording: Recording) {
+    init(running: BundleRunner, _ recording: Recording) {
         self.running = running
         self.recording = recording
     }
@@ -20,7 +20,7 @@ struct Replay {
         let host = running.context.host
         let finder = BundleFinder(host: host, trusted: running.context.registry.optional((any TrustedFiles).self))
         let library =
-            try running.wish.bundle.map { try finder.find($0) }
+            try running.request.bundle.map { try finder.find($0) }
             ?? BundleLibrary(try BundleFinder.read(recording.file), .person)
         let bundle = try Bundle(library.root)
         let performer = ReplayPerformer(recording, running.context)
@@ -37,7 +37,7 @@ struct Replay {
             guard problems.isEmpty else { throw BundleFailure(problems) }
             return values
         }
-        try RunDocuments(wish: running.wish, finder: finder).write(summary)
+        try RunDocuments(request: running.request, finder: finder).write(summary)
         var differences = Self.differences(
             of: summary.steps.map { RecordedStep($0).renamed(summary.id.text, recording.run) }, from: recording.steps)
         if library.root.digest != recording.digest, !differences.isEmpty {

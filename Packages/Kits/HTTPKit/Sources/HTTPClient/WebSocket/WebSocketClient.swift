@@ -26,11 +26,11 @@ public final class WebSocketClient: Sendable {
         let grant = Caller.current?.grant ?? withoutCaller
         defer { setup.trust.tell?() }
         do {
-            return try await WebSocketOpening(request, setup, grant, loop).open()
+            return try await WebSocketOpener(request, setup, grant, loop).open()
         } catch let error as HTTPError {
             guard let certificate = error.certificate, let settle = setup.trust.settle else { throw error }
             try await settle(certificate)
-            return try await WebSocketOpening(request, setup, grant, loop).open()
+            return try await WebSocketOpener(request, setup, grant, loop).open()
         }
     }
 }
@@ -77,7 +77,7 @@ public struct WebSocketRequest: Sendable {
 }
 
 /// Opens one WebSocket: connects, asks, and reads the answer.
-struct WebSocketOpening {
+struct WebSocketOpener {
     let request: WebSocketRequest
     let setup: ConnectionSetup
     let grant: Grant

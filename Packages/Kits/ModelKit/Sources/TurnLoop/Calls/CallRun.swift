@@ -55,7 +55,7 @@ final class CallRun {
             }
             next = batch.upperBound
         }
-        for index in entries.indices where !entries[index].isAnswered { try await settle(index, CallWords.stopped) }
+        for index in entries.indices where !entries[index].isAnswered { try await settle(index, CallMessages.stopped) }
         return entries.compactMap(\.update.result)
     }
 
@@ -100,8 +100,8 @@ extension CallRun {
         for case .malformedCall(let call) in message.parts { malformed[call.id] = call.reason }
         return entries.indices.compactMap { index in
             let call = entries[index].update.call
-            if let reason = malformed[call.id] { return (index, CallWords.malformed(reason)) }
-            if index >= loop.limits.callsPerAnswer { return (index, CallWords.tooMany(loop.limits.callsPerAnswer)) }
+            if let reason = malformed[call.id] { return (index, CallMessages.malformed(reason)) }
+            if index >= loop.limits.callsPerAnswer { return (index, CallMessages.tooMany(loop.limits.callsPerAnswer)) }
             return entries[index].tool == nil ? (index, toolBox.unknown(call.name)) : nil
         }
     }
@@ -143,7 +143,7 @@ extension CallRun {
                 .allow, tool: Glob.escape(request.tool), source: Glob.escape(request.source), scope: .once)
             try await allow(index, by: .rule(rule))
         case .allow: try await allow(index, by: by)
-        case .deny: try await deny(index, by: by, CallWords.forbidden)
+        case .deny: try await deny(index, by: by, CallMessages.forbidden)
         case .ask: try await ask(index, request)
         }
     }
@@ -160,18 +160,18 @@ extension CallRun {
                 try await sink.deliver([.notice("this answer applies to this call only: no rule can cover others")])
             }
             if answer.isAllowed { return try await allow(index, by: .person) }
-            try await deny(index, by: .person, CallWords.declined(answer.reason))
+            try await deny(index, by: .person, CallMessages.declined(answer.reason))
         case .ended(.failure(InteractionError.unanswered)): try await denyUnapproved(index)
         case .ended(.failure(InteractionError.declined)):
-            try await deny(index, by: .person, CallWords.declined(nil))
+            try await deny(index, by: .person, CallMessages.declined(nil))
         case .ended(.failure(is CancellationError)), .stopped, .timedOut:
-            try await settle(index, CallWords.stopped)
+            try await settle(index, CallMessages.stopped)
         case .ended(.failure(let error)):
             // Nobody has decided, so the turn must not look successful.
             let message = AnyFailure(error).message
             if (error as? InteractionError)?.isUnfit == true { hasUnfitApproval = true } else { isUnapproved = true }
             try await sink.deliver([.notice(message)])
-            try await deny(index, by: .nobody, CallWords.declined(message))
+            try await deny(index, by: .nobody, CallMessages.declined(message))
         }
     }
 
@@ -183,7 +183,7 @@ extension CallRun {
 
     private func denyUnapproved(_ index: Int) async throws {
         isUnapproved = true
-        try await deny(index, by: .nobody, CallWords.nobody)
+        try await deny(index, by: .nobody, CallMessages.nobody)
     }
 
     private func deny(_ index: Int, by origin: ApprovalDecision.Origin, _ words: String) async throws {
@@ -234,9 +234,9 @@ extension CallRun {
     func settle(_ index: Int, unreachable end: Bounded<ToolReach>) async throws {
         switch end {
         case .ended(.failure(let error)) where !(error is CancellationError):
-            try await settle(index, CallWords.impossible(error))
-        case .timedOut: try await settle(index, CallWords.tooSlow(limit(of: index)))
-        default: try await settle(index, CallWords.stopped)
+            try await settle(index, CallMessages.impossible(error))
+        case .timedOut: try await settle(index, CallMessages.tooSlow(limit(of: index)))
+        default: try await settle(index, CallMessages.stopped)
         }
     }
 
@@ -251,11 +251,11 @@ extension CallRun {
             result.duration = result.duration ?? time
             try await settle(index, result)
         case .ended(.failure(let error)) where error is CancellationError && Task.isCancelled:
-            try await settle(index, CallWords.stopped, after: time)
-        case .ended(.failure(is ToolReachChanged)): try await settle(index, CallWords.restless, after: time)
-        case .ended(.failure(let error)): try await settle(index, CallWords.failed(error), after: time)
-        case .timedOut: try await settle(index, CallWords.tooSlow(limit(of: index)), after: time)
-        case .stopped: try await settle(index, CallWords.stopped, after: time)
+            try await settle(index, CallMessages.stopped, after: time)
+        case .ended(.failure(is ToolReachChanged)): try await settle(index, CallMessages.restless, after: time)
+        case .ended(.failure(let error)): try await settle(index, CallMessages.failed(error), after: time)
+        case .timedOut: try await settle(index, CallMessages.tooSlow(limit(of: index)), after: time)
+        case .stopped: try await settle(index, CallMessages.stopped, after: time)
         }
     }
 
@@ -283,7 +283,7 @@ private func asModel(_ run: () async throws -> ToolResult) async throws -> ToolR
 }
 
 /// The messages for the model about calls that were not run or failed.
-enum CallWords {
+enum CallMessages {
     static let stopped = "stopped by the person before it was done"
     static let brokenOff = "not done, because the answer that asked for it broke off"
     static let refused = "not done, because a filter withheld the answer"

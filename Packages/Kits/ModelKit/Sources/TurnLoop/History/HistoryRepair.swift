@@ -37,7 +37,7 @@ public enum HistoryRepair {
         let ids = CallIdentity.distinct(message).openCalls.map(\.id)
         var answer = Message(.tool, [])
         for (call, id) in zip(calls, ids) {
-            var result = ToolResult(call: id, content: CallWords.unknownEnd, isError: true)
+            var result = ToolResult(call: id, content: CallMessages.unknownEnd, isError: true)
             if var known = found[call.id], !known.isEmpty {
                 result = known.removeFirst()
                 found[call.id] = known

@@ -69,7 +69,7 @@ struct ApprovalTests {
         // Each question is about the current target.
         #expect(states.withLock { $0 } == Array(0...min(times, 3)))
         #expect(source.runs == (times <= 3 ? 1 : 0))
-        #expect(outcome.results.map(\.content) == [times <= 3 ? "did write" : CallWords.restless])
+        #expect(outcome.results.map(\.content) == [times <= 3 ? "did write" : CallMessages.restless])
         #expect(fixture.updates.last?.diff == "-old\n+new a\n")
     }
 
@@ -161,7 +161,7 @@ struct ApprovalTests {
     func nobody() async throws {
         let outcome = try await outcome([call("a", "write"), call("b", "read")], approve: nil)
         #expect(outcome.results.map(\.isError) == [true, false])
-        #expect(outcome.results.first?.content == CallWords.nobody)
+        #expect(outcome.results.first?.content == CallMessages.nobody)
         #expect(outcome.isUnapproved)
         #expect(outcome.exit == .unanswered)
         #expect(fixture.updates.last { $0.call.id == "a" }?.decision?.by == .nobody)
@@ -237,7 +237,7 @@ struct ApprovalTests {
             Issue.record("nobody should be asked")
             return ApprovalAnswer(isAllowed: true)
         }
-        #expect(outcome.results.map(\.content) == [CallWords.forbidden])
+        #expect(outcome.results.map(\.content) == [CallMessages.forbidden])
         #expect(fixture.updates.last?.decision == ApprovalDecision(isAllowed: false, by: .rule(rule)))
         #expect(outcome.exit == .done)
     }

@@ -132,7 +132,7 @@ struct CallTests {
         let calls = (0..<5).map { call("c\($0)", "read") }
         let outcome = try await outcome(calls, [tools]) { $0.limits.callsPerAnswer = 3 }
         #expect(outcome.results.map(\.isError) == [false, false, false, true, true])
-        #expect(outcome.results.last?.content == CallWords.tooMany(3))
+        #expect(outcome.results.last?.content == CallMessages.tooMany(3))
     }
 
     @Test("Calls with the same id, or none, each have their own result")
@@ -178,6 +178,6 @@ struct CallTests {
         #expect(result.content == #"read {"path":"other"}"#)
         #expect(fixture.states(of: "a") == [.waiting, .approved, .running, .done])
         let denied = try await loop.run(again: ToolCall(id: "b", name: "write", input: [:])) { _ in }
-        #expect(denied.content == CallWords.nobody)
+        #expect(denied.content == CallMessages.nobody)
     }
 }

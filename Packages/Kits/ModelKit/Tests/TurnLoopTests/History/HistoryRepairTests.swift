@@ -28,7 +28,7 @@ struct HistoryRepairTests {
             Message(.tool, [result("c")]), Message(.user, "And?"),
         ]
         let repaired = HistoryRepair.repaired(history)
-        let unknown = CallWords.unknownEnd
+        let unknown = CallMessages.unknownEnd
         #expect(repaired.map(\.role) == [.assistant, .tool, .user])
         #expect(
             repaired[1].parts == [

@@ -29,7 +29,7 @@ struct BrokenAnswerTests {
         let outcome = try await fixture.run(fixture.loop([tools]), model)
         #expect(tools.calls.isEmpty)
         #expect(outcome.messages.map(\.message.role) == [.assistant, .tool])
-        #expect(outcome.results == [ToolResult(call: "a", content: CallWords.brokenOff, isError: true)])
+        #expect(outcome.results == [ToolResult(call: "a", content: CallMessages.brokenOff, isError: true)])
         #expect(fixture.states(of: "a") == [.waiting, .failed])
     }
 

@@ -68,7 +68,7 @@ struct StopTests {
         #expect(outcome.endName == "stopped")
         #expect(outcome.results.map(\.call) == ["a", "b", "c"])
         #expect(outcome.results.map(\.isError) == [false, true, true])
-        #expect(outcome.results.dropFirst().allSatisfy { $0.content == CallWords.stopped })
+        #expect(outcome.results.dropFirst().allSatisfy { $0.content == CallMessages.stopped })
         #expect(model.requests.count == 1)
         #expect(fixture.stored == outcome.messages)
         #expect(!tools.calls.contains { $0.name == "write" })
@@ -91,7 +91,7 @@ struct StopTests {
         let turn = Task { try await fixture.run(fixture.loop([tools]), model) }
         await started.wait()
         turn.cancel()
-        #expect(try await turn.value.results.map(\.content) == [CallWords.stopped])
+        #expect(try await turn.value.results.map(\.content) == [CallMessages.stopped])
         await ended.wait()
     }
 
@@ -111,7 +111,7 @@ struct StopTests {
         turn.cancel()
         let outcome = try await turn.value
         never.raise()
-        #expect(outcome.results.map(\.content) == [CallWords.stopped, CallWords.stopped])
+        #expect(outcome.results.map(\.content) == [CallMessages.stopped, CallMessages.stopped])
         #expect(!outcome.isUnapproved)
         #expect(tools.calls.isEmpty)
     }

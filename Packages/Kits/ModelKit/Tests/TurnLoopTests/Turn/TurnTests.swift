@@ -82,7 +82,7 @@ struct TurnTests {
         #expect(outcome.exit == .failed)
         #expect(model.requests.count == 3)
         #expect(tools.calls.count == 2)
-        #expect(outcome.results.last?.content == CallWords.rounds(3))
+        #expect(outcome.results.last?.content == CallMessages.rounds(3))
         #expect(HistoryRepair.repaired(outcome.messages.map(\.message)) == outcome.messages.map(\.message))
     }
 
@@ -93,7 +93,7 @@ struct TurnTests {
         let outcome = try await fixture.run(fixture.loop([tools]), model)
         #expect(tools.calls.isEmpty)
         #expect(model.requests.count == 1)
-        #expect(outcome.results.map(\.content) == [CallWords.refused])
+        #expect(outcome.results.map(\.content) == [CallMessages.refused])
     }
 
     @Test("Long results are shortened for the model, and stored and shown whole")

@@ -196,7 +196,7 @@ extension Connection {
         _ path: String, migrations: [Migration], durability: Durability = .full, busyLimit: Duration = .seconds(30),
         notice: @escaping @Sendable (StorageNotice) -> Void = { $0.tell(nil) }
     ) throws -> Connection {
-        let opening = Opening(
+        let opening = DatabaseOpener(
             path: path, migrations: migrations, durability: durability, busyLimit: busyLimit, notice: notice)
         return try opening.open()
     }

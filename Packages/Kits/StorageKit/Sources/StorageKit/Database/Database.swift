@@ -21,7 +21,7 @@ import Synchronization
 public final class Database: Sendable {
     /// The file.
     public let path: String
-    private let opening: Opening
+    private let opening: DatabaseOpener
     let writer: Pool
     private let readers: Pool
     /// Set once the file exists and its tables are up to date. Only a writer does that.
@@ -40,7 +40,7 @@ public final class Database: Sendable {
         notice: @escaping @Sendable (StorageNotice) -> Void = { $0.tell(nil) }
     ) {
         let notices = Notices(notice)
-        let opening = Opening(
+        let opening = DatabaseOpener(
             path: path, migrations: migrations, durability: durability, leavesLog: leavesLog, busyLimit: busyLimit,
             notice: notices.add)
         let isPrepared = Prepared()
@@ -59,7 +59,7 @@ public final class Database: Sendable {
     ///
     /// - Parameter name: the name in errors.
     public init(inMemory name: String, migrations: [Migration]) {
-        var opening = Opening(
+        var opening = DatabaseOpener(
             path: name, migrations: migrations, durability: .normal, busyLimit: .seconds(30), notice: { _ in })
         opening.isInMemory = true
         path = name
@@ -124,7 +124,7 @@ private final class Prepared: Sendable {
     let flag = Atomic(false)
 }
 
-extension Opening {
+extension DatabaseOpener {
     /// Records damage that the work finds, so that the next start checks the whole file.
     func noting<Result>(_ body: () throws -> Result) throws -> Result {
         do {
@@ -204,7 +204,7 @@ extension Database {
     }
 }
 
-extension Opening {
+extension DatabaseOpener {
     /// A connection to an intact copy with known migrations.
     fileprivate func soundCopy(_ copy: String, _ cancellation: Cancellation) throws -> Connection {
         let name = PlainText.escape(copy)
@@ -374,7 +374,7 @@ extension Connection {
     }
 }
 
-extension Opening {
+extension DatabaseOpener {
     fileprivate func findings(_ cancellation: Cancellation) throws -> [String] {
         do {
             let connection = try inspect(path, cancellation)

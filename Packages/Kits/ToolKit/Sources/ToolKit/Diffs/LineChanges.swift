@@ -13,7 +13,7 @@ struct LineChanges: Sendable {
     private(set) var list: [LineChange] = []
 
     init(from old: TextLines, to new: TextLines) {
-        var numbering = LineNumbering()
+        var numbering = LineNumberer()
         let (old, new) = (numbering.numbers(of: old), numbering.numbers(of: new))
         var removed = [Bool](repeating: false, count: old.count)
         var added = [Bool](repeating: false, count: new.count)

@@ -27,7 +27,7 @@ struct TextLines: Sendable {
 }
 
 /// Gives equal lines equal numbers, so that texts are compared by numbers.
-struct LineNumbering {
+struct LineNumberer {
     private struct Line: Hashable {
         let bytes: ArraySlice<UInt8>
 

@@ -88,7 +88,7 @@ extension UnifiedDiff {
     }
 
     func application(to content: [UInt8]) throws(WorkspaceError) -> Application {
-        var placing = HunkPlacing(TextLines(content))
+        var placing = HunkPlacer(TextLines(content))
         var result = PatchedLines(placing.file)
         var notes: [String] = []
         for (index, hunk) in hunks.enumerated() {
@@ -117,7 +117,7 @@ private struct PatchedLines {
         self.file = file
     }
 
-    mutating func add(_ place: HunkPlacing.Place) {
+    mutating func add(_ place: HunkPlacer.Place) {
         copy(until: place.lines.lowerBound)
         for line in place.hunk {
             switch line.kind {

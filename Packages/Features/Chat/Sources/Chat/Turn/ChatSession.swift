@@ -7,10 +7,10 @@ import Settings
 import TurnLoop
 
 /// A running conversation: the messages so far, and the options of the next message.
-actor Chatting {
+actor ChatSession {
     private var services: ChatServices
     private var context: ActionContext
-    var wish: ChatWish
+    var sendOptions: SendOptions
     private(set) var conversation: Conversation?
     /// The messages of a conversation that is not saved.
     private var unsaved: [Message] = []
@@ -24,11 +24,11 @@ actor Chatting {
     private var isFound = false
 
     /// - Parameter rules: the rules since the command started.
-    init(services: ChatServices, context: ActionContext, wish: ChatWish, rules: [ApprovalRule] = []) {
+    init(services: ChatServices, context: ActionContext, sendOptions: SendOptions, rules: [ApprovalRule] = []) {
         self.rules = rules
         self.services = services
         self.context = context
-        self.wish = wish
+        self.sendOptions = sendOptions
     }
 
     /// Uses these services and this context from now on, because the settings may have changed since the last line. A
@@ -38,7 +38,7 @@ actor Chatting {
         guard self.services !== services else { return }
         if conversation == nil {
             if let choice, !unsaved.isEmpty {
-                (wish.model, wish.system) = (choice.name, system(for: choice))
+                (sendOptions.model, sendOptions.system) = (choice.name, system(for: choice))
             } else {
                 options = nil
             }
@@ -50,15 +50,15 @@ actor Chatting {
     /// Sends a message and returns when the answer is complete.
     func say(_ text: String) async throws -> TurnReport {
         var parts: [Message.Part] = text.isEmpty ? [] : [.text(text)]
-        parts += wish.attachments
-        wish.attachments = []
+        parts += sendOptions.attachments
+        sendOptions.attachments = []
         return try await turn(Message(.user, parts))
     }
 
     /// Sends the last message again. Its old answer stays as a branch. Returns nil if there is no message.
     func sayAgain() async throws -> TurnReport? {
         try await find()
-        if wish.isSaved, let id = conversation?.id {
+        if sendOptions.isSaved, let id = conversation?.id {
             let entries = try await services.history.entries(of: id)
             guard let last = entries.lastIndex(where: { $0.message.role == .user }) else { return nil }
             return try await turn(entries[last].message, after: Array(entries[..<last]))
@@ -77,8 +77,8 @@ actor Chatting {
         let options = try await chosenOptions(choice)
         let system = system(for: choice)
         var plan = TurnPlan(choice: choice, options: options, system: system, message: message)
-        plan.schema = wish.schema
-        plan.streams = wish.streams && services.settings[ChatSettings.streams]
+        plan.schema = sendOptions.schema
+        plan.streams = sendOptions.streams && services.settings[ChatSettings.streams]
         plan.extras = try await place(at: choice)
         if options.mode != nil, !hasStoredRules {
             rules += await RememberedRules(history: services.history, context: context).rules(of: conversation)
@@ -87,7 +87,7 @@ actor Chatting {
         plan.rules = rules
         // A branch may contain messages that the cut left out.
         plan.cut = entries == nil ? cut : nil
-        if wish.isSaved, let conversation {
+        if sendOptions.isSaved, let conversation {
             let place = TurnPlan.Place(
                 conversation: conversation, after: entries == nil ? conversation.head : entries?.last?.id,
                 placement: entries == nil ? .next : .branch)
@@ -99,7 +99,7 @@ actor Chatting {
             }
         } else {
             plan.before = try await storedBefore() + unsaved
-            if wish.isSaved {
+            if sendOptions.isSaved {
                 plan.opening = {
                     await self.created(choice, options, system).map { TurnPlan.Place(conversation: $0, after: $0.head) }
                 }
@@ -132,9 +132,9 @@ actor Chatting {
             }
         }
         // A session stays in its project.
-        guard let named = wish.project, extras["project_id"] != named else { return extras }
+        guard let named = sendOptions.project, extras["project_id"] != named else { return extras }
         let project = try await (choice.provider as? any AgentProvider)?.project(named: named) ?? named
-        wish.project = project
+        sendOptions.project = project
         if extras["project_id"] != project { extras = ["project_id": project] }
         return extras
     }
@@ -167,13 +167,13 @@ actor Chatting {
     func find() async throws {
         guard !isFound else { return }
         isFound = true
-        if let prefix = wish.conversation {
+        if let prefix = sendOptions.conversation {
             conversation = try await services.history.find(prefix)
-        } else if wish.goesOn {
+        } else if sendOptions.goesOn {
             conversation = try await services.history.newest()
             if conversation == nil { context.notice("there is no conversation to continue, so a new one starts") }
         }
-        if conversation != nil, wish.system != nil {
+        if conversation != nil, sendOptions.system != nil {
             context.notice("an existing conversation keeps its system prompt, so --system is ignored")
         }
         if let id = conversation?.id {
@@ -184,7 +184,7 @@ actor Chatting {
     /// The model: the named one, else the earlier one, else what the settings and this machine offer.
     func chosen() async throws -> ModelChoice {
         if let choice { return choice }
-        var name = wish.model
+        var name = sendOptions.model
         let directory = try services.directory()
         if name == nil, let setup = conversation?.setup, let provider = setup.provider {
             guard directory.isKnown(provider) else { throw ChatError.gone(provider, setup.server) }
@@ -197,7 +197,7 @@ actor Chatting {
             let name = PlainText.escape("\(found.model) (\(found.provider.name))")
             context.notice("\(name) answers, because no other model is available; to use another one, \(advice)")
         }
-        if wish.isSaved, let id = conversation?.id, wish.model != nil {
+        if sendOptions.isSaved, let id = conversation?.id, sendOptions.model != nil {
             // This applies to the next messages. Earlier ones keep their model.
             conversation = try await services.history.switchModel(
                 id, provider: found.provider.id, model: found.model,
@@ -241,14 +241,14 @@ actor Chatting {
                 "This conversation used \(PlainText.escape(before)), but \(name) is now at \(PlainText.escape(address)). "
                     + "Send all of it there?")
         else { throw InteractionError.declined(id: "chat.other-server") }
-        guard wish.isSaved else { return }
+        guard sendOptions.isSaved else { return }
         self.conversation = try await services.history.switchModel(
             conversation.id, provider: choice.provider.id, model: choice.model, server: address)
     }
 
     /// Only now it is known which deployment of a platform has answered.
     private func keepDeployment(of choice: ModelChoice) async throws {
-        guard wish.isSaved, let conversation, let deployment = try services.directory().deployment(of: choice),
+        guard sendOptions.isSaved, let conversation, let deployment = try services.directory().deployment(of: choice),
             deployment != conversation.setup.deployment
         else { return }
         let setup = conversation.setup
@@ -262,12 +262,12 @@ actor Chatting {
 
     /// Switches to another model for the next messages.
     func use(_ model: String) async throws -> ModelChoice {
-        let before = (wish.model, choice)
-        wish.model = model
+        let before = (sendOptions.model, choice)
+        sendOptions.model = model
         choice = nil
         do { return try await chosen() } catch {
             // The earlier model stays in use.
-            (wish.model, choice) = before
+            (sendOptions.model, choice) = before
             throw error
         }
     }
@@ -284,7 +284,7 @@ actor Chatting {
     /// Sets the mode from now on.
     func use(mode: ToolMode?) async throws -> ToolMode? {
         try ToolFolder(context).check(mode)
-        wish.mode = .some(mode)
+        sendOptions.mode = .some(mode)
         options?.mode = mode
         try await keepMode()
         return mode
@@ -292,7 +292,7 @@ actor Chatting {
 
     /// Stores the chosen mode with the conversation, so that it applies when the conversation continues later.
     private func keepMode() async throws {
-        guard wish.isSaved, let mode = wish.mode, let conversation else { return }
+        guard sendOptions.isSaved, let mode = sendOptions.mode, let conversation else { return }
         let folder = ToolFolder.known(context)
         let stored = conversation.setup.options
         guard ChatOptions.changed(stored, to: mode, in: folder) != stored else { return }
@@ -304,7 +304,7 @@ actor Chatting {
     /// The system prompt. An agent has its own, which our default would replace, with what it says about its tools.
     private func system(for choice: ModelChoice) -> String {
         let system =
-            conversation.map { $0.setup.system ?? "" } ?? wish.system ?? services.settings[ChatSettings.system]
+            conversation.map { $0.setup.system ?? "" } ?? sendOptions.system ?? services.settings[ChatSettings.system]
         return choice.provider.runsTools && system == ChatSettings.usualSystem ? "" : system
     }
 
@@ -316,15 +316,15 @@ actor Chatting {
             options = try await stored(ChatOptions(json: conversation.setup.options))
         } else {
             options = ChatOptions(services.settings, isPlatform: choice.isPlatform)
-            if wish.mode == nil { options.mode = try await usualMode(or: options.mode) }
+            if sendOptions.mode == nil { options.mode = try await usualMode(or: options.mode) }
         }
-        if let mode = wish.mode { options.mode = mode }
+        if let mode = sendOptions.mode { options.mode = mode }
         try ToolFolder(context).check(options.mode)
         try await keepMode()
-        if let temperature = wish.temperature { options.model.temperature = temperature }
-        if let maxTokens = wish.maxTokens { options.model.maxTokens = maxTokens }
-        if let effort = wish.effort { options.model.effort = effort }
-        if let seed = wish.seed { options.model.seed = seed }
+        if let temperature = sendOptions.temperature { options.model.temperature = temperature }
+        if let maxTokens = sendOptions.maxTokens { options.model.maxTokens = maxTokens }
+        if let effort = sendOptions.effort { options.model.effort = effort }
+        if let seed = sendOptions.seed { options.model.seed = seed }
         options.toolFolder = ToolFolder.known(context)
         self.options = options
         return options
@@ -337,7 +337,7 @@ actor Chatting {
         }
         var options = options
         options.mode = services.settings[ChatSettings.tools] ? .readOnly : nil
-        guard wish.mode == nil else { return options }
+        guard sendOptions.mode == nil else { return options }
         options.mode = try await usualMode(or: options.mode)
         if options.mode != chosen {
             context.notice(

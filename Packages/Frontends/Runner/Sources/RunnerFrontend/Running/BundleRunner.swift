@@ -8,16 +8,16 @@ import Runs
 import TerminalKit
 
 /// Runs a bundle for an action: checks it, runs it and writes the requested reports.
-struct BundleRunning: Sendable {
+struct BundleRunner: Sendable {
     let services: RunnerServices
     let context: ActionContext
-    let wish: RunWish
+    let request: RunRequest
     private let interaction: any Interaction
 
-    init(_ services: RunnerServices, _ context: ActionContext, _ wish: RunWish) {
+    init(_ services: RunnerServices, _ context: ActionContext, _ request: RunRequest) {
         self.services = services
         self.context = context
-        self.wish = wish
+        self.request = request
         // A run never asks a person.
         interaction = context.interaction.unattended
     }
@@ -28,22 +28,22 @@ struct BundleRunning: Sendable {
     }
 
     func run() async throws -> RunResult {
-        try wish.check()
+        try request.check()
         do { return try await checkedAndRun() } catch let failure as BundleFailure {
             throw failure.shown(from: host.locations.current)
         }
     }
 
     private func checkedAndRun() async throws -> RunResult {
-        if let recording = wish.replay {
+        if let recording = request.replay {
             return .replay(try await Replay(running: self, try Recording(finder.absolute(recording))).run())
         }
         // Opening takes as long as reading and checking the bundle. Its errors are reported when the journal is used.
-        async let _ = wish.isPlan || wish.isCheck || wish.isUnkept ? () : services.journal.open()
-        let unfinished = wish.resume == nil ? nil : try await services.journal.unfinished(wish.resume)
-        guard let name = wish.bundle ?? unfinished?.file else { throw RunnerError.noBundle }
+        async let _ = request.isPlan || request.isCheck || request.isUnkept ? () : services.journal.open()
+        let unfinished = request.resume == nil ? nil : try await services.journal.unfinished(request.resume)
+        guard let name = request.bundle ?? unfinished?.file else { throw RunnerError.noBundle }
         let library =
-            if wish.bundle == nil, let unfinished {
+            if request.bundle == nil, let unfinished {
                 try finder.again(name, needsTrust: unfinished.needsTrust)
             } else {
                 try finder.find(name)
@@ -51,15 +51,15 @@ struct BundleRunning: Sendable {
         let environment = EnvironmentValues(context)
         let (bundle, inputs) = try await check(
             library, before: unfinished?.inputs ?? [:], mustBe: unfinished?.digest, environment)
-        if wish.isPlan || wish.isCheck { return try await plan(bundle, inputs, library) }
+        if request.isPlan || request.isCheck { return try await plan(bundle, inputs, library) }
         let performer = RegistryPerformer(context: context, interaction: interaction)
-        if wish.isUnkept {
+        if request.isUnkept {
             context.notice("this run is not saved: it cannot be resumed, and 'martlet runs' does not show it")
         }
-        guard let every = wish.every else {
+        guard let every = request.every else {
             let journal =
                 if let unfinished {
-                    try await services.journal.resume(unfinished.id, again: wish.again)
+                    try await services.journal.resume(unfinished.id, again: request.again)
                 } else { try await begin(bundle, inputs, library) }
             return .report(try await run(bundle, inputs, library, environment, performer, journal))
         }
@@ -71,10 +71,10 @@ struct BundleRunning: Sendable {
     }
 
     private func begin(_ bundle: Bundle, _ inputs: JSONObject, _ library: BundleLibrary) async throws -> JournalRun {
-        if wish.isUnkept { return .unkept(at: host.now()) }
+        if request.isUnkept { return .unkept(at: host.now()) }
         do {
             return try await services.journal.begin(
-                bundle, digest: library.digest, inputs: inputs, needsTrust: library.needsTrust, alone: wish.isAlone,
+                bundle, digest: library.digest, inputs: inputs, needsTrust: library.needsTrust, alone: request.isAlone,
                 redactor: host.redactor)
         } catch {
             // A run that cannot be saved may still run. An overlapping run or a signal is not a journal error.
@@ -95,7 +95,7 @@ struct BundleRunning: Sendable {
         if let path = library.untrusted { throw RunnerError.notTrusted(path) }
         if let digest, digest != library.digest { throw RunError.changed(library.root.file) }
         var problems = checked.problems
-        let given = GivenInputs(words: wish.inputs, file: wish.inputsFile)
+        let given = GivenInputs(words: request.inputs, file: request.inputsFile)
         let inputs = try await given.values(for: bundle, before: before, host, finder)
         problems += inputs.problems
         let known = inputs.problems.isEmpty ? inputs.values : nil
@@ -114,7 +114,7 @@ struct BundleRunning: Sendable {
     private func plan(_ bundle: Bundle, _ inputs: JSONObject, _ library: BundleLibrary) async throws -> RunResult {
         let surroundings = RegistrySurroundings(host: host, library: library)
         let reachable = Reachable(of: bundle, in: surroundings.reach)
-        if wish.isCheck {
+        if request.isCheck {
             let text = context.isQuiet ? nil : "\(bundle.name) is valid\n\n" + PlanText.text(reachable)
             try await context.emit(ActionEvent("checked", ["reach": reachable.json], text: text))
             return .plan([])
@@ -132,7 +132,7 @@ struct BundleRunning: Sendable {
         _ performer: RegistryPerformer, _ journal: JournalRun
     ) async throws -> RunReport {
         let run: JSONObject = ["id": .string(journal.id.text), "started": host.now().json, "failed": false]
-        let recording = try wish.record.map { path in
+        let recording = try request.record.map { path in
             try RecordingWriter(finder.absolute(path), bundle, inputs: inputs, host.redactor, at: host.now())
         }
         let reporter = RunReporter(context, bundle, recording: recording)
@@ -145,7 +145,7 @@ struct BundleRunning: Sendable {
             return values
         }
         try recording?.check()
-        try RunDocuments(wish: wish, finder: finder).write(summary)
+        try RunDocuments(request: request, finder: finder).write(summary)
         return RunReport(summary)
     }
 
@@ -226,13 +226,13 @@ struct Repetition: Sendable {
 
 /// Writes the requested reports.
 struct RunDocuments {
-    let wish: RunWish
+    let request: RunRequest
     let finder: BundleFinder
 
     func write(_ summary: RunSummary) throws {
-        if let path = wish.junit { try write(JUnitReport.text(summary), to: path) }
-        if let path = wish.html { try write(HTMLReport.text(summary), to: path) }
-        if let path = wish.report { try write(RunReport(summary).json.text(.pretty) + "\n", to: path) }
+        if let path = request.junit { try write(JUnitReport.text(summary), to: path) }
+        if let path = request.html { try write(HTMLReport.text(summary), to: path) }
+        if let path = request.report { try write(RunReport(summary).json.text(.pretty) + "\n", to: path) }
         let environment = finder.host.environment
         if GitHubReport.isWanted(environment), let path = environment["GITHUB_STEP_SUMMARY"], !path.isEmpty {
             let file = try LineFile(path, isNew: false)

@@ -3,7 +3,7 @@ import FileKit
 import Glibc
 
 /// How a file becomes a connection to a sound database of the present form.
-struct Opening: Sendable {
+struct DatabaseOpener: Sendable {
     let path: String
     let migrations: [Migration]
     let durability: Durability

@@ -14,13 +14,13 @@ protocol Answerable: Sendable {
 
 /// Runs a request and answers in the client's form. It is a class, because it lives across suspension points and there
 /// may be thousands of them at a time.
-final class Answering<Form: AnswerForm>: Answerable {
+final class ChatResponder<Form: AnswerForm>: Answerable {
     private let services: APIServices
-    private let asked: Asked
+    private let asked: GatewayRequest
     private let form: Form
     private let start = ContinuousClock.now
 
-    init(services: APIServices, asked: Asked, form: Form) {
+    init(services: APIServices, asked: GatewayRequest, form: Form) {
         self.services = services
         self.asked = asked
         self.form = form
@@ -74,7 +74,7 @@ final class Answering<Form: AnswerForm>: Answerable {
 
     private func stream() async throws -> HTTPAnswer {
         let turn = try await services.turns.open(asked.input)
-        let opening = try await Opening(of: turn, within: services.openings, waitsForServer: !asked.isAgent)
+        let opening = try await TurnOpening(of: turn, within: services.openings, waitsForServer: !asked.isAgent)
         if opening.isEnded, !opening.hasContent { try refuse(try await turn.report()) }
         return begin(turn, opening)
     }
@@ -88,7 +88,7 @@ final class Answering<Form: AnswerForm>: Answerable {
     }
 
     @inline(never)
-    private func begin(_ turn: OpenTurn, _ opening: Opening) -> HTTPAnswer {
+    private func begin(_ turn: OpenTurn, _ opening: TurnOpening) -> HTTPAnswer {
         let answer = StreamedAnswer(
             turn, form, after: opening.events, isAgent: asked.isAgent, since: start, services.metrics)
         // The stream ends with its turn, and a stopping server leaves turns some time to end.
@@ -134,7 +134,7 @@ private final class Timeline: Sendable {
 }
 
 /// The start of a turn: the events that came before the head of its response was written.
-struct Opening: Sendable {
+struct TurnOpening: Sendable {
     private(set) var events: [GatewayEvent] = []
     private(set) var isEnded = false
 

@@ -4,7 +4,7 @@ import Capabilities
 ///
 /// The stated place is used if all lines of the hunk are there. Elsewhere the lines must occur only once. If they do
 /// not occur, up to two context lines at the beginning and end may differ.
-struct HunkPlacing {
+struct HunkPlacer {
     private static let largestFuzz = 2
 
     let file: TextLines
