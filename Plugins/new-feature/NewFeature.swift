@@ -44,7 +44,7 @@ struct NewFeature: CommandPlugin {
         \(files.map { "  \($0.path)" }.joined(separator: "\n"))
         It is wired in Package.swift and Apps/martlet/BuiltInFeatures.swift. Try it:
           swift test --package-path Packages/Features/\(name)
-          swift run martlet \(name.id) greet Ada --tone formal
+          swift run martlet \(name.id) greet Ada
         """
     }
 }

@@ -33,10 +33,11 @@ extension PluginTests {
     @Test(
         "a new feature is on every surface with nothing else changed",
         arguments: [
-            (["help"], "weather"), (["help", "weather"], "greet"), (["help", "weather", "greet"], "--tone"),
+            (["help"], "weather"), (["help", "weather"], "greet"),
+            (["help", "weather", "greet"], "The person to greet"),
             (["completion", "words", "wea"], "weather"), (["docs"], "weather greet"),
             (["docs", "man"], "weather greet"),
-            (["docs", "schema"], "weather.greet"), (["docs"], "weather.tone"),
+            (["docs", "schema"], "weather.greet"), (["docs"], "weather.greeting"),
         ])
     func newFeatureIsEverywhere(_ words: [String], _ text: String) async throws {
         let with = try await clone.program(["Weather"]).outcome(words)

@@ -2,33 +2,22 @@ import Capabilities
 public import Registry
 public import Settings
 
-/// Greets people in the tone they prefer.
+/// Greets people.
 public struct WeatherFeature: Feature {
-    static let tone = Setting("tone", "How people are addressed", default: Tone.friendly)
-
+    static let greeting = Setting("greeting", "The first word of a greeting", default: "Hello")
     public static let manifest = Manifest(
-        id: "weather", summary: "Greet people in the tone they prefer", version: "0.1.0",
-        settings: [tone.declaration])
-
-    private let tone: Tone
+        id: "weather", summary: "Greet people", version: "0.1.0", settings: [greeting.declaration])
+    private let greeting: String
 
     public init(_ settings: FeatureSettings) {
-        tone = settings[Self.tone]
+        greeting = settings[Self.greeting]
     }
 
     public func register(in registry: inout RegistryBuilder) {
-        registry.add(greet)
-    }
-
-    private var greet: Action {
-        Action(
-            "weather.greet", "Greet a person", .reads,
-            .argument("name", "The person to greet"),
-            .option("tone", "How to address them; without it, as the settings say", as: Tone?.self)
-        ) { _, name, tone in
-            Greeting(name: name, tone: tone ?? self.tone)
-        }
-        .instant()
-        .example("martlet weather greet Ada --tone formal", "Politely")
+        registry.add(
+            Action("weather.greet", "Greet a person", .reads, .argument("name", "The person to greet")) { _, name in
+                "\(greeting) \(name)!"
+            }
+            .example("martlet weather greet Ada", "Prints a greeting"))
     }
 }
