@@ -75,6 +75,7 @@ extension SourceText {
             }
         }
         for match in code.matches(of: /\bvar code: String \{/) { take(block(after: match.range)) }
+        for match in code.matches(of: /\bextension FailureKind<[^{\n]*\{/) { take(block(after: match.range)) }
         for match in code.matches(of: /\b(?:struct|enum) (?:Kind|Code)\b[^{\n]*\{/) {
             let type = block(after: match.range)
             take(type)

@@ -31,6 +31,23 @@ extension Failure {
     }
 }
 
+/// A stable reason for the failures of one type, compared with `==`. Each reason is declared once, with its code:
+///
+/// ```swift
+/// extension FailureKind<StoreError> {
+///     /// Another program holds the lock.
+///     public static var busy: Self { "store.busy" }
+/// }
+/// ```
+public struct FailureKind<Owner>: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
+    /// The dotted code for programs.
+    public let description: String
+
+    public init(stringLiteral code: String) {
+        description = code
+    }
+}
+
 /// Any error as a failure. Cancellation and foreign errors get their own code and exit code.
 public struct AnyFailure: Failure {
     public let code: String

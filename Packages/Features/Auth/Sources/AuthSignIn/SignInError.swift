@@ -43,35 +43,31 @@ public struct SignInError: Failure {
     }
 
     /// A stable reason for a failure; new ones may be added.
-    public struct Kind: Hashable, Sendable, CustomStringConvertible {
-        /// The dotted form for programs: `auth.refused`.
-        public let description: String
+    public typealias Kind = FailureKind<SignInError>
+}
 
-        private init(_ description: String) {
-            self.description = description
-        }
-
-        /// The server rejected the user, the code, the token or the client.
-        public static let refused = Kind("auth.refused")
-        /// The session has ended and cannot be renewed.
-        public static let signInAgain = Kind("auth.sign-in-again")
-        /// There is no session.
-        public static let signedOut = Kind("auth.signed-out")
-        /// The response comes from, or is about, a different server than requested.
-        public static let issuer = Kind("auth.issuer")
-        /// The identity token is for another program or another sign-in, or has expired.
-        public static let identity = Kind("auth.identity")
-        /// The server was not reachable, or could not answer now.
-        public static let unreachable = Kind("auth.unreachable")
-        /// The sign-in was not completed in time.
-        public static let unanswered = Kind("auth.unanswered")
-        /// The server's response does not follow the protocol.
-        public static let badAnswer = Kind("auth.bad-answer")
-        /// The stored session cannot be read.
-        public static let unreadable = Kind("auth.session-unreadable")
-        /// The keeper of the session was closed.
-        public static let closed = Kind("auth.closed")
-    }
+/// The reasons of a `SignInError`.
+extension FailureKind<SignInError> {
+    /// The server rejected the user, the code, the token or the client.
+    public static var refused: Self { "auth.refused" }
+    /// The session has ended and cannot be renewed.
+    public static var signInAgain: Self { "auth.sign-in-again" }
+    /// There is no session.
+    public static var signedOut: Self { "auth.signed-out" }
+    /// The response comes from, or is about, a different server than requested.
+    public static var issuer: Self { "auth.issuer" }
+    /// The identity token is for another program or another sign-in, or has expired.
+    public static var identity: Self { "auth.identity" }
+    /// The server was not reachable, or could not answer now.
+    public static var unreachable: Self { "auth.unreachable" }
+    /// The sign-in was not completed in time.
+    public static var unanswered: Self { "auth.unanswered" }
+    /// The server's response does not follow the protocol.
+    public static var badAnswer: Self { "auth.bad-answer" }
+    /// The stored session cannot be read.
+    public static var unreadable: Self { "auth.session-unreadable" }
+    /// The keeper of the session was closed.
+    public static var closed: Self { "auth.closed" }
 }
 
 extension SignInError {

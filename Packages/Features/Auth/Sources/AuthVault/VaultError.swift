@@ -24,43 +24,39 @@ public struct VaultError: Failure, Hashable {
     }
 
     /// A stable reason for a failure; new ones may be added.
-    public struct Kind: Hashable, Sendable, CustomStringConvertible {
-        /// The dotted form for programs: "auth.vault.cut".
-        public let description: String
+    public typealias Kind = FailureKind<VaultError>
+}
 
-        private init(_ name: String) {
-            description = "auth.vault.\(name)"
-        }
-
-        /// The file is not a vault.
-        public static let notVault = Kind("not-a-vault")
-        /// A newer program version wrote the file.
-        public static let newer = Kind("newer")
-        /// The end of the file is missing.
-        public static let cut = Kind("cut")
-        /// The file was changed, most likely by accident.
-        public static let damaged = Kind("damaged")
-        /// The sealed part was changed by someone without the key.
-        public static let changed = Kind("changed")
-        /// The file demands more work or memory than is safe.
-        public static let parameters = Kind("parameters")
-        /// The passphrase is wrong.
-        public static let wrongPassphrase = Kind("wrong-passphrase")
-        /// A passphrase is needed, but there is no terminal to ask for it.
-        public static let unanswered = Kind("unanswered")
-        /// A passphrase could not be read from its source, or was not repeated correctly.
-        public static let passphrase = Kind("passphrase")
-        /// The key file is missing, accessible to others, or does not belong to the vault.
-        public static let keyFile = Kind("key-file")
-        /// The name is not valid for a secret.
-        public static let name = Kind("name")
-        /// The secret is empty or too large, or there are too many secrets.
-        public static let size = Kind("size")
-        /// Another program keeps the vault locked.
-        public static let busy = Kind("busy")
-        /// The desktop keyring stayed locked.
-        public static let locked = Kind("locked")
-        /// The desktop keyring failed.
-        public static let desktop = Kind("desktop")
-    }
+/// The reasons of a `VaultError`.
+extension FailureKind<VaultError> {
+    /// The file is not a vault.
+    public static var notVault: Self { "auth.vault.not-a-vault" }
+    /// A newer program version wrote the file.
+    public static var newer: Self { "auth.vault.newer" }
+    /// The end of the file is missing.
+    public static var cut: Self { "auth.vault.cut" }
+    /// The file was changed, most likely by accident.
+    public static var damaged: Self { "auth.vault.damaged" }
+    /// The sealed part was changed by someone without the key.
+    public static var changed: Self { "auth.vault.changed" }
+    /// The file demands more work or memory than is safe.
+    public static var parameters: Self { "auth.vault.parameters" }
+    /// The passphrase is wrong.
+    public static var wrongPassphrase: Self { "auth.vault.wrong-passphrase" }
+    /// A passphrase is needed, but there is no terminal to ask for it.
+    public static var unanswered: Self { "auth.vault.unanswered" }
+    /// A passphrase could not be read from its source, or was not repeated correctly.
+    public static var passphrase: Self { "auth.vault.passphrase" }
+    /// The key file is missing, accessible to others, or does not belong to the vault.
+    public static var keyFile: Self { "auth.vault.key-file" }
+    /// The name is not valid for a secret.
+    public static var name: Self { "auth.vault.name" }
+    /// The secret is empty or too large, or there are too many secrets.
+    public static var size: Self { "auth.vault.size" }
+    /// Another program keeps the vault locked.
+    public static var busy: Self { "auth.vault.busy" }
+    /// The desktop keyring stayed locked.
+    public static var locked: Self { "auth.vault.locked" }
+    /// The desktop keyring failed.
+    public static var desktop: Self { "auth.vault.desktop" }
 }

@@ -20,25 +20,21 @@ public struct HistoryError: Failure {
     }
 
     /// A stable reason for a failure; new ones may be added.
-    public struct Kind: Hashable, Sendable, CustomStringConvertible {
-        /// The dotted form for programs: "history.not-found".
-        public let description: String
+    public typealias Kind = FailureKind<HistoryError>
+}
 
-        private init(_ description: String) {
-            self.description = description
-        }
-
-        /// There is no such conversation or message.
-        public static let notFound = Kind("history.not-found")
-        /// Several conversations match.
-        public static let ambiguous = Kind("history.ambiguous")
-        /// The imported document is not valid; the message says where.
-        public static let invalid = Kind("history.invalid")
-        /// A stored message cannot be read.
-        public static let damaged = Kind("history.damaged")
-        /// An answer arrived but could not be stored.
-        public static let notSaved = Kind("history.not-saved")
-    }
+/// The reasons of a `HistoryError`.
+extension FailureKind<HistoryError> {
+    /// There is no such conversation or message.
+    public static var notFound: Self { "history.not-found" }
+    /// Several conversations match.
+    public static var ambiguous: Self { "history.ambiguous" }
+    /// The imported document is not valid; the message says where.
+    public static var invalid: Self { "history.invalid" }
+    /// A stored message cannot be read.
+    public static var damaged: Self { "history.damaged" }
+    /// An answer arrived but could not be stored.
+    public static var notSaved: Self { "history.not-saved" }
 }
 
 extension HistoryError {

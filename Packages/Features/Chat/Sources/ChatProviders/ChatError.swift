@@ -65,72 +65,68 @@ public struct ChatError: Failure {
 
 extension ChatError {
     /// A stable reason for a failure; new ones may be added.
-    public struct Kind: Hashable, Sendable, CustomStringConvertible {
-        /// The dotted form for programs: `chat.rate-limited`.
-        public let description: String
+    public typealias Kind = FailureKind<ChatError>
+}
 
-        private init(_ name: String) {
-            description = "chat.\(name)"
-        }
+/// The reasons of a `ChatError`.
+extension FailureKind<ChatError> {
+    // MARK: What the server says
 
-        // MARK: What the server says
+    /// The key or the sign-in was rejected.
+    public static var keyRefused: Self { "chat.key-refused" }
+    /// The account lacks this right.
+    public static var forbidden: Self { "chat.forbidden" }
+    /// The account has no credit or quota.
+    public static var noCredit: Self { "chat.no-credit" }
+    public static var rateLimited: Self { "chat.rate-limited" }
+    public static var modelNotFound: Self { "chat.model-not-found" }
+    /// The model is no longer available.
+    public static var modelGone: Self { "chat.model-gone" }
+    /// The conversation is longer than the model can read.
+    public static var tooLong: Self { "chat.too-long" }
+    /// A content filter of the provider withheld the answer or rejected the question.
+    public static var contentRefused: Self { "chat.content-refused" }
+    /// The server rejected the request. The message has its reason.
+    public static var invalidRequest: Self { "chat.invalid-request" }
+    public static var serverFailed: Self { "chat.server-failed" }
+    /// The server is starting or overloaded.
+    public static var notReady: Self { "chat.not-ready" }
 
-        /// The key or the sign-in was rejected.
-        public static let keyRefused = Kind("key-refused")
-        /// The account lacks this right.
-        public static let forbidden = Kind("forbidden")
-        /// The account has no credit or quota.
-        public static let noCredit = Kind("no-credit")
-        public static let rateLimited = Kind("rate-limited")
-        public static let modelNotFound = Kind("model-not-found")
-        /// The model is no longer available.
-        public static let modelGone = Kind("model-gone")
-        /// The conversation is longer than the model can read.
-        public static let tooLong = Kind("too-long")
-        /// A content filter of the provider withheld the answer or rejected the question.
-        public static let contentRefused = Kind("content-refused")
-        /// The server rejected the request. The message has its reason.
-        public static let invalidRequest = Kind("invalid-request")
-        public static let serverFailed = Kind("server-failed")
-        /// The server is starting or overloaded.
-        public static let notReady = Kind("not-ready")
+    // MARK: What happens on the way
 
-        // MARK: What happens on the way
+    public static var unreachable: Self { "chat.unreachable" }
+    public static var timedOut: Self { "chat.timed-out" }
+    /// The answer broke off.
+    public static var streamLost: Self { "chat.stream-lost" }
+    /// The answer is empty.
+    public static var empty: Self { "chat.empty" }
+    /// The response is not a valid answer.
+    public static var badAnswer: Self { "chat.bad-answer" }
+    public static var tooLarge: Self { "chat.too-large" }
+    /// The server redirects the request, and redirects are not followed.
+    public static var redirected: Self { "chat.redirected" }
 
-        public static let unreachable = Kind("unreachable")
-        public static let timedOut = Kind("timed-out")
-        /// The answer broke off.
-        public static let streamLost = Kind("stream-lost")
-        /// The answer is empty.
-        public static let empty = Kind("empty")
-        /// The response is not a valid answer.
-        public static let badAnswer = Kind("bad-answer")
-        public static let tooLarge = Kind("too-large")
-        /// The server redirects the request, and redirects are not followed.
-        public static let redirected = Kind("redirected")
+    // MARK: What was asked for
 
-        // MARK: What was asked for
-
-        /// The request contains something that this server does not accept.
-        public static let unsupported = Kind("unsupported")
-        /// There is no key for the provider.
-        public static let noKey = Kind("no-key")
-        /// No provider is available.
-        public static let noProvider = Kind("no-provider")
-        public static let unknownProvider = Kind("unknown-provider")
-        /// A gateway has no project with that name, or several.
-        public static let unknownProject = Kind("unknown-project")
-        /// A server was found on this machine, but it was neither named nor approved.
-        public static let notAgreed = Kind("not-agreed")
-        /// Models may not write in this folder.
-        public static let toolFolder = Kind("tool-folder")
-        /// The provider has no model.
-        public static let noModel = Kind("no-model")
-        /// A name matches the beginning of several models.
-        public static let ambiguousModel = Kind("ambiguous-model")
-        /// An address in the settings or the environment is not valid.
-        public static let badAddress = Kind("bad-address")
-    }
+    /// The request contains something that this server does not accept.
+    public static var unsupported: Self { "chat.unsupported" }
+    /// There is no key for the provider.
+    public static var noKey: Self { "chat.no-key" }
+    /// No provider is available.
+    public static var noProvider: Self { "chat.no-provider" }
+    public static var unknownProvider: Self { "chat.unknown-provider" }
+    /// A gateway has no project with that name, or several.
+    public static var unknownProject: Self { "chat.unknown-project" }
+    /// A server was found on this machine, but it was neither named nor approved.
+    public static var notAgreed: Self { "chat.not-agreed" }
+    /// Models may not write in this folder.
+    public static var toolFolder: Self { "chat.tool-folder" }
+    /// The provider has no model.
+    public static var noModel: Self { "chat.no-model" }
+    /// A name matches the beginning of several models.
+    public static var ambiguousModel: Self { "chat.ambiguous-model" }
+    /// An address in the settings or the environment is not valid.
+    public static var badAddress: Self { "chat.bad-address" }
 }
 
 extension ChatError {

@@ -27,29 +27,25 @@ public struct GatewayModelsError: Failure {
     }
 
     /// A stable reason for a failure; new ones may be added.
-    public struct Kind: Hashable, Sendable, CustomStringConvertible {
-        /// The error code, such as `gateway.unknown-model`.
-        public let description: String
+    public typealias Kind = FailureKind<GatewayModelsError>
+}
 
-        private init(_ name: String) {
-            description = "gateway.\(name)"
-        }
-
-        /// The offline model has no model of that name.
-        public static let unknownModel = Kind("unknown-model")
-        /// The `claude` command cannot be started.
-        public static let claudeMissing = Kind("claude-missing")
-        /// The command does not support the protocol for permission requests.
-        public static let claudeTooOld = Kind("claude-too-old")
-        /// The command's service refused its key or sign-in.
-        public static let claudeDenied = Kind("claude-denied")
-        /// The command exited without a final report.
-        public static let claudeCrashed = Kind("claude-crashed")
-        /// The command reported that the turn failed.
-        public static let claudeFailed = Kind("claude-failed")
-        /// The command does not know the session to resume.
-        public static let claudeSession = Kind("claude-session")
-    }
+/// The reasons of a `GatewayModelsError`.
+extension FailureKind<GatewayModelsError> {
+    /// The offline model has no model of that name.
+    public static var unknownModel: Self { "gateway.unknown-model" }
+    /// The `claude` command cannot be started.
+    public static var claudeMissing: Self { "gateway.claude-missing" }
+    /// The command does not support the protocol for permission requests.
+    public static var claudeTooOld: Self { "gateway.claude-too-old" }
+    /// The command's service refused its key or sign-in.
+    public static var claudeDenied: Self { "gateway.claude-denied" }
+    /// The command exited without a final report.
+    public static var claudeCrashed: Self { "gateway.claude-crashed" }
+    /// The command reported that the turn failed.
+    public static var claudeFailed: Self { "gateway.claude-failed" }
+    /// The command does not know the session to resume.
+    public static var claudeSession: Self { "gateway.claude-session" }
 }
 
 extension GatewayModelsError {

@@ -18,23 +18,19 @@ public struct GatewayStoreError: Failure {
     }
 
     /// A stable reason for a failure; new ones may be added.
-    public struct Kind: Hashable, Sendable, CustomStringConvertible {
-        /// The error code, such as "gateway.busy".
-        public let description: String
+    public typealias Kind = FailureKind<GatewayStoreError>
+}
 
-        private init(_ description: String) {
-            self.description = description
-        }
-
-        /// There is no such project or session.
-        public static let notFound = Kind("gateway.not-found")
-        /// A turn of the session is running, in this process or another.
-        public static let busy = Kind("gateway.busy")
-        /// A turn was ended, or considered dead, before it finished.
-        public static let leaseLost = Kind("gateway.lease-lost")
-        /// The values to store are invalid; the message says why.
-        public static let invalid = Kind("gateway.invalid")
-    }
+/// The reasons of a `GatewayStoreError`.
+extension FailureKind<GatewayStoreError> {
+    /// There is no such project or session.
+    public static var notFound: Self { "gateway.not-found" }
+    /// A turn of the session is running, in this process or another.
+    public static var busy: Self { "gateway.busy" }
+    /// A turn was ended, or considered dead, before it finished.
+    public static var leaseLost: Self { "gateway.lease-lost" }
+    /// The values to store are invalid; the message says why.
+    public static var invalid: Self { "gateway.invalid" }
 }
 
 extension GatewayStoreError {

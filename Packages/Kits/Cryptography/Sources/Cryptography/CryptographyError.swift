@@ -25,35 +25,31 @@ public struct CryptographyError: Failure, Hashable {
     }
 
     /// A stable reason for a failure; new ones may be added.
-    public struct Kind: Hashable, Sendable, CustomStringConvertible {
-        /// The dotted form for programs: "cryptography.malformed".
-        public let description: String
+    public typealias Kind = FailureKind<CryptographyError>
+}
 
-        private init(_ description: String) {
-            self.description = description
-        }
-
-        /// The key is wrong, or the data was changed or truncated. These cannot be distinguished.
-        public static let notAuthentic = Kind("cryptography.not-authentic")
-        /// Numbers or sizes outside the allowed range.
-        public static let parameters = Kind("cryptography.parameters")
-        /// A certificate or key that cannot be read.
-        public static let malformed = Kind("cryptography.malformed")
-        /// A private key that does not belong to its certificate, or that TLS does not accept.
-        public static let key = Kind("cryptography.key")
-        /// The peer's certificate was refused.
-        public static let untrusted = Kind("cryptography.untrusted")
-        /// The two sides did not agree on the protocol, or one sent invalid data.
-        public static let handshake = Kind("cryptography.handshake")
-        /// The peer does not speak TLS.
-        public static let notTLS = Kind("cryptography.not-tls")
-        /// The connection ended without the closing message.
-        public static let truncated = Kind("cryptography.truncated")
-        /// The system reported a connection error.
-        public static let connection = Kind("cryptography.connection")
-        /// The library failed for an internal reason, such as a lack of memory.
-        public static let library = Kind("cryptography.library")
-    }
+/// The reasons of a `CryptographyError`.
+extension FailureKind<CryptographyError> {
+    /// The key is wrong, or the data was changed or truncated. These cannot be distinguished.
+    public static var notAuthentic: Self { "cryptography.not-authentic" }
+    /// Numbers or sizes outside the allowed range.
+    public static var parameters: Self { "cryptography.parameters" }
+    /// A certificate or key that cannot be read.
+    public static var malformed: Self { "cryptography.malformed" }
+    /// A private key that does not belong to its certificate, or that TLS does not accept.
+    public static var key: Self { "cryptography.key" }
+    /// The peer's certificate was refused.
+    public static var untrusted: Self { "cryptography.untrusted" }
+    /// The two sides did not agree on the protocol, or one sent invalid data.
+    public static var handshake: Self { "cryptography.handshake" }
+    /// The peer does not speak TLS.
+    public static var notTLS: Self { "cryptography.not-tls" }
+    /// The connection ended without the closing message.
+    public static var truncated: Self { "cryptography.truncated" }
+    /// The system reported a connection error.
+    public static var connection: Self { "cryptography.connection" }
+    /// The library failed for an internal reason, such as a lack of memory.
+    public static var library: Self { "cryptography.library" }
 }
 
 extension CryptographyError {

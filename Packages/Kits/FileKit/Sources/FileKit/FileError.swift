@@ -61,43 +61,43 @@ public struct FileError: Failure {
 
 extension FileError {
     /// A stable reason for a failure; new ones may be added.
-    public struct Kind: Hashable, Sendable, CustomStringConvertible {
-        /// The dotted form for programs: "file.not-found".
-        public let description: String
+    public typealias Kind = FailureKind<FileError>
+}
 
-        init(_ description: String) {
-            self.description = description
-        }
-
-        /// Nothing is at the path.
-        public static let notFound = Kind("file.not-found")
-        /// The user may not do this.
-        public static let denied = Kind("file.denied")
-        /// A file was expected, a directory was found.
-        public static let isDirectory = Kind("file.is-directory")
-        /// A directory was expected, something else was found.
-        public static let notDirectory = Kind("file.not-directory")
-        /// A FIFO, socket or device, whose content has no end.
-        public static let notRegular = Kind("file.not-regular")
-        /// Something already exists at the path.
-        public static let exists = Kind("file.exists")
-        /// The device or the quota is full.
-        public static let full = Kind("file.full")
-        /// The content exceeds the caller's limit or the system's.
-        public static let tooLarge = Kind("file.too-large")
-        /// The file system is mounted read-only.
-        public static let readOnly = Kind("file.read-only")
-        /// A symbolic link where none is allowed, or too many of them.
-        public static let symlink = Kind("file.symlink")
-        /// Another program holds the lock.
-        public static let busy = Kind("file.busy")
-        /// Neither the environment nor the user database names a home directory.
-        public static let noHome = Kind("file.no-home")
-        /// A path that holds a zero byte.
-        public static let invalid = Kind("file.invalid")
-        /// Any other error; see `errno`.
-        public static let other = Kind("file.other")
+/// The reasons of a `FileError`.
+extension FailureKind<FileError> {
+    init(_ description: String) {
+        self.description = description
     }
+
+    /// Nothing is at the path.
+    public static var notFound: Self { "file.not-found" }
+    /// The user may not do this.
+    public static var denied: Self { "file.denied" }
+    /// A file was expected, a directory was found.
+    public static var isDirectory: Self { "file.is-directory" }
+    /// A directory was expected, something else was found.
+    public static var notDirectory: Self { "file.not-directory" }
+    /// A FIFO, socket or device, whose content has no end.
+    public static var notRegular: Self { "file.not-regular" }
+    /// Something already exists at the path.
+    public static var exists: Self { "file.exists" }
+    /// The device or the quota is full.
+    public static var full: Self { "file.full" }
+    /// The content exceeds the caller's limit or the system's.
+    public static var tooLarge: Self { "file.too-large" }
+    /// The file system is mounted read-only.
+    public static var readOnly: Self { "file.read-only" }
+    /// A symbolic link where none is allowed, or too many of them.
+    public static var symlink: Self { "file.symlink" }
+    /// Another program holds the lock.
+    public static var busy: Self { "file.busy" }
+    /// Neither the environment nor the user database names a home directory.
+    public static var noHome: Self { "file.no-home" }
+    /// A path that holds a zero byte.
+    public static var invalid: Self { "file.invalid" }
+    /// Any other error; see `errno`.
+    public static var other: Self { "file.other" }
 }
 
 extension FileError.Kind {

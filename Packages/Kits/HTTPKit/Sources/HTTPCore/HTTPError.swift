@@ -69,57 +69,53 @@ public struct HTTPError: Failure {
 
 extension HTTPError {
     /// A stable reason for a failure; new ones may be added.
-    public struct Kind: Hashable, Sendable, CustomStringConvertible {
-        /// The dotted form for programs: `http.refused`.
-        public let description: String
+    public typealias Kind = FailureKind<HTTPError>
+}
 
-        private init(_ description: String) {
-            self.description = description
-        }
-
-        /// The request itself cannot be sent: a header, a file, a limit.
-        public static let invalid = Kind("http.invalid-request")
-        /// The address is none.
-        public static let invalidURL = Kind("http.invalid-url")
-        /// No such name, or the name service did not answer.
-        public static let nameNotFound = Kind("http.name-not-found")
-        /// Nothing listens there.
-        public static let refused = Kind("http.refused")
-        /// No way to the host: no network, no route.
-        public static let unreachable = Kind("http.unreachable")
-        /// The connection was reset or broke.
-        public static let reset = Kind("http.reset")
-        /// The answer ended before it was complete.
-        public static let cut = Kind("http.cut")
-        /// The connection was not made in time.
-        public static let connectTimedOut = Kind("http.timed-out.connect")
-        /// The answer did not begin in time.
-        public static let firstByteTimedOut = Kind("http.timed-out.first-byte")
-        /// Nothing came for too long.
-        public static let idleTimedOut = Kind("http.timed-out.idle")
-        /// The whole answer took too long.
-        public static let totalTimedOut = Kind("http.timed-out.total")
-        /// The certificate was refused; `certificate` tells what it was.
-        public static let certificate = Kind("http.certificate")
-        /// TLS failed for another reason: no common version, a missing client certificate.
-        public static let tls = Kind("http.tls")
-        /// The proxy refused or failed.
-        public static let proxy = Kind("http.proxy")
-        /// A body, an event, a line or a message beyond the limit.
-        public static let tooLarge = Kind("http.too-large")
-        /// A head beyond the limit.
-        public static let headTooLarge = Kind("http.head-too-large")
-        /// More redirects than allowed, or one that cannot be followed.
-        public static let redirect = Kind("http.redirect")
-        /// What came is not what the protocol says.
-        public static let badAnswer = Kind("http.bad-answer")
-        /// A status that means failure, where the caller asked for success.
-        public static let status = Kind("http.status")
-        /// The body of the request could not be read.
-        public static let body = Kind("http.body")
-        /// The run that the request belongs to may not speak to that server.
-        public static let notPermitted = Kind("http.not-permitted")
-        /// The client was closed.
-        public static let closed = Kind("http.closed")
-    }
+/// The reasons of a `HTTPError`.
+extension FailureKind<HTTPError> {
+    /// The request itself cannot be sent: a header, a file, a limit.
+    public static var invalid: Self { "http.invalid-request" }
+    /// The address is none.
+    public static var invalidURL: Self { "http.invalid-url" }
+    /// No such name, or the name service did not answer.
+    public static var nameNotFound: Self { "http.name-not-found" }
+    /// Nothing listens there.
+    public static var refused: Self { "http.refused" }
+    /// No way to the host: no network, no route.
+    public static var unreachable: Self { "http.unreachable" }
+    /// The connection was reset or broke.
+    public static var reset: Self { "http.reset" }
+    /// The answer ended before it was complete.
+    public static var cut: Self { "http.cut" }
+    /// The connection was not made in time.
+    public static var connectTimedOut: Self { "http.timed-out.connect" }
+    /// The answer did not begin in time.
+    public static var firstByteTimedOut: Self { "http.timed-out.first-byte" }
+    /// Nothing came for too long.
+    public static var idleTimedOut: Self { "http.timed-out.idle" }
+    /// The whole answer took too long.
+    public static var totalTimedOut: Self { "http.timed-out.total" }
+    /// The certificate was refused; `certificate` tells what it was.
+    public static var certificate: Self { "http.certificate" }
+    /// TLS failed for another reason: no common version, a missing client certificate.
+    public static var tls: Self { "http.tls" }
+    /// The proxy refused or failed.
+    public static var proxy: Self { "http.proxy" }
+    /// A body, an event, a line or a message beyond the limit.
+    public static var tooLarge: Self { "http.too-large" }
+    /// A head beyond the limit.
+    public static var headTooLarge: Self { "http.head-too-large" }
+    /// More redirects than allowed, or one that cannot be followed.
+    public static var redirect: Self { "http.redirect" }
+    /// What came is not what the protocol says.
+    public static var badAnswer: Self { "http.bad-answer" }
+    /// A status that means failure, where the caller asked for success.
+    public static var status: Self { "http.status" }
+    /// The body of the request could not be read.
+    public static var body: Self { "http.body" }
+    /// The run that the request belongs to may not speak to that server.
+    public static var notPermitted: Self { "http.not-permitted" }
+    /// The client was closed.
+    public static var closed: Self { "http.closed" }
 }

@@ -48,46 +48,42 @@ public struct KamiwazaError: Failure {
 
 extension KamiwazaError {
     /// A stable reason for a failure; new ones may be added.
-    public struct Kind: Hashable, Sendable, CustomStringConvertible {
-        /// The dotted form for programs: `kamiwaza.locked`.
-        public let description: String
+    public typealias Kind = FailureKind<KamiwazaError>
+}
 
-        private init(_ name: String) {
-            description = "kamiwaza.\(name)"
-        }
-
-        /// The typed text is not a server address.
-        public static let invalidAddress = Kind("invalid-address")
-        /// No connection: the name, the network, nothing listening, or a broken connection.
-        public static let unreachable = Kind("unreachable")
-        /// The server at the address is not a Kamiwaza platform.
-        public static let notAPlatform = Kind("not-a-platform")
-        /// No answer in time.
-        public static let timedOut = Kind("timed-out")
-        /// The user name or the password is wrong.
-        public static let wrongPassword = Kind("wrong-password")
-        /// The account is locked, temporarily or permanently.
-        public static let locked = Kind("locked")
-        /// The credential is not accepted, or none was given.
-        public static let signInAgain = Kind("sign-in-again")
-        /// The refresh token is not accepted, so the user must sign in again.
-        public static let sessionEnded = Kind("session-ended")
-        /// The account has no permission for this.
-        public static let forbidden = Kind("forbidden")
-        public static let notFound = Kind("not-found")
-        /// The server understood and refused the request. The message contains the server's reason.
-        public static let refused = Kind("refused")
-        public static let tooManyRequests = Kind("too-many-requests")
-        /// The server, or a part of it, is starting or overloaded.
-        public static let notReady = Kind("not-ready")
-        /// The server had an internal error.
-        public static let serverFailed = Kind("server-failed")
-        /// The response does not match the API: a web page, invalid JSON, a missing member, or too much data.
-        public static let badAnswer = Kind("bad-answer")
-        /// The server redirects the request elsewhere. This is not followed, because it would send the credential
-        /// there.
-        public static let redirected = Kind("redirected")
-    }
+/// The reasons of a `KamiwazaError`.
+extension FailureKind<KamiwazaError> {
+    /// The typed text is not a server address.
+    public static var invalidAddress: Self { "kamiwaza.invalid-address" }
+    /// No connection: the name, the network, nothing listening, or a broken connection.
+    public static var unreachable: Self { "kamiwaza.unreachable" }
+    /// The server at the address is not a Kamiwaza platform.
+    public static var notAPlatform: Self { "kamiwaza.not-a-platform" }
+    /// No answer in time.
+    public static var timedOut: Self { "kamiwaza.timed-out" }
+    /// The user name or the password is wrong.
+    public static var wrongPassword: Self { "kamiwaza.wrong-password" }
+    /// The account is locked, temporarily or permanently.
+    public static var locked: Self { "kamiwaza.locked" }
+    /// The credential is not accepted, or none was given.
+    public static var signInAgain: Self { "kamiwaza.sign-in-again" }
+    /// The refresh token is not accepted, so the user must sign in again.
+    public static var sessionEnded: Self { "kamiwaza.session-ended" }
+    /// The account has no permission for this.
+    public static var forbidden: Self { "kamiwaza.forbidden" }
+    public static var notFound: Self { "kamiwaza.not-found" }
+    /// The server understood and refused the request. The message contains the server's reason.
+    public static var refused: Self { "kamiwaza.refused" }
+    public static var tooManyRequests: Self { "kamiwaza.too-many-requests" }
+    /// The server, or a part of it, is starting or overloaded.
+    public static var notReady: Self { "kamiwaza.not-ready" }
+    /// The server had an internal error.
+    public static var serverFailed: Self { "kamiwaza.server-failed" }
+    /// The response does not match the API: a web page, invalid JSON, a missing member, or too much data.
+    public static var badAnswer: Self { "kamiwaza.bad-answer" }
+    /// The server redirects the request elsewhere. This is not followed, because it would send the credential
+    /// there.
+    public static var redirected: Self { "kamiwaza.redirected" }
 }
 
 extension KamiwazaError {

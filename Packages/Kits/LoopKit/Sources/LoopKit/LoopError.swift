@@ -21,21 +21,17 @@ public struct LoopError: Failure {
     }
 
     /// A stable reason for a failure; new ones may be added.
-    public struct Kind: Hashable, Sendable, CustomStringConvertible {
-        /// The dotted form for programs: "loop.system".
-        public let description: String
+    public typealias Kind = FailureKind<LoopError>
+}
 
-        private init(_ description: String) {
-            self.description = description
-        }
-
-        /// The system refused; see `errno`.
-        public static let system = Kind("loop.system")
-        /// The descriptor is of a kind that is always ready, such as a regular file or a folder.
-        public static let notWatchable = Kind("loop.not-watchable")
-        /// The loop was already stopped.
-        public static let stopped = Kind("loop.stopped")
-    }
+/// The reasons of a `LoopError`.
+extension FailureKind<LoopError> {
+    /// The system refused; see `errno`.
+    public static var system: Self { "loop.system" }
+    /// The descriptor is of a kind that is always ready, such as a regular file or a folder.
+    public static var notWatchable: Self { "loop.not-watchable" }
+    /// The loop was already stopped.
+    public static var stopped: Self { "loop.stopped" }
 }
 
 extension LoopError {

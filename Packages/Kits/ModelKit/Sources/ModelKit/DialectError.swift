@@ -33,27 +33,23 @@ public struct DialectError: Failure, Hashable {
     }
 
     /// A stable reason for a failure; new ones may be added.
-    public struct Kind: Hashable, Sendable, CustomStringConvertible {
-        /// The dotted form for programs: `model.cut`.
-        public let description: String
+    public typealias Kind = FailureKind<DialectError>
+}
 
-        private init(_ name: String) {
-            description = "model.\(name)"
-        }
-
-        /// The stream ended before the server marked the end.
-        public static let cut = Kind("cut")
-        /// The answer has neither text nor calls.
-        public static let empty = Kind("empty")
-        /// The server reported a failure inside its answer.
-        public static let failed = Kind("failed")
-        /// The response does not follow the dialect.
-        public static let malformed = Kind("malformed")
-        /// A limit was exceeded: of text, calls, or one event.
-        public static let tooLarge = Kind("too-large")
-        /// The request contains something that this dialect cannot express.
-        public static let unsupported = Kind("unsupported")
-    }
+/// The reasons of a `DialectError`.
+extension FailureKind<DialectError> {
+    /// The stream ended before the server marked the end.
+    public static var cut: Self { "model.cut" }
+    /// The answer has neither text nor calls.
+    public static var empty: Self { "model.empty" }
+    /// The server reported a failure inside its answer.
+    public static var failed: Self { "model.failed" }
+    /// The response does not follow the dialect.
+    public static var malformed: Self { "model.malformed" }
+    /// A limit was exceeded: of text, calls, or one event.
+    public static var tooLarge: Self { "model.too-large" }
+    /// The request contains something that this dialect cannot express.
+    public static var unsupported: Self { "model.unsupported" }
 }
 
 extension DialectError {

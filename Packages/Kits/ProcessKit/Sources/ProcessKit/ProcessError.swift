@@ -22,39 +22,35 @@ public struct ProcessError: Failure {
     }
 
     /// A stable reason for a failure; new ones may be added.
-    public struct Kind: Hashable, Sendable, CustomStringConvertible {
-        /// The dotted form for programs: "process.not-found".
-        public let description: String
+    public typealias Kind = FailureKind<ProcessError>
+}
 
-        private init(_ description: String) {
-            self.description = description
-        }
-
-        /// No such program, in PATH or at the path given.
-        public static let notFound = Kind("process.not-found")
-        /// The file is there, but it is not a program that this user can run.
-        public static let notExecutable = Kind("process.not-executable")
-        /// The working directory is missing or is none.
-        public static let workingDirectory = Kind("process.working-directory")
-        /// An argument or variable that cannot be passed to a program.
-        public static let invalid = Kind("process.invalid")
-        /// The system refused to start or to watch a process; `errno` tells why.
-        public static let system = Kind("process.system")
-        /// The rules that a child was to obey could not be applied, so that it was not started.
-        public static let notRestricted = Kind("process.not-restricted")
-        /// More output than the caller allowed.
-        public static let outputTooLarge = Kind("process.output-too-large")
-        /// A line longer than the caller allowed.
-        public static let lineTooLong = Kind("process.line-too-long")
-        /// The child took longer than the caller allowed.
-        public static let timedOut = Kind("process.timed-out")
-        /// The child reads no more input, or its input was closed.
-        public static let inputClosed = Kind("process.input-closed")
-        /// The pipe was not asked for, or the child's scope has ended.
-        public static let notConnected = Kind("process.not-connected")
-        /// Another part of the program handles signals already.
-        public static let signalsInUse = Kind("process.signals-in-use")
-    }
+/// The reasons of a `ProcessError`.
+extension FailureKind<ProcessError> {
+    /// No such program, in PATH or at the path given.
+    public static var notFound: Self { "process.not-found" }
+    /// The file is there, but it is not a program that this user can run.
+    public static var notExecutable: Self { "process.not-executable" }
+    /// The working directory is missing or is none.
+    public static var workingDirectory: Self { "process.working-directory" }
+    /// An argument or variable that cannot be passed to a program.
+    public static var invalid: Self { "process.invalid" }
+    /// The system refused to start or to watch a process; `errno` tells why.
+    public static var system: Self { "process.system" }
+    /// The rules that a child was to obey could not be applied, so that it was not started.
+    public static var notRestricted: Self { "process.not-restricted" }
+    /// More output than the caller allowed.
+    public static var outputTooLarge: Self { "process.output-too-large" }
+    /// A line longer than the caller allowed.
+    public static var lineTooLong: Self { "process.line-too-long" }
+    /// The child took longer than the caller allowed.
+    public static var timedOut: Self { "process.timed-out" }
+    /// The child reads no more input, or its input was closed.
+    public static var inputClosed: Self { "process.input-closed" }
+    /// The pipe was not asked for, or the child's scope has ended.
+    public static var notConnected: Self { "process.not-connected" }
+    /// Another part of the program handles signals already.
+    public static var signalsInUse: Self { "process.signals-in-use" }
 }
 
 extension ProcessError {

@@ -22,43 +22,39 @@ public struct StorageError: Failure, Hashable {
     }
 
     /// A stable reason for a failure; new ones may be added.
-    public struct Kind: Hashable, Sendable, CustomStringConvertible {
-        /// The dotted form for programs: "storage.busy".
-        public let description: String
+    public typealias Kind = FailureKind<StorageError>
+}
 
-        private init(_ description: String) {
-            self.description = description
-        }
-
-        /// The file cannot be opened or made.
-        public static let open = Kind("storage.open")
-        /// Another program kept the lock for longer than the limit, or too many callers already wait.
-        public static let busy = Kind("storage.busy")
-        /// The disk, the quota or the limit of file sizes is reached.
-        public static let full = Kind("storage.full")
-        /// The file is not a database, or its content is inconsistent.
-        public static let damaged = Kind("storage.damaged")
-        /// A newer version of the program has changed the tables.
-        public static let newer = Kind("storage.newer")
-        /// The file is a database of another program.
-        public static let foreign = Kind("storage.foreign")
-        /// The tables were made by migrations that are not the ones known here.
-        public static let changed = Kind("storage.changed")
-        /// The file, its file system or the kind of access forbids writing.
-        public static let readOnly = Kind("storage.read-only")
-        /// A rule of the tables forbids the value.
-        public static let constraint = Kind("storage.constraint")
-        /// A value, a row or a statement is larger than SQLite takes.
-        public static let tooLarge = Kind("storage.too-large")
-        /// A value is not of the type that was asked for, or there are more or fewer of them than places.
-        public static let mismatch = Kind("storage.mismatch")
-        /// SQLite does not understand the statement, or it cannot be run now.
-        public static let statement = Kind("storage.statement")
-        /// The system could not read or write.
-        public static let system = Kind("storage.system")
-        /// It was closed before.
-        public static let closed = Kind("storage.closed")
-    }
+/// The reasons of a `StorageError`.
+extension FailureKind<StorageError> {
+    /// The file cannot be opened or made.
+    public static var open: Self { "storage.open" }
+    /// Another program kept the lock for longer than the limit, or too many callers already wait.
+    public static var busy: Self { "storage.busy" }
+    /// The disk, the quota or the limit of file sizes is reached.
+    public static var full: Self { "storage.full" }
+    /// The file is not a database, or its content is inconsistent.
+    public static var damaged: Self { "storage.damaged" }
+    /// A newer version of the program has changed the tables.
+    public static var newer: Self { "storage.newer" }
+    /// The file is a database of another program.
+    public static var foreign: Self { "storage.foreign" }
+    /// The tables were made by migrations that are not the ones known here.
+    public static var changed: Self { "storage.changed" }
+    /// The file, its file system or the kind of access forbids writing.
+    public static var readOnly: Self { "storage.read-only" }
+    /// A rule of the tables forbids the value.
+    public static var constraint: Self { "storage.constraint" }
+    /// A value, a row or a statement is larger than SQLite takes.
+    public static var tooLarge: Self { "storage.too-large" }
+    /// A value is not of the type that was asked for, or there are more or fewer of them than places.
+    public static var mismatch: Self { "storage.mismatch" }
+    /// SQLite does not understand the statement, or it cannot be run now.
+    public static var statement: Self { "storage.statement" }
+    /// The system could not read or write.
+    public static var system: Self { "storage.system" }
+    /// It was closed before.
+    public static var closed: Self { "storage.closed" }
 }
 
 extension StorageError {

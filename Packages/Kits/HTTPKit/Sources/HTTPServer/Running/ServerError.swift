@@ -20,21 +20,7 @@ public struct ServerError: Failure {
     public var exit: ExitCode { kind == .routes ? .failed : .usage }
 
     /// A stable reason for a failure; new ones may be added.
-    public struct Kind: Hashable, Sendable, CustomStringConvertible {
-        /// The dotted form for programs: `server.listen`.
-        public let description: String
-
-        private init(_ description: String) {
-            self.description = description
-        }
-
-        /// It could not listen at an address: taken, not of this machine, not allowed.
-        public static let listen = Kind("server.listen")
-        /// The configuration contradicts itself.
-        public static let configuration = Kind("server.configuration")
-        /// The routes contradict each other: a mistake of the program.
-        public static let routes = Kind("server.routes")
-    }
+    public typealias Kind = FailureKind<ServerError>
 
     static func listen(_ address: String, _ number: Int32) -> ServerError {
         // strerror is safe here: glibc keeps its text in thread-local storage.
@@ -42,4 +28,14 @@ public struct ServerError: Failure {
         let advice = number == EADDRINUSE ? "; stop the program that listens there, or choose another port" : ""
         return ServerError(.listen, "cannot listen at \(address): \(reason)\(advice)")
     }
+}
+
+/// The reasons of a `ServerError`.
+extension FailureKind<ServerError> {
+    /// It could not listen at an address: taken, not of this machine, not allowed.
+    public static var listen: Self { "server.listen" }
+    /// The configuration contradicts itself.
+    public static var configuration: Self { "server.configuration" }
+    /// The routes contradict each other: a mistake of the program.
+    public static var routes: Self { "server.routes" }
 }

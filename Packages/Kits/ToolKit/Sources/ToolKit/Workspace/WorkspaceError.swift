@@ -18,41 +18,37 @@ public struct WorkspaceError: Failure, Hashable {
     }
 
     /// A stable reason for a failure; new ones may be added.
-    public struct Kind: Hashable, Sendable, CustomStringConvertible {
-        /// The dotted form for programs: "workspace.outside".
-        public let description: String
+    public typealias Kind = FailureKind<WorkspaceError>
+}
 
-        private init(_ description: String) {
-            self.description = description
-        }
-
-        /// The folder itself was removed.
-        public static let gone = Kind("workspace.gone")
-        /// The path leads outside of the folder.
-        public static let outside = Kind("workspace.outside")
-        /// The path does not exist.
-        public static let notFound = Kind("workspace.not-found")
-        /// Reading or writing is not permitted.
-        public static let denied = Kind("workspace.denied")
-        /// The path is not a file.
-        public static let notFile = Kind("workspace.not-file")
-        /// The path is not a folder.
-        public static let notFolder = Kind("workspace.not-folder")
-        /// The input of a tool does not match its schema.
-        public static let input = Kind("workspace.input")
-        /// A pattern is invalid, or takes too long to match.
-        public static let pattern = Kind("workspace.pattern")
-        /// A patch is invalid, or does not fit the file.
-        public static let patch = Kind("workspace.patch")
-        /// A text to replace does not occur, or occurs several times.
-        public static let edit = Kind("workspace.edit")
-        /// A file was changed by another program after it was read.
-        public static let changed = Kind("workspace.changed")
-        /// A command cannot run as the settings require.
-        public static let shell = Kind("workspace.shell")
-        /// Another system error.
-        public static let system = Kind("workspace.system")
-    }
+/// The reasons of a `WorkspaceError`.
+extension FailureKind<WorkspaceError> {
+    /// The folder itself was removed.
+    public static var gone: Self { "workspace.gone" }
+    /// The path leads outside of the folder.
+    public static var outside: Self { "workspace.outside" }
+    /// The path does not exist.
+    public static var notFound: Self { "workspace.not-found" }
+    /// Reading or writing is not permitted.
+    public static var denied: Self { "workspace.denied" }
+    /// The path is not a file.
+    public static var notFile: Self { "workspace.not-file" }
+    /// The path is not a folder.
+    public static var notFolder: Self { "workspace.not-folder" }
+    /// The input of a tool does not match its schema.
+    public static var input: Self { "workspace.input" }
+    /// A pattern is invalid, or takes too long to match.
+    public static var pattern: Self { "workspace.pattern" }
+    /// A patch is invalid, or does not fit the file.
+    public static var patch: Self { "workspace.patch" }
+    /// A text to replace does not occur, or occurs several times.
+    public static var edit: Self { "workspace.edit" }
+    /// A file was changed by another program after it was read.
+    public static var changed: Self { "workspace.changed" }
+    /// A command cannot run as the settings require.
+    public static var shell: Self { "workspace.shell" }
+    /// Another system error.
+    public static var system: Self { "workspace.system" }
 }
 
 extension WorkspaceError {
