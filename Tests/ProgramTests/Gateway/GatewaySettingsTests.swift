@@ -46,7 +46,7 @@ struct GatewaySettingsTests {
                 try change(home, to: "{gateway: {model: 'nobody/none', hosts: ['elsewhere.example']}}")
                 try await wait(for: .notFound, home, gateway)
                 let told = try await line(of: gateway, with: "the settings have changed")
-                #expect(told.contains("apply to new requests; restart it to apply gateway.hosts"))
+                #expect(told.contains("apply to new requests; restart the gateway to apply gateway.hosts"))
                 // More often than generations may exist at a time.
                 for _ in 0..<3 {
                     try change(home, to: "{gateway: {hosts: ['elsewhere.example']}}")

@@ -68,8 +68,8 @@ public struct ToolUse: Sendable, Hashable {
     /// Whether it sends something off this machine, or costs something.
     public let sends: Bool
     public let reach: ToolReach
-    /// How far the model may go where no rule applies. Nil to always ask, as for a server whose own description of a
-    /// tool cannot be trusted.
+    /// How far the model may go where no rule applies. Nil if no mode allows the tool, so that only a rule or a grant can,
+    /// as for a server whose own description of a tool cannot be trusted.
     public let mode: ToolMode?
     /// The verdict of the person's rules; nil if no rule applies.
     public let ruling: ApprovalVerdict?

@@ -124,8 +124,8 @@ public enum SecretStoreError: Failure {
     public var message: String {
         switch self {
         case .readOnly(let name):
-            "cannot store the secret '\(name)': this build reads secrets only from the environment; "
-                + "set \(name.environmentVariable) there, or build with the feature Auth"
+            "cannot store the secret '\(name)': only the environment is available for secrets; "
+                + "set \(name.environmentVariable) there, or use a build with the feature Auth switched on"
         }
     }
 }

@@ -36,11 +36,11 @@ public struct TrustCredentials: Sendable {
     }
 
     public var authorities: Authorities
-    /// Other authorities for single servers, by `host:port`.
+    /// Authorities that replace these for single servers, by `host:port`, and vouch for no other server.
     public var serverAuthorities: [String: Authorities] = [:]
     /// This machine's identity for servers that ask for a client certificate.
     public var identity: ClientIdentity?
-    /// Other identities for single servers, by `host:port`.
+    /// Identities that replace this one for single servers, by `host:port`, and are shown to no other server.
     public var identities: [String: ClientIdentity] = [:]
 
     public init(authorities: Authorities = .system, identity: ClientIdentity? = nil) {

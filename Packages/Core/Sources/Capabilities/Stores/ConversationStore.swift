@@ -4,7 +4,7 @@ public protocol ConversationStore: AnyObject, Sendable {
     func conversations(limit: Int) async throws -> [ConversationSummary]
     /// The messages of a conversation, the oldest first. Throws if there is no conversation with that id.
     func messages(of conversation: String) async throws -> [ConversationMessage]
-    /// Messages that contain the words, the newest first.
+    /// Messages that contain the words, the most recently stored first.
     func search(_ words: String, limit: Int) async throws -> [ConversationHit]
 }
 

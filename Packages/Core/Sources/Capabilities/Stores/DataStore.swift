@@ -16,8 +16,8 @@ public protocol DataStore: AnyObject, Sendable {
     func restore(from path: String) async throws
     /// Frees unused space and returns the number of bytes.
     func compact() async throws -> ByteCount
-    /// Permanently removes deleted data that could still be restored, every trace of it in the files, and damaged files
-    /// that were set aside. Throws if another program uses the data, and names it.
+    /// Permanently removes deleted data that could still be restored, every trace in the files of data that is gone,
+    /// and damaged files that were set aside. Throws if another program uses the data, and names it.
     func purge() async throws -> PurgedData
     /// Damaged files that were set aside when a new store was created.
     func setAside() throws -> [String]

@@ -32,7 +32,7 @@ public struct ActionContext: Sendable {
     public var registry: Registry { generation.registry }
     public var host: Host { generation.host }
 
-    /// Whether a person watches on a terminal where a frontend may draw.
+    /// Whether a person watches standard error on a terminal where a frontend may draw.
     public var isWatched: Bool { output.isWatched }
 
     /// Whether drawn output may have colours.
@@ -160,7 +160,7 @@ public struct ActionEvent: Sendable, Hashable {
 
 /// Receives an action's events, progress and notices; each frontend has its own.
 public protocol ActionOutput: Sendable {
-    /// Whether a person watches on a terminal where a frontend may draw.
+    /// Whether a person watches standard error on a terminal where a frontend may draw.
     var isWatched: Bool { get }
     /// Whether drawn output may have colours.
     var isColored: Bool { get }

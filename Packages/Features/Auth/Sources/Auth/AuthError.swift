@@ -26,7 +26,7 @@ public enum AuthError: Failure, Hashable {
     case nothingToImport(String)
     case noToken(String)
     case emptyTokenName
-    /// The sign-in method needs a person, but there is no terminal.
+    /// The sign-in method needs a person, but nobody is there.
     case needsPerson(String, profile: String)
 
     public var code: String {
@@ -66,7 +66,7 @@ public enum AuthError: Failure, Hashable {
         case .unknownProfile(let name, let known):
             "no server is named '\(PlainText.escape(name))'\(Suggestion.text(for: name, among: known)); "
                 + (known.isEmpty
-                    ? "none is configured; add one: martlet auth server add NAME ADDRESS" : "known:  \(list(known))")
+                    ? "none is configured; add one: martlet auth server add NAME ADDRESS" : "known: \(list(known))")
         case .ambiguousServer(let known):
             "several servers are configured and none is the default; name one of \(list(known)), or choose a default: "
                 + "martlet auth server use NAME"
@@ -79,8 +79,8 @@ public enum AuthError: Failure, Hashable {
             "cannot use \(PlainText.escape(file)) as a certificate authority: \(why); name a PEM file with the "
                 + "authority's certificate"
         case .wrongDestination(let credential, let host, let meant):
-            "did not send the credential '\(credential)' to \(host): it is only for "
-                + (meant.isEmpty ? "another server" : list(meant))
+            "did not send the credential '\(credential)' to \(host): "
+                + (meant.isEmpty ? "no server is known for it" : "it is only for \(list(meant))")
         case .notOffered(let what, let profile): "the server \(profile) does not offer \(what)"
         case .unknownProvider(let name, let known):
             "the server has no sign-in provider named '\(PlainText.escape(name))'; "

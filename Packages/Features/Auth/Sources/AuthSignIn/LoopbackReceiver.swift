@@ -211,7 +211,8 @@ struct RedirectReader: Sendable {
         case answer(RedirectAnswer)
         /// The server's refusal, which also ends the sign-in.
         case refusal(SignInError)
-        /// Not from the requested server. Any program on this machine may send it, so it ends nothing.
+        /// Not from the requested server. Any program or web page on this machine may send it, so it ends
+        /// nothing.
         case stranger
         /// No fields, for example when the response is in the fragment, which browsers do not send.
         case nothing
@@ -230,7 +231,8 @@ struct RedirectReader: Sendable {
         if let code = fields["code"] { return .answer(.code(Secret(code))) }
         if let tokens = TokenAnswer(fields, received: received) { return .answer(.tokens(tokens)) }
         return .refusal(
-            SignInError(.badAnswer, "unexpected response from the server: the redirect has no valid tokens"))
+            SignInError(
+                .badAnswer, "unexpected response from the server: the redirect has neither a code nor valid tokens"))
     }
 
     private func issuerProblem(_ named: String?) -> SignInError? {

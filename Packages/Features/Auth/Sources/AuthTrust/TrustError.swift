@@ -3,7 +3,7 @@ public import JSON
 
 /// Why a certificate or a command about trust was rejected.
 public enum TrustError: Failure {
-    /// The certificate is not trusted, and there was no terminal to ask.
+    /// The certificate is not trusted, and nobody was there to ask.
     case untrusted(PresentedCertificate, Verdict, program: String)
     /// The user declined.
     case declined(PresentedCertificate, Verdict)
@@ -38,7 +38,7 @@ public enum TrustError: Failure {
         switch self {
         case .untrusted(let certificate, let verdict, let program):
             (Explanation(certificate: certificate, verdict: verdict).lines + [
-                "  there is no terminal to ask; if you know that this is your server, trust it with:",
+                "  nobody is there to ask; if you know that this is your server, trust it with:",
                 "    \(Self.command(certificate, program))",
             ]).joined(separator: "\n")
         case .declined(let certificate, _):

@@ -44,7 +44,8 @@ public enum Verdict: Sendable, Hashable {
 }
 
 extension CertificateDefect {
-    /// A pin replaces the trust chain, but not the checks of name and date.
+    /// A pinned certificate is accepted with all its defects. Those of the chain are not mentioned; a wrong name or date, or a
+    /// revocation, is reported as a warning.
     fileprivate var mattersBesidePin: Bool {
         switch self {
         case .wrongName, .expired, .notYetValid, .revoked: true

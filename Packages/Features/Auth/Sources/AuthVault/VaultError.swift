@@ -43,7 +43,7 @@ extension FailureKind<VaultError> {
     public static var parameters: Self { "auth.vault.parameters" }
     /// The passphrase is wrong.
     public static var wrongPassphrase: Self { "auth.vault.wrong-passphrase" }
-    /// A passphrase is needed, but there is no terminal to ask for it.
+    /// A passphrase is needed, but nobody is there to give it.
     public static var unanswered: Self { "auth.vault.unanswered" }
     /// A passphrase could not be read from its source, or was not repeated correctly.
     public static var passphrase: Self { "auth.vault.passphrase" }

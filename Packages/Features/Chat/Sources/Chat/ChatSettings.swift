@@ -35,11 +35,12 @@ enum ChatSettings {
     static let mode = Setting<ToolMode?>(
         "mode", "The default tool mode: read-only, workspace or full", default: nil, risk: .widens)
     static let folders = Setting(
-        "folders", "Folders in which the mode is approved; these entries move to a record for each folder",
+        "folders",
+        "Folders in which an earlier version approved the mode; each entry moves to its folder's record when it is used",
         default: [PathValue](), risk: .widens)
     static let sandbox = Setting(
         "sandbox",
-        "What commands cannot reach: nothing; all but system programs and the folder; that and the network",
+        "Sandbox for models' commands: none, folder to hide other files, or isolated to block the network too",
         default: Confinement.isolated, risk: .widens)
     static let sandboxReads = Setting(
         "sandbox-reads", "Other paths that sandboxed commands may read, such as tools in your home folder",
@@ -70,7 +71,7 @@ enum ChatSettings {
         "context", "What to do with old turns that no longer fit into the model's context",
         default: Overflow.leaveOut, risk: .widens)
     static let rounds = Setting(
-        "max-rounds", "How many times a model may be asked again after its tools have run", in: 1...Int.max,
+        "max-rounds", "Maximum number of requests to the model in one turn", in: 1...Int.max,
         default: 50, risk: .widens)
     static let responses = Setting(
         "openai-responses", "Whether to use OpenAI's Responses API instead of Chat Completions", default: false)

@@ -31,7 +31,8 @@ enum GatewaySettings {
         "tls", "TLS: none, own for a self-signed certificate, or given for the one in gateway.certificate",
         default: Encryption.none, risk: .widens)
     static let certificate = Setting<PathValue?>(
-        "certificate", "PEM file with the certificate and its issuers, for tls 'given'", default: nil, risk: .widens)
+        "certificate", "PEM file with the certificate and its issuers, if gateway.tls is 'given'", default: nil,
+        risk: .widens)
     static let key = Setting<PathValue?>(
         "certificate-key", "PEM file with the certificate's key, if it is in another file", default: nil, risk: .widens)
     static let hosts = Setting(

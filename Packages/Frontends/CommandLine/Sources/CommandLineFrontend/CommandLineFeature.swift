@@ -29,7 +29,7 @@ struct CommandLineFeature: Feature {
 
     private static let help = Action(
         "help", "Show help for a command or a setting", .reads,
-        .argument("command", "The command; or 'settings', and the key of a setting", as: [String].self)
+        .argument("command", "A command, or 'settings' with or without the key of one setting", as: [String].self)
     ) { context, words in
         if words.first == settingsTopic {
             return try settingsText(words.dropFirst(), context.host, width: width(context.host))

@@ -33,8 +33,8 @@ public final class MainLoop: TaskExecutor {
     /// Makes signals that arrive before `run` end the program with the right exit code, and protects secrets in memory
     /// from core dumps and other processes. Call it as early as possible.
     ///
-    /// - Returns: the environment variables. Secret ones are removed from the process's environment, so that commands
-    ///   run by a model do not find them in `/proc`.
+    /// - Returns: the environment variables. The values of secret ones are overwritten in the process's environment, so
+    ///   that commands run by a model do not find them in `/proc`.
     public static func prepare() -> [String: String] {
         Signals.endProcessUntilInstalled()
         ProcessMemory.hide()

@@ -59,7 +59,7 @@ enum RunnerError: Failure {
         case .noBundle: "no bundle given; use 'martlet run FILE'"
         case .unknownName(let name, let folders):
             "no bundle '\(PlainText.escape(name))' in \(folders.joined(separator: " or ")); "
-                + "a path names a file, such as ./\(PlainText.escape(name)).yaml"
+                + "to run a file, give its path, such as ./\(PlainText.escape(name)).yaml"
         case .notTrusted(let file):
             "\(PlainText.escape(file)) belongs to a project and is not trusted, or it changed since it was trusted; "
                 + "read it, then run 'martlet config trust'"

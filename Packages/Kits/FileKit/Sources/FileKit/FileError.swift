@@ -66,10 +66,6 @@ extension FileError {
 
 /// The reasons of a `FileError`.
 extension FailureKind<FileError> {
-    init(_ description: String) {
-        self.description = description
-    }
-
     /// Nothing is at the path.
     public static var notFound: Self { "file.not-found" }
     /// The user may not do this.

@@ -102,7 +102,7 @@ extension HTTPError {
                 "\(server) received the request but did not start to respond within \(words(limits.firstByte))"
             case .idleTimedOut:
                 job.clock.phase == .sending
-                    ? "\(server) stopped receiving the request for \(words(limits.idle))"
+                    ? "\(server) accepted no more of the request for \(words(limits.idle))"
                     : "\(server) sent nothing for \(words(limits.idle)) in the middle of its response"
             default:
                 "the response from \(server) was not complete within \(words(limits.total))"

@@ -29,7 +29,7 @@ public struct StorageError: Failure, Hashable {
 extension FailureKind<StorageError> {
     /// The file cannot be opened or made.
     public static var open: Self { "storage.open" }
-    /// Another program kept the lock for longer than the limit, or too many callers already wait.
+    /// Another connection kept the lock for longer than the limit, or too many callers already wait.
     public static var busy: Self { "storage.busy" }
     /// The disk, the quota or the limit of file sizes is reached.
     public static var full: Self { "storage.full" }
@@ -86,7 +86,7 @@ extension StorageError {
         case (_, EROFS), (_, EACCES), (_, EPERM):
             return (.readOnly, "cannot use \(path): \(reason); check its permissions and its disk")
         case (SQLITE_BUSY, _), (SQLITE_LOCKED, _), (SQLITE_PROTOCOL, _):
-            return (.busy, "another program has kept \(path) locked for \(waited.words); try again when it is done")
+            return (.busy, "another connection has kept \(path) locked for \(waited.words); try again when it is done")
         case (SQLITE_CORRUPT, _), (SQLITE_NOTADB, _):
             return (.damaged, "\(path) is damaged: \(words); the next start moves it aside and keeps it")
         case (SQLITE_READONLY, _) where isReader:

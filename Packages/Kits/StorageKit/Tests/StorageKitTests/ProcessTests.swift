@@ -118,7 +118,7 @@ struct ProcessTests {
                 let error = await #expect(throws: StorageError.self) { try await database.write { try $0.add("a") } }
                 #expect(error?.kind == .busy)
                 #expect(
-                    error?.message == "another program has kept \(path) locked for 100ms; try again when it is done")
+                    error?.message == "another connection has kept \(path) locked for 100ms; try again when it is done")
                 let count = try await database.read { try $0.count }
                 #expect(count == 0, "who reads does not wait for who writes")
             }

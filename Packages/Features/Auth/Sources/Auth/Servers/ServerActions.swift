@@ -92,6 +92,9 @@ struct ServerActions {
             return ServerRow(profile, inUse: services.profiles.inUse == name)
         }
         .byName()
+        .details(
+            "Give either --cacert FILE, which replaces the certificate authorities for this server, or --no-cacert."
+        )
         .example(
             "martlet auth server set lab --cacert lab-ca.pem", "Trust its certificate authority, for this server only")
     }

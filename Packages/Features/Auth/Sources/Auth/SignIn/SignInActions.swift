@@ -50,7 +50,7 @@ struct SignInActions {
                 + "--password-stdin, --password-env or --password-fd, or a token from --token-stdin, --token-env or "
                 + "--token-fd. A token is saved only after the server has accepted it."
         )
-        .question("auth.login.method", "The sign-in method, one of the options of the question")
+        .question("auth.login.method", "The sign-in method: one of the offered answers, word for word")
         .question("auth.login.user", "The user name")
         .question("auth.login.password", "The password")
         .question("auth.login.token", "The key for a server without accounts")
@@ -170,12 +170,12 @@ struct LoginArguments: ActionArguments {
             .argument(
                 "server", "A configured server, or the address of a new one", completion: ServerActions.completion)),
         bind(\.user, .option("user", "User name")),
-        bind(\.provider, .option("provider", "Sign in with a browser and this provider")),
+        bind(\.provider, .option("provider", "Sign in with a browser through this identity provider")),
         bind(\.inBrowser, .flag("browser", "Sign in with a browser")),
         bind(\.onDevice, .flag("device", "Sign in with a browser on another device")),
         bind(\.isRemembered, .flag("remember", "Stay signed in on this device with its own access token")),
         bind(\.password, .secret("password", "Password")),
-        bind(\.token, .secret("token", "An access token, instead of all other methods")),
+        bind(\.token, .secret("token", "Access token, used instead of any other sign-in method")),
     ]
 
     init() {}

@@ -229,7 +229,7 @@ extension Vault {
             guard let passphrase = try await setup.passphrase.ask(.unlock(attempt: attempt)) else {
                 throw VaultError(
                     .unanswered,
-                    "the vault \(path) needs its passphrase, but there is no terminal to ask for it; run this on a "
+                    "the vault \(path) needs its passphrase, but nobody is there to give it; run this on a "
                         + "terminal, or set \(PassphraseSources.variable)")
             }
             let key = try await derive(passphrase, salt: header.salt, scrypt)
@@ -328,7 +328,7 @@ extension Vault {
             guard let passphrase = try await setup.passphrase.askNew() else {
                 throw VaultError(
                     .unanswered,
-                    "a new passphrase is needed, but there is no terminal to ask for it; run this on a terminal")
+                    "a new passphrase is needed, but nobody is there to give it; run this on a terminal")
             }
             return passphrase.isEmpty ? .keyFile : try await plan(passphrase)
         }

@@ -5,7 +5,7 @@ import Glibc
 import LoopKit
 import Synchronization
 
-/// Provides passphrases: from a descriptor, the variable `MARTLET_PASSPHRASE`, or the user.
+/// Provides passphrases: from a descriptor, else from the variable `MARTLET_PASSPHRASE`, else from the user.
 public final class PassphraseSources: Sendable {
     /// The environment variable for a passphrase.
     public static let variable = "MARTLET_PASSPHRASE"
@@ -23,7 +23,7 @@ public final class PassphraseSources: Sendable {
     /// - Parameters:
     ///   - descriptor: an open descriptor whose first line is the passphrase. It is read and closed on first need.
     ///   - environment: the variables of the program.
-    ///   - ask: asks the user. Returns nil when there is no terminal.
+    ///   - ask: asks the user. Returns nil when nobody is there.
     public init(
         descriptor: Int32? = nil, environment: [String: String] = [:],
         ask: @escaping @Sendable (PassphraseQuestion) async throws -> Secret?
@@ -49,7 +49,7 @@ public final class PassphraseSources: Sendable {
         try await question(asked)
     }
 
-    /// Asks twice for a new passphrase. Empty for no passphrase, nil when there is no terminal.
+    /// Asks twice for a new passphrase. Empty for no passphrase, nil when nobody is there.
     func askNew() async throws -> Secret? {
         for attempt in 1...3 {
             guard let first = try await ask(attempt == 1 ? .new : .different) else { return nil }

@@ -71,8 +71,8 @@ struct ApprovalActions {
             return Nothing()
         }
         .details(
-            "Without a rule id, removes all rules of this folder and its approved mode. Rules that always apply are in the "
-                + "settings: 'config unset chat.approvals' removes all of them."
+            "Without a rule id, removes all rules of this folder and its approved mode; with --conversation, those of that "
+                + "conversation instead. Rules that always apply are in the settings: 'config unset chat.approvals' removes all of them."
         )
         .byName()
         .example("martlet chat disallow 5f0c11aa", "One rule, wherever it is stored")

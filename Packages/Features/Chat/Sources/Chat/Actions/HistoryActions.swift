@@ -165,7 +165,7 @@ struct HistoryActions {
             throw error
         }
         if !elsewhere.isEmpty {
-            context.notice("a copy remains at \(elsewhere.joined(separator: " and ")); remove it there too")
+            context.notice("copies remain at \(elsewhere.joined(separator: " and ")); remove them there too")
         }
         let setAside = try history.database.setAsides
         if !setAside.isEmpty {
@@ -399,7 +399,9 @@ struct ListArguments: ActionArguments {
         bind(\.filter.provider, .option("provider", "Only conversations with this provider")),
         bind(\.filter.since, .option("since", "Only conversations since this time")),
         bind(\.filter.until, .option("until", "Only conversations before this time")),
-        bind(\.filter.isDeleted, .flag("deleted", "Deleted conversations that can be restored")),
+        bind(
+            \.filter.isDeleted,
+            .flag("deleted", "List deleted conversations that can be restored, instead of the others")),
     ]
 
     init() {}

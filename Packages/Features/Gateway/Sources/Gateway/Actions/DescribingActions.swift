@@ -21,7 +21,7 @@ struct DescribingActions {
         Action("gateway.routes", "List the gateway's HTTP routes", .reads) { context in
             try Self.routes(services, context).map(RouteRow.init)
         }
-        .details("GET /openapi.json is made from the same declarations and documents everything else.")
+        .details("GET /openapi.json documents these routes in full.")
     }
 
     /// All routes that the gateway would serve.

@@ -91,7 +91,7 @@ final class LiveSettings: Sendable {
             .filter { settings[$0]?.value != context.host.settings[$0]?.value }
         let rest =
             waiting.isEmpty
-            ? "" : "; restart it to apply \(waiting.map { $0.joined(separator: ".") }.joined(separator: ", "))"
+            ? "" : "; restart the gateway to apply \(waiting.map { $0.joined(separator: ".") }.joined(separator: ", "))"
         context.notice("the settings have changed and apply to new requests\(rest)")
     }
 }

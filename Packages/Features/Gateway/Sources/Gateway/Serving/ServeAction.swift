@@ -27,8 +27,8 @@ struct ServeAction {
             .streaming()
             .byName()
             .details(
-                "Programs on this machine use it like OpenAI or Anthropic: the base URL is its address followed by "
-                    + "/v1, and the API key is the token that 'martlet gateway token' prints. Sockets passed by "
+                "Programs on this machine use it like OpenAI or Anthropic. The base URL is its address, for OpenAI "
+                    + "clients followed by /v1, and the API key is the token that 'martlet gateway token' prints. Sockets passed by "
                     + "systemd replace the address in the settings. When interrupted, it accepts no more requests, "
                     + "finishes the running ones within 'gateway.drain-limit', and exits. Changed settings apply to "
                     + "the next request; those about where and how it listens apply after a restart."

@@ -34,8 +34,8 @@ struct TokenActions {
         .details(
             "The token is created on first use and kept in the vault, or in a file that only you can read if the "
                 + "build has no vault. \(GatewayToken.variable) overrides both. It has the scopes chat, read and "
-                + "approve; changing rules and projects takes the command line or a token with the scope admin. A "
-                + "running gateway accepts a new token at once and refuses the old one."
+                + "approve; rules and projects can be changed only on the command line or with a token that has the scope "
+                + "admin. A running gateway accepts a new token at once and refuses the old one."
         )
         .example("martlet gateway token", "Print the token for another program's settings")
     }

@@ -82,7 +82,7 @@ struct RunTests: Intention {
         let looked = ProjectFile.all.map { Markdown.code($0.name) }.joined(separator: ", ")
         throw .impossible(
             """
-            I do not know how to run this project's tests: there is none of \(looked). \
+            I do not know how to run this project's tests: none of \(looked) gives a command for them. \
             Tell me the command, such as ``run `./test.sh` ``.
             """)
     }

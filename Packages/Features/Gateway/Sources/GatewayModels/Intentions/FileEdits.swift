@@ -219,7 +219,7 @@ struct Replace: PreviewableIntention {
         for hit in Hit.all(in: try desk.content(.search, input)) where !files.contains(hit.path) {
             files.append(hit.path)
         }
-        guard !files.isEmpty else { throw .impossible("No file\(scope.words) contains \(Markdown.code(old)).") }
+        guard !files.isEmpty else { throw .impossible("Nothing\(scope.words) contains \(Markdown.code(old)).") }
         guard files.count <= Self.mostFiles else {
             throw .impossible(
                 "\(files.count) files contain \(Markdown.code(old)); I change at most \(Self.mostFiles): name a folder."

@@ -118,7 +118,9 @@ struct Overview: RepeatableIntention {
         var rows = ["| Kind | Files |", "|---|---:|"]
         rows += sorted.prefix(8).map { "| \(Markdown.code($0.key)) | \($0.value) |" }
         if sorted.count > 8 { rows.append("| others | \(sorted.dropFirst(8).reduce(0) { $0 + $1.value }) |") }
-        if files.total > files.files.count { rows.append("\nCounts only the last \(files.files.count) changed files.") }
+        if files.total > files.files.count {
+            rows.append("\nCounts only the \(files.files.count) most recently changed files.")
+        }
         return rows.joined(separator: "\n")
     }
 

@@ -133,7 +133,7 @@ struct FindUsages: RepeatableIntention {
         let definitions = hits.filter { Self.defines(symbol, $0.text) }
         let others = onlyDefinition ? [] : hits.filter { !Self.defines(symbol, $0.text) }
         let shown = Markdown.code(symbol, limit: 80)
-        guard !hits.isEmpty else { return desk.say("\(shown) does not occur in any file\(scope.words).") }
+        guard !hits.isEmpty else { return desk.say("\(shown) does not occur anywhere\(scope.words).") }
         if definitions.isEmpty {
             desk.say("I found no line\(scope.words) that looks like the definition of \(shown).")
         } else {

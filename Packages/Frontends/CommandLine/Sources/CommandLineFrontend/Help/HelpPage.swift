@@ -113,7 +113,8 @@ struct HelpPage {
         if let flag = declaration.flag { facts.append(("Option", "--\(flag), for every command")) }
         if declaration.joinsLayers { facts.append(("Files", "each settings file adds to the list")) }
         if let trust {
-            facts.append(("Trust", "a project's value is used after '\(program) config trust': it \(trust)"))
+            facts.append(
+                ("Trust", "a project's value is used only after '\(program) config trust', because it \(trust)"))
         }
         lines += section("Facts", facts)
         lines += section(
@@ -121,7 +122,7 @@ struct HelpPage {
             [
                 ("\(program) config set \(name) <\(kind)>", "For you; --project sets it for the project"),
                 ("\(program) … --set \(name)=<\(kind)>", "For one command"),
-                ("\(variable)=<\(kind)> \(program) …", "For one command, or everything that a shell starts"),
+                ("\(variable)=<\(kind)> \(program) …", "For one command; exported, for every command of that shell"),
             ])
         return lines.dropLast().joined(separator: "\n") + "\n"
     }

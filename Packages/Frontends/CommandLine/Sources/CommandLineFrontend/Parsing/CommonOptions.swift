@@ -29,7 +29,7 @@ struct CommonOptions: Sendable {
             name: "output-format", summary: "Same as --format, for compatibility; also accepts stream-json",
             form: .option, schema: .choice(OutputFormat.words)),
         ParameterDeclaration(
-            name: "quiet", summary: "Print only the result", form: .flag, short: "q", schema: .boolean),
+            name: "quiet", summary: "Print no progress and no notices", form: .flag, short: "q", schema: .boolean),
         ParameterDeclaration(
             name: "verbose", summary: "Also print the cause of an error", form: .flag, short: "v",
             schema: .boolean),
@@ -46,7 +46,7 @@ struct CommonOptions: Sendable {
             form: .option,
             schema: .path(.read)),
         ParameterDeclaration(
-            name: "timeout", summary: "Stop after this time", form: .option, schema: .duration),
+            name: "timeout", summary: "Stop the command after this time", form: .option, schema: .duration),
         ParameterDeclaration(
             name: "only", summary: "Use only these features, separated by commas", form: .option, schema: .string,
             completion: .dynamic { _, host in

@@ -128,7 +128,8 @@ struct TerminalFeature: Feature {
         namespaces: [])
 
     static let theme = Setting(
-        "theme", "Colours: for the background that the terminal reports, for a certain one, or none",
+        "theme",
+        "Colours: auto for the background that the terminal reports, light or dark for a fixed one, high-contrast, or none",
         default: ThemeChoice.auto)
 
     init(_ settings: FeatureSettings) {}

@@ -81,6 +81,6 @@ struct CompleterTests {
         #expect(
             text.string
                 == "unset\tRemove a value from your settings, to use the default again\n"
-                + "untrust\tStop trusting a project's settings")
+                + "untrust\tStop trusting a project's settings and bundles")
     }
 }

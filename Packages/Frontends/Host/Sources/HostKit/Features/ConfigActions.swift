@@ -121,23 +121,28 @@ enum ConfigActions {
     .details("If something is wrong, lists every problem with file, line and column, and exits with 2.")
 
     private static let trust = Action(
-        "config.trust", "Trust a project's settings to run programs, send data and allow more", .writes,
-        .argument("path", "The project's folder or settings file", as: OwnPath?.self, completion: .directories)
+        "config.trust", "Trust a project's bundles, and its settings that run programs, send data or widen permissions",
+        .writes,
+        .argument(
+            "path", "The project's folder or settings file; default: the current project", as: OwnPath?.self,
+            completion: .directories)
     ) { context, path in
         try await TrustActions.trust(context, path)
     }
     .byName()
     .always()
     .details(
-        "A project's settings can name commands to run and servers to send to, so such settings are not used until you "
-            + "trust them. Trust applies to the file at that path with exactly that content; after a change you must trust "
-            + "it again."
+        "A project's settings can name commands to run and servers to send to, and its bundles can run actions. Neither is "
+            + "used by name until you trust it. Trust covers the settings and all bundles in .martlet/bundles, with exactly "
+            + "their present content; after a change you must trust them again."
     )
     .example("martlet config trust .", "Trust the project you are in")
 
     private static let untrust = Action(
-        "config.untrust", "Stop trusting a project's settings", .writes,
-        .argument("path", "The project's folder or settings file", as: OwnPath?.self, completion: .directories)
+        "config.untrust", "Stop trusting a project's settings and bundles", .writes,
+        .argument(
+            "path", "The project's folder or settings file; default: the current project", as: OwnPath?.self,
+            completion: .directories)
     ) { context, path in
         try await TrustActions.untrust(context, path)
     }

@@ -48,7 +48,7 @@ enum DataActions {
     }
 
     private static let backup = Action(
-        "data.backup", "Save a copy of all data in a folder", .writes,
+        "data.backup", "Copy all data to a folder", .writes,
         .argument("folder", "A folder that is empty or does not exist yet", as: OwnPath.self, completion: .directories),
         .argument("stores", "Only these stores", as: [String].self, completion: storeCompletion)
     ) { context, folder, names in

@@ -32,7 +32,7 @@ struct RunAction {
             "The bundle is checked before anything runs, and all its problems are reported at once. A run never asks "
                 + "questions: --answers gives answers in advance, and whatever the bundle does not permit fails. The "
                 + "exit code is that of the first failed step. With --format ndjson each event is a line; 'run events' "
-                + "prints the schema. The variable MARTLET_INPUT_NAME also sets an input."
+                + "prints the schema. The variable MARTLET_INPUT_NAME sets the input NAME."
         )
         .example("martlet run nightly.yaml --input model=openai/gpt-5", "Run a bundle")
         .example("martlet run nightly.yaml --plan", "Show what would run")
@@ -50,7 +50,8 @@ struct RunArguments: ActionArguments {
     static let bindings = [
         bind(\.bundle, .argument("bundle", "File or name of the bundle")),
         bind(\.request.inputs, .option("input", "Input value: name=value", short: "i")),
-        bind(\.inputs, .option("inputs", "File or pipe with input values; - for standard input")),
+        bind(
+            \.inputs, .option("inputs", "YAML or JSON file, or a pipe, with the inputs by name; - for standard input")),
         bind(\.request.isPlan, .flag("plan", "Show what would run")),
         bind(\.request.isCheck, .flag("check", "Check the bundle without running it")),
         bind(\.printsSchema, .flag("schema", "Print the JSON Schema of bundles")),
@@ -176,7 +177,7 @@ enum StepActions {
         return Nothing()
     }
     .instant()
-    .details("For steps that test something: a JUnit report shows a failure, not an error.")
+    .details("For steps that test something. If the condition is false, a JUnit report shows a failure, not an error.")
 
     private static let nothing = Action("run.no-op", "Do nothing, to measure the cost of a step", .reads) { _ in
         Nothing()

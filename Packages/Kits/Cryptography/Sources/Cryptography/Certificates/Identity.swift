@@ -71,7 +71,7 @@ public final class PrivateKey: Sendable {
         unsafe self.init(owning: made)
     }
 
-    /// Parses the first unencrypted key of a PEM text.
+    /// Parses the first key of a PEM text, which must not be encrypted.
     public convenience init(pem: Span<UInt8>) throws(CryptographyError) {
         let text = try MemoryBIO.holding(pem)
         ErrorQueue.clear()

@@ -20,8 +20,8 @@ public enum Environment {
         return variables
     }
 
-    /// Copies all variables, then overwrites the secret ones in the system's memory: children no longer inherit them,
-    /// and `/proc/PID/environ` does not show them to other processes.
+    /// Copies all variables, then overwrites the values of the secret ones where the system keeps them: children inherit
+    /// only empty values, and `/proc/PID/environ` does not show them to other processes.
     ///
     /// Take it once at the start, before there is another thread.
     public static func take(hiding isSecret: (String) -> Bool) -> [String: String] {

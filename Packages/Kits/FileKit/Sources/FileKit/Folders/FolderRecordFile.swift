@@ -155,8 +155,8 @@ private struct Entry {
         return .object(object)
     }
 
-    /// The part of the record that applies to the current folder. For a replaced folder, the rules that allow something
-    /// are dropped.
+    /// The part of the record that applies to the current folder. For a replaced folder, the mode and the rules that
+    /// allow something are dropped.
     func record(seenAs identity: Identity) -> FolderRecord {
         let isSame = (device, inode) == (identity.device, identity.inode)
         return FolderRecord(

@@ -192,7 +192,7 @@ final class BodyFile: Sendable {
         if let range, range.lowerBound < 0 || range.upperBound > size {
             close(descriptor)
             throw Self.failure(
-                name, "it has only \(size) bytes, so bytes \(range.lowerBound) to \(range.upperBound) do not exist")
+                name, "it has only \(size) bytes, so the range \(range.lowerBound) to \(range.upperBound) is not in it")
         }
         _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
         self.name = name

@@ -94,7 +94,7 @@ struct TimeoutTests {
                 request.limits.idle = Self.short
                 let error = await Lab.failure { [request] in _ = try await client.send(request) }
                 #expect(error?.kind == .idleTimedOut, "\(error?.message ?? "")")
-                #expect(error?.message.contains("stopped receiving the request") == true, "\(error?.message ?? "")")
+                #expect(error?.message.contains("accepted no more of the request") == true, "\(error?.message ?? "")")
                 try await server.until { $0.openNow == 0 }
             }
         }

@@ -39,6 +39,9 @@ struct processkit_spawn {
 };
 
 // Each function returns 0, a descriptor or a count, or a negative errno on failure.
+
+// If the program was started but could not be watched, it was ended again and `process` is its number; on any other failure
+// -1. For a supervised program `process` is the supervisor, which ends as the program does and forwards signals.
 int processkit_spawn(
     const struct processkit_spawn *_Nonnull request, int *_Nonnull process, int *_Nonnull pidfd,
     enum processkit_stage *_Nonnull stage);

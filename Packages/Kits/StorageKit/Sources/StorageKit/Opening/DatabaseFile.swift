@@ -23,7 +23,7 @@ struct DatabaseFile: Sendable {
             // The umask may have removed permissions.
             unsafe chmod(path, 0o600)
         } else if errno != EEXIST {
-            throw StorageError(.open, "cannot create \(PlainText.escape(path)):  \(reason(errno))")
+            throw StorageError(.open, "cannot create \(PlainText.escape(path)): \(reason(errno))")
         }
         for file in [path] + companions { try narrow(file) }
     }
@@ -118,7 +118,7 @@ struct DatabaseFile: Sendable {
     private func rename(_ old: String, _ new: String) throws {
         guard unsafe Glibc.rename(old, new) == 0 || errno == ENOENT else {
             throw StorageError(
-                .open, "\(PlainText.escape(old)) is damaged and cannot be moved aside:  \(reason(errno))")
+                .open, "\(PlainText.escape(old)) is damaged and cannot be moved aside: \(reason(errno))")
         }
     }
 

@@ -96,7 +96,8 @@ extension UnifiedDiff {
             result.add(place)
             if place.fuzz > 0 {
                 notes.append(
-                    "hunk \(index + 1) was applied at line \(place.lines.lowerBound + 1), where other lines differ")
+                    "hunk \(index + 1) was applied at line \(place.lines.lowerBound + 1), where some context lines differ"
+                )
             } else if placing.drift != 0, hunk.oldStart != nil {
                 notes.append("hunk \(index + 1) was applied at line \(place.lines.lowerBound + 1)")
             }

@@ -21,7 +21,7 @@ struct Shades: Sendable {
         let isCovered = self[keyPath: list].contains { path.lies(beneath: AbsolutePath($0)) }
         if isCovered { return }
         guard hidden.count + kept.count < Self.most else {
-            return note("rules deny more than \(Self.most) files, too many for a sandbox")
+            return note("rules deny more than \(Self.most) files, and the sandbox cannot hide them all")
         }
         self[keyPath: list].append(path.text)
     }
@@ -40,9 +40,11 @@ extension Workspace {
                     needsWalk = shade(place, isWriting, &shades, top) || needsWalk
                 } else if glob.start.lies(beneath: top) {
                     needsWalk = true
-                    if isWriting { shades.note("a rule denies writing files that do not exist yet") }
+                    if isWriting {
+                        shades.note("the sandbox cannot enforce a rule against writing files that do not exist yet")
+                    }
                 } else if !isWriting {
-                    shades.note("a rule denies files by a pattern that also covers other folders")
+                    shades.note("the sandbox cannot enforce a rule whose pattern also covers other folders")
                 }
             }
         }
@@ -61,11 +63,15 @@ extension Workspace {
             // The target of a link can be protected, but not the link. A path that cannot be resolved is not plain.
             let isPlain = (try? Files.canonical(place.text)) == place.text
             if isWriting, !isPlain {
-                shades.note("a rule denies writing \(PlainText.escape(place.text)), which is a link")
+                shades.note(
+                    "the sandbox cannot enforce the rule against writing \(PlainText.escape(place.text)), because it is a link"
+                )
             }
         } else if isWriting, place.lies(beneath: top) {
             // A missing file needs no hiding, but the command could create it.
-            shades.note("a rule denies writing \(PlainText.escape(place.text)), which does not exist yet")
+            shades.note(
+                "the sandbox cannot enforce the rule against writing \(PlainText.escape(place.text)), because it does not exist yet"
+            )
         } else {
             return place.lies(beneath: top)
         }
@@ -79,7 +85,8 @@ extension Workspace {
         while let entry = try walk.next() {
             count += 1
             guard count <= Shades.mostEntries, shades.gap == nil else {
-                return shades.note("a rule denies files that could be anywhere in a very large folder")
+                return shades.note(
+                    "the sandbox cannot enforce a rule whose files could be anywhere in a very large folder")
             }
             let path = AbsolutePath(bytes: top.bytes + [Byte.slash] + entry.path.bytes)
             if start.denies(entry.path) {
@@ -88,6 +95,8 @@ extension Workspace {
                 shades.keep(path)
             }
         }
-        if walk.problems.count > 0 { shades.note("some folders could not be searched for denied files") }
+        if walk.problems.count > 0 {
+            shades.note("some folders could not be searched for denied files, so the command may reach them")
+        }
     }
 }

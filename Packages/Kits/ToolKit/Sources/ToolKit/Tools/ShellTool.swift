@@ -177,10 +177,10 @@ struct ShellTool: WorkspaceTool {
         if engine == .landlock, refusals.contains(where: text.contains) {
             reasons.append(
                 "this machine's sandbox is Landlock: files in the working folder can be changed, but nothing can"
-                    + " be created, renamed or removed directly in that folder or in .git, nor any of \(names); work in"
-                    + " a subfolder, put temporary files into $TMPDIR, and leave commits to the user"
-                    + (sandbox.hasNetwork ? "" : "; there is no network, not even on this machine")
-                    + "; installing bubblewrap removes these limits")
+                    + " be created, renamed or removed directly in that folder or in .git, and none of \(names) can be"
+                    + " created; installing bubblewrap removes these limits; without it, work in a subfolder, put temporary"
+                    + " files into $TMPDIR, and leave commits to the user"
+                    + (sandbox.hasNetwork ? "" : "; there is no network, not even to this machine"))
         }
         let signs = ["resolve host", "name resolution", "Network is unreachable"]
         if !sandbox.hasNetwork, signs.contains(where: text.contains) {
