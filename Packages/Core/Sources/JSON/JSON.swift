@@ -10,7 +10,7 @@ public enum JSON: Sendable, Hashable {
     case big(String)
     /// A number that was written with a fraction or an exponent.
     case double(Double)
-    /// A text.
+    /// A string.
     case string(String)
     /// An ordered list.
     case array([JSON])
@@ -19,7 +19,7 @@ public enum JSON: Sendable, Hashable {
 }
 
 extension JSON: CustomStringConvertible {
-    /// The compact text of the value.
+    /// The value as compact JSON text.
     public var description: String { text() }
 }
 
@@ -47,7 +47,7 @@ extension JSON {
         return value
     }
 
-    /// The value of any number, rounded where it is an integer that a `Double` cannot hold.
+    /// The value of any number. An integer that a `Double` cannot hold is rounded.
     public var double: Double? {
         switch self {
         case .double(let value): value
@@ -87,7 +87,7 @@ extension JSON {
         return elements[index]
     }
 
-    /// What kind of value this is, with its article: "a string", "an integer".
+    /// The kind of the value with its article: "a string", "an integer".
     public var kindName: String {
         switch self {
         case .null: "null"
@@ -132,28 +132,28 @@ extension JSON: ExpressibleByArrayLiteral {
 }
 
 extension JSON: ExpressibleByDictionaryLiteral {
-    /// An object; of two equal keys the last value counts.
+    /// An object. If a key occurs twice, the last value counts.
     public init(dictionaryLiteral members: (String, JSON)...) { self = .object(JSONObject(members)) }
 }
 
 extension JSON {
-    /// Reads the one value that a text holds.
+    /// Parses a text that contains one value.
     public init(parsing text: String, reading: JSONReading = .strict) throws(JSONError) {
         self = try JSON(parsing: text.utf8.span, reading: reading)
     }
 
-    /// Reads the one value that a text in UTF-8 holds.
+    /// Parses a UTF-8 text that contains one value.
     public init(parsing bytes: [UInt8], reading: JSONReading = .strict) throws(JSONError) {
         self = try JSON(parsing: bytes.span, reading: reading)
     }
 
-    /// Reads the one value that a text in UTF-8 holds.
+    /// Parses a UTF-8 text that contains one value.
     public init(parsing bytes: Span<UInt8>, reading: JSONReading = .strict) throws(JSONError) {
-        // Bytes have no padding, so that the raw view of them is safe.
+        // Bytes have no padding, so the raw view is safe.
         self = try unsafe JSON(parsing: bytes.bytes, reading: reading)
     }
 
-    /// Reads the one value that a text in UTF-8 holds.
+    /// Parses a UTF-8 text that contains one value.
     public init(parsing bytes: RawSpan, reading: JSONReading = .strict) throws(JSONError) {
         self = try unsafe bytes.withUnsafeBytes { (buffer) throws(JSONError) -> JSON in
             let cursor = try unsafe JSONCursor(buffer, reading)
@@ -171,7 +171,7 @@ extension JSON {
 }
 
 extension JSON {
-    /// The value as text; compact unless asked otherwise.
+    /// The value as JSON text, compact by default.
     ///
     /// A number that JSON cannot express becomes `null`. No reader creates such a number.
     public func text(_ options: JSONWriting = []) -> String {
@@ -180,7 +180,7 @@ extension JSON {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends the text of the value, in UTF-8.
+    /// Appends the value as JSON text in UTF-8.
     public func write(into bytes: inout [UInt8], _ options: JSONWriting = []) {
         let style = options.contains(.pretty) ? JSONWriter.Style.lines(indent: "  ") : .compact
         var writer = JSONWriter(style, isSorted: options.contains(.sorted))

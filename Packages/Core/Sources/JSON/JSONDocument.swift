@@ -1,18 +1,18 @@
-/// A settings file: its value, where each part of it stands, and its text with one part changed.
+/// A settings file: its value, the position of each part, and its text with one part changed.
 ///
-/// A change leaves comments, order, indentation and line endings as they are.
+/// A change preserves comments, order, indentation and line endings.
 public struct JSONDocument: Sendable {
     /// The name of the file, for messages.
     public let name: String
-    /// What the text says; an empty text says `{}`.
+    /// The parsed value. An empty text is read as `{}`.
     public let value: JSON
 
     let reading: JSONReading
     let text: [UInt8]
-    /// The value with its places, or nil where the text holds nothing but space and comments.
+    /// The value with positions, or nil if the text contains only white space and comments.
     private let root: JSONSyntax?
 
-    /// Reads a text in UTF-8.
+    /// Parses a UTF-8 text.
     public init(parsing text: [UInt8], reading: JSONReading = .json5, name: String) throws(JSONError) {
         self.name = name
         self.reading = reading
@@ -23,14 +23,14 @@ public struct JSONDocument: Sendable {
         }
         let isBlank = text.allSatisfy { JSONByte.isSpace($0) }
         if reading.dialect == .json, !isBlank {
-            // JSON5 is a superset of JSON, so that the stricter grammar still has to be asked.
+            // The JSON5 parser accepts more than JSON, so the text is also parsed as plain JSON.
             value = try JSON(parsing: text, reading: reading)
         } else {
             value = root?.json ?? [:]
         }
     }
 
-    /// Reads a text.
+    /// Parses a text.
     public init(parsing text: String, reading: JSONReading = .json5, name: String) throws(JSONError) {
         try self.init(parsing: Array(text.utf8), reading: reading, name: name)
     }
@@ -41,7 +41,7 @@ public struct JSONDocument: Sendable {
         return position(at: value.range.lowerBound)
     }
 
-    /// The line and the column, counted from 1, of the key that a path ends in.
+    /// The line and the column, counted from 1, of the last key of a path.
     public func keyPosition(of path: [String]) -> (line: Int, column: Int)? {
         guard let name = path.last, let parent = root.flatMap({ Self.find(path.dropLast(), in: $0) }),
             let index = parent.index(of: name), let key = parent.items[index].key
@@ -67,7 +67,7 @@ public struct JSONDocument: Sendable {
 }
 
 extension JSONDocument {
-    /// An element or, with a key, a member that is to be written.
+    /// A new element or, with a key, a new member.
     struct NewItem {
         let key: String?
         let value: JSON
@@ -83,7 +83,7 @@ extension JSONDocument {
         }
     }
 
-    /// Goes behind the last item and the comments on its line; a comma behind that one calls for one behind this.
+    /// Inserts after the last item and the comments on its line. Adds a trailing comma if the last item has one.
     private func add(
         _ item: NewItem, after last: JSONSyntax.Item, in node: JSONSyntax, _ lines: JSONLines, _ edits: inout JSONEdits
     ) {
@@ -122,8 +122,8 @@ extension JSONDocument {
 }
 
 extension JSONDocument {
-    /// The text without the element or member at a path, its comma and the comment behind it on its line; the same
-    /// text where there is none, or where the path is empty.
+    /// The text without the element or member at a path, its comma and the comment after it on the same line. The text
+    /// is unchanged if nothing is at the path, or if the path is empty.
     public func removing(_ path: [String]) -> String {
         var edits = JSONEdits()
         if let name = path.last, let parent = root.flatMap({ Self.find(path.dropLast(), in: $0) }),
@@ -136,7 +136,7 @@ extension JSONDocument {
 
     private func remove(_ index: Int, of items: [JSONSyntax.Item], _ lines: JSONLines, _ edits: inout JSONEdits) {
         let item = items[index]
-        // Without a comma of its own the item is the last, and the comma before it has nothing left to part.
+        // An item without a comma is the last one, so the comma before it is removed too.
         if item.comma == nil, index > 0, let comma = items[index - 1].comma {
             edits.replace(comma..<comma + 1, with: "")
         }
@@ -162,8 +162,8 @@ extension JSONDocument {
 extension JSONDocument {
     /// The text with the value at a path replaced or added.
     ///
-    /// Missing objects on the way are made. The index after the last element of an array appends. It throws where
-    /// something else than an object or array is in the way, or the result is no text that could be read again.
+    /// Missing objects along the path are created. The index after the last element of an array appends. Throws if a
+    /// value along the path is not an object or array, or if the result could not be parsed again.
     public func setting(_ path: [String], to value: JSON) throws(JSONError) -> String {
         var edits = JSONEdits()
         if let root {
@@ -179,7 +179,7 @@ extension JSONDocument {
     var lines: JSONLines { JSONLines(text, root) }
 
     private func append(_ value: JSON, _ edits: inout JSONEdits) {
-        // A comment without a line break at its end would swallow the value.
+        // Without a line break, a comment at the end would include the value.
         let isLineOpen = text.last.map { $0 != JSONByte.lineFeed } ?? false
         let start = isLineOpen ? lines.lineBreak : ""
         edits.insert(start + written(value, style: lines.style(base: ""), .quoted) + lines.lineBreak, at: text.count)
@@ -211,7 +211,7 @@ extension JSONDocument {
             node.range, with: written(value, style: usesLines ? lines.style(base: base) : .inline, keyStyle))
     }
 
-    /// Whether the new item is a member; throws where the node can hold none of this name.
+    /// Whether the new item is a member. Throws if the node cannot contain an item of this name.
     private func mayAdd(_ name: String, to node: JSONSyntax, path: ArraySlice<String>) throws(JSONError) -> Bool {
         let key = JSON.string(name).text()
         let message: String
@@ -230,7 +230,7 @@ extension JSONDocument {
         path.reversed().reduce(value) { .object([$1: $0]) }
     }
 
-    /// How the first key of an object is written, or of the first object inside it that has one.
+    /// The style of the first key of an object, or of the first object inside it that has a key.
     private func firstKeyStyle(in node: JSONSyntax) -> JSONWriter.KeyStyle? {
         for item in node.items {
             if let key = item.key {
@@ -254,7 +254,7 @@ extension JSONDocument {
     }
 }
 
-/// Replacements in a text, which do not overlap.
+/// Replacements in a text. They must not overlap.
 struct JSONEdits {
     private var edits: [(range: Range<Int>, text: String)] = []
 
@@ -266,7 +266,7 @@ struct JSONEdits {
         replace(offset..<offset, with: text)
     }
 
-    /// The text with the replacements made; those at one place keep their order.
+    /// The text with the replacements made. Replacements at the same offset keep their order.
     func applied(to text: [UInt8]) -> String {
         var result: [UInt8] = []
         var place = 0
@@ -280,12 +280,12 @@ struct JSONEdits {
     }
 }
 
-/// The lines of a settings file, as far as a change has to fit in with them.
+/// The line layout of a settings file, which changes follow.
 struct JSONLines {
     let text: [UInt8]
-    /// What one level of nesting adds to the indentation.
+    /// The indentation of one level of nesting.
     let indent: String
-    /// The first line break of the file, for new ones.
+    /// The first line break of the file. New lines use the same.
     let lineBreak: String
 
     init(_ text: [UInt8], _ root: JSONSyntax?) {
@@ -302,13 +302,13 @@ struct JSONLines {
         self.lineBreak = lineBreak
     }
 
-    /// Whether the first item of an array or object stands on a line below the bracket.
+    /// Whether the first item of an array or object is on a line below the bracket.
     func isBroken(_ node: JSONSyntax) -> Bool {
         let end = node.items.first?.start ?? node.range.upperBound
         return text[node.range.lowerBound..<end].contains(where: Self.isBreak)
     }
 
-    /// The white space that the line around an offset starts with.
+    /// The white space at the start of the line that contains an offset.
     func indentation(at offset: Int) -> String {
         let line = text[start(ofLineAt: offset)...]
         return String(decoding: line.prefix(while: Self.isBlank), as: UTF8.self)
@@ -318,7 +318,7 @@ struct JSONLines {
         text[..<offset].lastIndex(where: Self.isBreak).map { $0 + 1 } ?? 0
     }
 
-    /// Whether only blanks stand between the start of the line and an offset.
+    /// Whether there are only blanks between the start of the line and an offset.
     func startsLine(_ offset: Int) -> Bool {
         text[start(ofLineAt: offset)..<offset].allSatisfy(Self.isBlank)
     }
@@ -331,13 +331,13 @@ struct JSONLines {
         text[..<offset].lastIndex { !Self.isBlank($0) }.map { $0 + 1 } ?? 0
     }
 
-    /// The offset after the line break at an offset, or nil where none is.
+    /// The offset after the line break at an offset, or nil if there is no line break.
     func skipBreak(at offset: Int) -> Int? {
         guard offset < text.count, Self.isBreak(text[offset]) else { return nil }
         return offset + (text[offset...].starts(with: [JSONByte.carriageReturn, JSONByte.lineFeed]) ? 2 : 1)
     }
 
-    /// One item a line, below a line that is indented by `base`.
+    /// One item per line, below a line that is indented by `base`.
     func style(base: String) -> JSONWriter.Style {
         .lines(indent: indent, lineBreak: lineBreak, base: base)
     }
@@ -365,7 +365,7 @@ struct JSONLines {
 }
 
 extension JSONLines {
-    /// The end of the comments that follow on the same line, and whether the last of them ends with its line.
+    /// The end of the comments that follow on the same line, and whether the last one ends with its line.
     func skipComments(from offset: Int) -> (end: Int, endsLine: Bool) {
         var end = offset
         while true {

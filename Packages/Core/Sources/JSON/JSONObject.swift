@@ -1,13 +1,13 @@
 /// The members of a JSON object, in the order they were written.
 ///
-/// Keys are compared byte by byte, as other programs compare them. Two objects are equal when they hold equal members in any order.
+/// Keys are compared byte by byte, as other programs do. Two objects are equal if they have equal members in any order.
 public struct JSONObject: Sendable {
     struct Member: Sendable {
         let key: String
         var value: JSON
     }
 
-    /// Up to this many members a walk along them is faster than a hash table.
+    /// Up to this many members, a linear search is faster than a hash table.
     static let largestWithoutIndex = 16
 
     private(set) var members: [Member]
@@ -18,29 +18,29 @@ public struct JSONObject: Sendable {
         members = []
     }
 
-    /// An object of these members; of two equal keys the last value counts.
+    /// An object of these members. If a key occurs twice, the last value counts.
     public init(_ members: [(String, JSON)]) {
         self.init()
         self.members.reserveCapacity(members.count)
         for (key, value) in members { self[key] = value }
     }
 
-    /// Takes members whose keys are known to differ, with their index where they are many.
+    /// Takes members whose keys are known to differ, with an index if there are many.
     init(distinct members: [Member], index: [JSONName: Int]?) {
         self.members = members
         self.index = index
     }
 
-    /// How many members there are.
+    /// The number of members.
     public var count: Int { members.count }
 
-    /// Whether there is no member.
+    /// Whether there are no members.
     public var isEmpty: Bool { members.isEmpty }
 
     /// The keys, in order.
     public var keys: [String] { members.map(\.key) }
 
-    /// The value of a key: a new one takes the place of the old or goes to the end, and nil removes the member.
+    /// The value of a key. Setting it replaces the old value or adds a member at the end; nil removes the member.
     public subscript(_ key: String) -> JSON? {
         get { position(of: key).map { members[$0].value } }
         set {
@@ -55,7 +55,7 @@ public struct JSONObject: Sendable {
         }
     }
 
-    /// Adds a member at the end, for a caller that knows the key to be new.
+    /// Adds a member at the end. The caller must know that the key is new.
     public mutating func append(_ key: String, _ value: JSON) {
         assert(position(of: key) == nil, "the key is already a member")
         members.append(Member(key: key, value: value))
@@ -80,7 +80,7 @@ public struct JSONObject: Sendable {
 }
 
 extension JSONObject: Sequence {
-    /// Walks along the members in order.
+    /// Iterates over the members in order.
     public struct Iterator: IteratorProtocol {
         var members: IndexingIterator<[Member]>
 
@@ -90,21 +90,21 @@ extension JSONObject: Sequence {
         }
     }
 
-    /// Starts at the first member.
+    /// An iterator that starts at the first member.
     public func makeIterator() -> Iterator { Iterator(members: members.makeIterator()) }
 
-    /// How many members there are.
+    /// The number of members.
     public var underestimatedCount: Int { members.count }
 }
 
 extension JSONObject: Hashable {
-    /// Whether both hold the same members, in any order.
+    /// Whether both have the same members, in any order.
     public static func == (left: JSONObject, right: JSONObject) -> Bool {
         guard left.count == right.count else { return false }
         return left.members.allSatisfy { right[$0.key] == $0.value }
     }
 
-    /// Adds the members without regard to their order.
+    /// Hashes the members regardless of their order.
     public func hash(into hasher: inout Hasher) {
         var sum = 0
         for member in members {
@@ -118,17 +118,17 @@ extension JSONObject: Hashable {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-    /// An object of these members; of two equal keys the last value counts.
+    /// An object of these members. If a key occurs twice, the last value counts.
     public init(dictionaryLiteral members: (String, JSON)...) { self.init(members) }
 }
 
 extension JSONObject: CustomStringConvertible {
-    /// The compact text of the object.
+    /// The object as compact JSON text.
     public var description: String { JSON.object(self).text() }
 }
 
-/// The name of a member as JSON compares names: by its bytes. To Swift "é" as one scalar and as two are the same text, and
-/// a file may have either name.
+/// The name of a member, compared by its bytes. Swift's `String` treats "é" as one scalar and as two as equal, but in a
+/// file they are different names.
 struct JSONName: Hashable {
     let text: String
 
@@ -145,7 +145,7 @@ struct JSONName: Hashable {
 }
 
 extension String {
-    /// Whether it is the same text, spelt in the same way.
+    /// Whether both strings have the same UTF-8 bytes.
     func hasSameBytes(as other: String) -> Bool {
         guard utf8.count == other.utf8.count, self == other else { return false }
         return utf8Span.isKnownASCII || utf8.elementsEqual(other.utf8)

@@ -1,6 +1,6 @@
-/// Reads a message forward, taking what is wanted and stepping over the rest, without building a tree.
+/// Reads a message from start to end without building a tree. The caller reads the values it needs and skips the rest.
 ///
-/// It forgives what `JSONReading.stream` forgives. A value that a closure leaves alone is skipped, though still checked.
+/// It is as lenient as `JSONReading.stream`. A value that a closure does not read is skipped, but still checked.
 ///
 ///     let text = try JSONPullReader.read(bytes) { reader in
 ///         var text = ""
@@ -13,7 +13,7 @@
 ///         return text
 ///     }
 ///
-/// A reader borrows the bytes: only `read` makes one, it cannot be copied, and it ends with the closure it is lent to.
+/// A reader borrows the bytes: only `read` creates one, it cannot be copied, and it is valid only inside the closure.
 @safe public struct JSONPullReader: ~Copyable {
     var cursor: JSONCursor
     var depth = 0
@@ -23,9 +23,9 @@
         self.cursor = cursor
     }
 
-    /// Lends a reader at the start of the one value in a text, and checks the text to its end.
+    /// Passes a reader at the start of the one value in a text to `body`, and checks the text to its end.
     ///
-    /// It throws a `JSONError`, or what the closure throws.
+    /// Throws a `JSONError`, or the error of the closure.
     public static func read<Result>(
         _ bytes: RawSpan, _ body: (inout JSONPullReader) throws -> Result
     ) throws -> Result {
@@ -37,29 +37,29 @@
         }
     }
 
-    /// Lends a reader at the start of the one value in a text, and checks the text to its end.
+    /// Passes a reader at the start of the one value in a text to `body`, and checks the text to its end.
     ///
-    /// It throws a `JSONError`, or what the closure throws.
+    /// Throws a `JSONError`, or the error of the closure.
     public static func read<Result>(
         _ bytes: Span<UInt8>, _ body: (inout JSONPullReader) throws -> Result
     ) throws -> Result {
-        // Bytes have no padding, so that the raw view of them is safe.
+        // Bytes have no padding, so the raw view is safe.
         try unsafe read(bytes.bytes, body)
     }
 
-    /// Lends a reader at the start of the one value in a text, and checks the text to its end.
+    /// Passes a reader at the start of the one value in a text to `body`, and checks the text to its end.
     ///
-    /// It throws a `JSONError`, or what the closure throws.
+    /// Throws a `JSONError`, or the error of the closure.
     public static func read<Result>(
         _ bytes: [UInt8], _ body: (inout JSONPullReader) throws -> Result
     ) throws -> Result {
         try read(bytes.span, body)
     }
 
-    /// How many bytes of the text have been read: where the value here begins, or the last one ended.
+    /// The number of bytes read: the start of the current value, or the end of the last one.
     public var offset: Int { cursor.offset }
 
-    /// Lends the value that starts here, and skips it if it is left alone.
+    /// Passes the value that starts here to `body`, and skips it if `body` does not read it.
     @inline(__always)
     mutating func lend<Result>(_ body: (inout JSONPullReader) throws -> Result) throws -> Result {
         _ = cursor.skipSpace()
@@ -90,7 +90,7 @@
 }
 
 extension JSONPullReader {
-    /// Steps through an object, lending each member's value with its key.
+    /// Steps through an object and passes each member's value with its key to the closure.
     public mutating func object(_ body: (inout JSONPullReader, JSONKey) throws -> Void) throws {
         try enter(.object, JSONByte.openBrace)
         if cursor.skipSpace() != JSONByte.closeBrace {
@@ -105,7 +105,7 @@ extension JSONPullReader {
         depth -= 1
     }
 
-    /// Steps through an array, lending each element.
+    /// Steps through an array and passes each element to the closure.
     public mutating func array(_ body: (inout JSONPullReader) throws -> Void) throws {
         try enter(.array, JSONByte.openBracket)
         var place = 0
@@ -126,7 +126,7 @@ extension JSONPullReader {
         depth -= 1
     }
 
-    /// Steps over the value here, whatever it is, and checks it.
+    /// Skips the current value, whatever it is, and checks it.
     public mutating func skip() throws {
         switch cursor.byte {
         case JSONByte.quote: _ = try cursor.scanString(repairing: true)
@@ -167,10 +167,10 @@ extension JSONPullReader {
 }
 
 extension JSONPullReader {
-    /// The kind of the value here, or nil where no value starts.
+    /// The kind of the current value, or nil if no value starts here.
     public var kind: JSONKind? { JSONKind(first: cursor.byte) }
 
-    /// Whether the value here is `null`.
+    /// Whether the current value is `null`.
     public var isNull: Bool { cursor.byte == UInt8(ascii: "n") }
 
     /// Reads a string.
@@ -179,7 +179,7 @@ extension JSONPullReader {
         return try cursor.string(repairing: true)
     }
 
-    /// Reads a number that is a whole one of 64 bits, however it is written.
+    /// Reads a number that is a 64-bit integer, however it is written.
     public mutating func int() throws(JSONError) -> Int {
         try expect(kind == .number, .number)
         let start = cursor.offset
@@ -192,7 +192,7 @@ extension JSONPullReader {
         }
     }
 
-    /// Reads a number, rounded where it is an integer that a `Double` cannot hold.
+    /// Reads a number. An integer that a `Double` cannot hold is rounded.
     public mutating func double() throws(JSONError) -> Double {
         try expect(kind == .number, .number)
         let start = cursor.offset
@@ -210,7 +210,7 @@ extension JSONPullReader {
         return value
     }
 
-    /// Reads the value here as a tree.
+    /// Reads the current value as a tree.
     public mutating func value() throws(JSONError) -> JSON {
         var parser = JSONTreeParser(cursor, Self.reading, depth: depth)
         let value = try parser.value()
@@ -219,11 +219,11 @@ extension JSONPullReader {
     }
 }
 
-/// The key of a member, lent to the closure that reads the member; `String(copying:)` keeps it.
+/// The key of a member, valid only in the closure that reads the member. `String(copying:)` copies it.
 public typealias JSONKey = UTF8Span
 
 extension UTF8Span {
-    /// Lets `switch key { case "delta": … }` compare bytes, without making a string.
+    /// Lets `switch key { case "delta": … }` compare bytes without creating a string.
     @inlinable
     @inline(__always)
     public static func ~= (literal: StaticString, key: JSONKey) -> Bool {
@@ -242,15 +242,15 @@ extension UTF8Span {
     }
 }
 
-/// The kinds of values, as far as their first byte tells them.
+/// The kinds of values that the first byte can distinguish.
 public enum JSONKind: Sendable {
     /// The literal `null`.
     case null
     /// The literal `true` or `false`.
     case boolean
-    /// An integer or another number.
+    /// A number.
     case number
-    /// A text.
+    /// A string.
     case string
     /// An ordered list.
     case array

@@ -1,16 +1,16 @@
 /// Writes values as bytes.
 struct JSONWriter {
-    /// How values are set apart.
+    /// How values are separated.
     enum Style {
-        /// Without any space.
+        /// Without white space.
         case compact
         /// On one line, with a space after commas and colons.
         case inline
-        /// One element or member a line, in lines that start with `base` and an `indent` for each level.
+        /// One element or member per line. Lines start with `base` and an `indent` for each level.
         case lines(indent: String, lineBreak: String = "\n", base: String = "")
     }
 
-    /// How keys are written where an identifier or a choice of quotes is possible.
+    /// How keys are written in JSON5, which allows identifiers and both kinds of quotes.
     enum KeyStyle {
         case quoted, singleQuoted, bare
     }
@@ -93,7 +93,7 @@ struct JSONWriter {
         for _ in 0..<depth { output.append(contentsOf: indent.utf8) }
     }
 
-    /// Digits go out unquoted, so anything else in their place would let a value break out of its own text.
+    /// Digits are written without quotes, so anything else in their place could inject JSON.
     private static func isInteger(_ digits: String) -> Bool {
         let magnitude = digits.hasPrefix("-") ? digits.dropFirst() : digits[...]
         return magnitude.first.map { $0 != "0" || magnitude.utf8.count == 1 } == true
@@ -102,7 +102,7 @@ struct JSONWriter {
 }
 
 extension JSONWriter {
-    /// Writes a string with quotes around it, escaping what JSON forbids and the two line breaks of JavaScript.
+    /// Writes a string in quotes. Escapes the characters that JSON forbids, and U+2028 and U+2029 for JavaScript.
     mutating func write(_ text: String, quote: UInt8 = JSONByte.quote) {
         let span = text.utf8.span
         output.append(quote)
@@ -127,7 +127,7 @@ extension JSONWriter {
         output.append(quote)
     }
 
-    /// Whether eight bytes from here on stand for themselves.
+    /// Whether none of the next eight bytes needs an escape.
     @inline(__always)
     private static func isPlain(_ bytes: UnsafeBufferPointer<UInt8>, at place: Int) -> Bool {
         guard place + 8 <= bytes.count else { return false }
@@ -136,12 +136,12 @@ extension JSONWriter {
         return word & JSONWord.highBits | JSONWord.special(in: word) == 0
     }
 
-    /// How many bytes the character here takes if it needs an escape, or zero.
+    /// The length of the character here in bytes if it needs an escape, otherwise 0.
     @inline(__always)
     private static func escapedLength(_ bytes: UnsafeBufferPointer<UInt8>, at place: Int, _ quote: UInt8) -> Int {
         switch unsafe bytes[place] {
         case ..<JSONByte.space, quote, JSONByte.backslash: 1
-        // U+2028 and U+2029; a string is UTF-8, so that this byte has two after it.
+        // U+2028 and U+2029. Strings are UTF-8, so two bytes follow this one.
         case 0xE2 where unsafe bytes[place + 1] == 0x80 && bytes[place + 2] | 1 == 0xA9: 3
         default: 0
         }
@@ -172,9 +172,9 @@ public struct JSONWriting: OptionSet, Sendable {
     /// Options from their bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// One member or element a line, indented by two spaces.
+    /// One member or element per line, indented by two spaces.
     public static let pretty = JSONWriting(rawValue: 1)
 
-    /// Members in the order of their keys, so that equal values have equal texts.
+    /// Members sorted by key, so that equal values have equal texts.
     public static let sorted = JSONWriting(rawValue: 2)
 }

@@ -1,6 +1,6 @@
-/// Reads JSON5, which is a superset of JSON, into a tree that knows its places.
+/// Parses JSON5, a superset of JSON, into a tree with positions.
 ///
-/// The grammar is that of https://spec.json5.org; `Infinity` and `NaN` are recognised in order to be refused.
+/// The grammar is that of https://spec.json5.org, except that `Infinity` and `NaN` are refused.
 struct JSON5Parser {
     var cursor: JSONCursor
     private let maxDepth: Int
@@ -11,7 +11,7 @@ struct JSON5Parser {
         maxDepth = reading.maxDepth
     }
 
-    /// Reads the one value that the text holds, or nil where it holds nothing but space and comments.
+    /// Parses a text that contains one value. Returns nil if it contains only white space and comments.
     mutating func document() throws(JSONError) -> JSONSyntax? {
         try cursor.refuseBadUTF8(in: 0..<cursor.count)
         _ = try skipSpace()
@@ -36,7 +36,7 @@ struct JSON5Parser {
         return JSONSyntax(content: content, range: start..<cursor.offset)
     }
 
-    /// Reads elements or members up to the closing bracket, which may follow a comma.
+    /// Reads elements or members up to the closing bracket. A trailing comma is allowed.
     private mutating func items(isObject: Bool, end: UInt8) throws(JSONError) -> [JSONSyntax.Item] {
         if depth == maxDepth { throw cursor.failure(.tooDeep(maxDepth)) }
         depth += 1
@@ -128,7 +128,7 @@ extension JSON5Parser {
 }
 
 extension Unicode.Scalar {
-    /// Whether an identifier can start with this.
+    /// Whether an identifier can start with this scalar.
     var startsIdentifier: Bool {
         switch self {
         case "$", "_", "a"..."z", "A"..."Z": return true
@@ -142,7 +142,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether an identifier can go on with this.
+    /// Whether an identifier can contain this scalar after the first.
     var continuesIdentifier: Bool {
         if startsIdentifier || self == "\u{200C}" || self == "\u{200D}" { return true }
         switch properties.generalCategory {
@@ -153,7 +153,7 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// Whether this can be a key without quotes.
+    /// Whether this string can be a key without quotes.
     var isIdentifier: Bool {
         guard let first = unicodeScalars.first, first.startsIdentifier else { return false }
         return unicodeScalars.dropFirst().allSatisfy(\.continuesIdentifier)
@@ -191,7 +191,7 @@ extension JSON5Parser {
         }
         if whole.isEmpty, fraction.isEmpty { throw cursor.failure(.missingDigits) }
         let exponent = try exponent()
-        // A digit on either side of the dot is what the conversion is sure to understand.
+        // The zeros ensure a digit on both sides of the dot, which the conversion needs.
         guard let value = Double("\(sign)0\(whole).\(fraction)0\(exponent)"), value.isFinite else {
             throw cursor.failure(.infiniteNumber, at: start)
         }
@@ -233,7 +233,7 @@ extension JSON5Parser {
 }
 
 extension JSON5Parser {
-    /// Steps over white space and comments and returns the byte after them, or zero at the end.
+    /// Skips white space and comments. Returns the byte after them, or zero at the end.
     mutating func skipSpace() throws(JSONError) -> UInt8 {
         while cursor.offset < cursor.count {
             switch cursor.byte {
@@ -271,7 +271,9 @@ extension JSON5Parser {
 }
 
 extension JSONCursor {
-    /// The scalar at an offset inside text that is known to be UTF-8, and its length; zero and one at the end.
+    /// The scalar at an offset, and its length. At the end of the text these are U+0000 and 1.
+    ///
+    /// The text must be valid UTF-8.
     func scalar(at offset: Int) -> (Unicode.Scalar, length: Int) {
         let first = UInt32(self[offset])
         if first < 0x80 { return (Unicode.Scalar(UInt8(first)), 1) }
@@ -293,7 +295,7 @@ extension Unicode.Scalar {
 }
 
 extension JSON5Parser {
-    /// Reads a string in either kind of quotes, which starts here.
+    /// Reads a string that starts here, in either kind of quotes.
     mutating func string() throws(JSONError) -> String {
         let start = cursor.offset
         let quote = cursor.byte
@@ -315,7 +317,7 @@ extension JSON5Parser {
         return String(text)
     }
 
-    /// Reads an escape; a backslash at the end of a line stands for nothing.
+    /// Reads an escape. Returns nil for a backslash at the end of a line.
     private mutating func escape() throws(JSONError) -> Unicode.Scalar? {
         let (scalar, length) = cursor.scalar(at: cursor.offset + 1)
         switch scalar {
@@ -348,7 +350,7 @@ extension JSON5Parser {
         return Unicode.Scalar(UInt8(value))
     }
 
-    /// Reads a `\uXXXX` escape that starts here, or a surrogate pair of them.
+    /// Reads a `\uXXXX` escape that starts here, or two that form a surrogate pair.
     mutating func unicodeEscape() throws(JSONError) -> Unicode.Scalar {
         _ = try hexadecimal(cursor.offset + 2..<cursor.offset + 6)
         let (scalar, length) = cursor.unicodeEscape(at: cursor.offset)

@@ -1,4 +1,4 @@
-/// The bytes that mean something in JSON.
+/// The bytes with a meaning in JSON.
 enum JSONByte {
     static let tab: UInt8 = 0x09
     static let lineFeed: UInt8 = 0x0A
@@ -36,19 +36,19 @@ enum JSONByte {
     }
 }
 
-/// Eight bytes at once, the first in the lowest place.
+/// Eight bytes in one integer, the first in the lowest bits.
 enum JSONWord {
     static let highBits: UInt64 = 0x8080_8080_8080_8080
     private static let lowBits: UInt64 = 0x0101_0101_0101_0101
 
-    /// The high bit of the first backslash; bits above it mean nothing.
+    /// The lowest bit set is the high bit of the first backslash. Ignore the bits above it.
     @inline(__always)
     static func backslash(in word: UInt64) -> UInt64 {
         let backslashes = word ^ (lowBits &* UInt64(JSONByte.backslash))
         return (backslashes &- lowBits) & ~backslashes & highBits
     }
 
-    /// The high bit of the first byte that is a quote, a backslash or a control character; bits above it mean nothing.
+    /// The lowest bit set is the high bit of the first quote, backslash or control character. Ignore the bits above it.
     @inline(__always)
     static func special(in word: UInt64) -> UInt64 {
         let quotes = word ^ (lowBits &* UInt64(JSONByte.quote))

@@ -1,12 +1,12 @@
-/// A place in a text, and the steps over it that every reader takes.
+/// A position in a text, with the scanning that all parsers share.
 ///
-/// It borrows the bytes and is only made inside the scope that lends them.
+/// It borrows the bytes, so it must not outlive the scope that provides them.
 @safe struct JSONCursor {
     let bytes: UnsafeRawBufferPointer
     let count: Int
     var offset = 0
 
-    /// Starts at the first byte of a text that the options admit.
+    /// Starts at the first byte. Throws if the options do not allow the text.
     init(_ bytes: UnsafeRawBufferPointer, _ reading: JSONReading) throws(JSONError) {
         unsafe self.bytes = unsafe bytes
         count = bytes.count
@@ -16,8 +16,8 @@
         }
     }
 
-    /// The byte here, or zero at the end; a zero in the text is an error wherever it stands, so the two need no telling
-    /// apart until then.
+    /// The byte here, or zero at the end. A zero byte in the text is always an error, so only the error message
+    /// distinguishes the two.
     @inline(__always)
     var byte: UInt8 {
         offset < count ? unsafe bytes[offset] : 0
@@ -34,13 +34,13 @@
         unsafe UnsafeBufferPointer(rebasing: bytes.assumingMemoryBound(to: UInt8.self)[range])
     }
 
-    /// Eight bytes at an offset that has them, the first in the lowest place.
+    /// The eight bytes at an offset, the first in the lowest bits. All eight must exist.
     @inline(__always)
     func word(at offset: Int) -> UInt64 {
         unsafe UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
-    /// Steps over white space and returns the byte after it.
+    /// Skips white space and returns the byte after it.
     @inline(__always)
     mutating func skipSpace() -> UInt8 {
         let first = byte
@@ -49,7 +49,7 @@
 
     private mutating func skipLongSpace() -> UInt8 {
         while offset < count {
-            // Indentation is the bulk of a pretty text.
+            // Most of the white space in a pretty-printed text is indentation.
             while offset + 8 <= count, word(at: offset) == 0x2020_2020_2020_2020 { offset += 8 }
             switch byte {
             case JSONByte.space, JSONByte.lineFeed, JSONByte.carriageReturn, JSONByte.tab: offset += 1
@@ -59,7 +59,7 @@
         return 0
     }
 
-    /// Steps over a word such as `true`, whose first letter was seen.
+    /// Skips a word such as `true`, or throws if the text here is different.
     mutating func skip(_ word: StaticString) throws(JSONError) {
         let length = word.utf8CodeUnitCount
         for place in 0..<length where unsafe self[offset + place] != word.utf8Start[place] {
@@ -68,7 +68,7 @@
         offset += length
     }
 
-    /// Refuses anything after the one value.
+    /// Throws if anything but white space follows the value.
     mutating func expectEnd() throws(JSONError) {
         _ = skipSpace()
         if offset < count { throw failure(.expectedEnd) }
@@ -85,7 +85,7 @@
 }
 
 extension JSONCursor {
-    /// Steps over a string literal that starts here and returns its content.
+    /// Reads a string literal that starts here and returns its content.
     @inline(__always)
     mutating func string(repairing: Bool) throws(JSONError) -> String {
         text(of: try scanString(repairing: repairing))
@@ -101,11 +101,11 @@ extension JSONCursor {
     @inline(__always)
     private static func text(_ units: UnsafeBufferPointer<UInt8>, isASCII: Bool, needsRepair: Bool) -> String {
         if needsRepair { return unsafe String(decoding: units, as: UTF8.self) }
-        // The scan has checked what the plain initialiser would check again.
+        // The scan has validated the UTF-8 already.
         return String(copying: unsafe UTF8Span(unchecked: units.span, isKnownASCII: isASCII))
     }
 
-    /// Replaces the escapes, none of which is shorter than what it stands for.
+    /// Replaces the escapes. No escape is shorter than its character, so the output fits the size of the input.
     private func unescaped(_ token: JSONStringToken) -> String {
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: token.content.count) { output in
             var length = 0
@@ -133,8 +133,8 @@ extension JSONCursor {
         }
     }
 
-    /// Copies up to the next backslash and returns how many bytes that took; eight at a time, as the output is no
-    /// shorter than the input.
+    /// Copies up to the next backslash and returns the number of bytes copied. Storing eight bytes at a time is safe,
+    /// because the output buffer is as large as the input.
     @inline(__always)
     private func copyPlain(
         _ range: Range<Int>, to output: UnsafeMutableBufferPointer<UInt8>, at start: Int
@@ -157,7 +157,7 @@ extension JSONCursor {
         return length
     }
 
-    /// Writes a scalar in UTF-8 and returns how many bytes it took.
+    /// Writes a scalar in UTF-8 and returns its length in bytes.
     @inline(__always)
     private static func encode(
         _ scalar: Unicode.Scalar, into output: UnsafeMutableBufferPointer<UInt8>, at start: Int
@@ -170,7 +170,7 @@ extension JSONCursor {
         return length
     }
 
-    /// Refuses what is not UTF-8, at the first byte of it.
+    /// Throws an error at the first byte that is not valid UTF-8.
     func refuseBadUTF8(in range: Range<Int>) throws(JSONError) {
         do {
             _ = try unsafe UTF8Span(validating: units(range).span)
@@ -181,7 +181,7 @@ extension JSONCursor {
 }
 
 extension JSONCursor {
-    /// Steps over an escape that starts here, with its second half where it is a surrogate pair.
+    /// Skips an escape that starts here, or both escapes of a surrogate pair.
     @inline(__always)
     mutating func scanEscape(repairing: Bool) throws(JSONError) {
         switch self[offset + 1] {
@@ -200,7 +200,7 @@ extension JSONCursor {
         }
     }
 
-    /// The scalar of a `\uXXXX` escape, or of a pair of them, and its length; nil for half a pair or without digits.
+    /// The scalar of a `\uXXXX` escape or surrogate pair, and its length. Nil for half a pair or missing digits.
     @inline(__always)
     func unicodeEscape(at start: Int) -> (scalar: Unicode.Scalar?, length: Int) {
         guard let high = codeUnit(at: start) else { return (nil, 6) }
@@ -211,7 +211,7 @@ extension JSONCursor {
         return (Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00)), 12)
     }
 
-    /// The character that a checked escape of two bytes stands for.
+    /// The character of a two-byte escape that was checked.
     @inline(__always)
     func shortEscape(at start: Int) -> UInt8 {
         switch self[start + 1] {
@@ -242,7 +242,7 @@ extension JSONCursor {
 }
 
 extension JSONCursor {
-    /// Steps over a number that starts here with a digit or a minus.
+    /// Reads a number that starts here with a digit or a minus.
     mutating func number() throws(JSONError) -> JSON {
         let start = offset
         let isNegative = byte == JSONByte.minus
@@ -251,7 +251,7 @@ extension JSONCursor {
         let whole = try digits(into: &magnitude)
         if whole > 1, self[offset - whole] == JSONByte.zero { throw failure(.leadingZero, at: offset - whole) }
         guard byte == JSONByte.dot || byte | 0x20 == UInt8(ascii: "e") else {
-            // Eighteen digits fit whatever they are.
+            // Any 18 digits fit in an `Int`.
             if whole <= 18 { return .int(isNegative ? -Int(magnitude) : Int(magnitude)) }
             return integer(start..<offset)
         }
@@ -270,7 +270,7 @@ extension JSONCursor {
         return .double(try double(start..<offset))
     }
 
-    /// Steps over digits, of which there must be one, adding them to a magnitude that may wrap beyond 19.
+    /// Reads one or more digits into `magnitude`, which may overflow after 19 digits. Returns the number of digits.
     @inline(__always)
     private mutating func digits(into magnitude: inout UInt64) throws(JSONError) -> Int {
         let start = offset
@@ -290,18 +290,18 @@ extension JSONCursor {
         if isNegative || byte == JSONByte.plus { offset += 1 }
         var magnitude: UInt64 = 0
         let length = try digits(into: &magnitude)
-        // What is longer is left to the exact conversion, leading zeros included.
+        // A longer exponent, even with leading zeros, is left to the exact conversion.
         let exponent = length <= 4 ? Int(magnitude) : 9999
         return isNegative ? -exponent : exponent
     }
 
-    /// An integer in decimal, exact at any size.
+    /// The exact value of a decimal integer of any size.
     func integer(_ range: Range<Int>) -> JSON {
         let digits = text(range)
         return Int(digits).map(JSON.int) ?? .big(digits)
     }
 
-    /// A number in decimal, rounded correctly.
+    /// The value of a decimal number, rounded correctly.
     func double(_ range: Range<Int>) throws(JSONError) -> Double {
         guard let value = Double(text(range)), value.isFinite else {
             throw failure(.infiniteNumber, at: range.lowerBound)
@@ -314,17 +314,17 @@ extension JSONCursor {
     }
 }
 
-/// A string literal that was checked, and where its content lies.
+/// A checked string literal and the position of its content.
 struct JSONStringToken {
     let content: Range<Int>
     var isASCII = true
     var hasEscapes = false
-    /// Whether the content holds bytes that are not UTF-8, which were let pass to be repaired.
+    /// Whether the content has invalid UTF-8, which must be repaired.
     var needsRepair = false
 }
 
 extension JSONCursor {
-    /// Steps over a string literal that starts here, checking its characters and escapes.
+    /// Skips a string literal that starts here, and checks its characters and escapes.
     @inline(__always)
     mutating func scanString(repairing: Bool) throws(JSONError) -> JSONStringToken {
         let start = offset + 1
@@ -336,7 +336,7 @@ extension JSONCursor {
         return try scanRest(from: start, repairing: repairing)
     }
 
-    /// Steps over characters that stand for themselves in one byte, eight at a time.
+    /// Skips ASCII characters that need no escape, eight at a time.
     @inline(__always)
     private mutating func skipPlain(from start: Int) {
         offset = start
@@ -354,7 +354,7 @@ extension JSONCursor {
         }
     }
 
-    /// Goes on where something else than plain characters or the end of the string was met.
+    /// Continues the scan at a character that is not plain ASCII.
     private mutating func scanRest(from start: Int, repairing: Bool) throws(JSONError) -> JSONStringToken {
         var isASCII = true
         var hasEscapes = false
@@ -381,20 +381,20 @@ extension JSONCursor {
         }
     }
 
-    /// Steps over characters of several bytes, and returns false at what is none (Unicode, table 3-7).
+    /// Skips characters of several bytes. Returns false at an invalid one (Unicode, table 3-7).
     private mutating func skipMultibyte() -> Bool {
         while true {
             let bytes = fourBytes(at: offset)
             if bytes & 0x80 == 0 { return true }
             if bytes & 0x00C0_C0F0 == 0x0080_80E0 {
-                // Neither longer than needed nor a surrogate.
+                // Not an overlong encoding and not a surrogate.
                 guard bytes & 0x200F != 0, bytes & 0x200F != 0x200D else { return false }
                 offset += 3
             } else if bytes & 0xC0E0 == 0x80C0 {
                 guard bytes & 0x1E != 0 else { return false }
                 offset += 2
             } else if bytes & 0xC0C0_C0F8 == 0x8080_80F0 {
-                // Neither longer than needed nor beyond U+10FFFF.
+                // Not an overlong encoding and not above U+10FFFF.
                 guard bytes & 0x3007 != 0, bytes & 7 < 4 || bytes & 0x3007 == 4 else { return false }
                 offset += 4
             } else {
@@ -403,7 +403,7 @@ extension JSONCursor {
         }
     }
 
-    /// Four bytes with the first in the lowest place, and zeros after the end.
+    /// Four bytes, the first in the lowest bits. Bytes after the end are zero.
     @inline(__always)
     private func fourBytes(at offset: Int) -> UInt32 {
         if offset + 4 <= count {

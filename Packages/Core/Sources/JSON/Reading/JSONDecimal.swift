@@ -1,15 +1,15 @@
-/// Correctly rounded doubles from decimal digits, without a general conversion.
+/// A fast, correctly rounded conversion of common decimal numbers to doubles.
 enum JSONDecimal {
-    /// More digits than these may not fit the magnitude.
+    /// The most digits that always fit in the magnitude.
     static let mostDigits = 19
 
-    /// The powers of ten that a double holds exactly.
+    /// The powers of ten that a double can hold exactly.
     private static let exactPowers: [Double] = [
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
         1e19, 1e20, 1e21, 1e22,
     ]
 
-    /// The powers of five that 64 bits hold.
+    /// The powers of five that fit in 64 bits.
     private static let powersOfFive: [UInt64] = [
         1, 5, 25, 125, 625, 3125, 15625, 78125, 390625, 1_953_125, 9_765_625, 48_828_125, 244_140_625,
         1_220_703_125, 6_103_515_625, 30_517_578_125, 152_587_890_625, 762_939_453_125, 3_814_697_265_625,
@@ -18,10 +18,10 @@ enum JSONDecimal {
         7_450_580_596_923_828_125,
     ]
 
-    /// The double nearest to `magnitude` times ten to the `scale`, or nil where that takes more than 128 bits.
+    /// The double nearest to `magnitude` times ten to the `scale`. Nil if that would take more than 128 bits.
     static func double(_ magnitude: UInt64, scale: Int) -> Double? {
         if magnitude >> 53 == 0, -22...22 ~= scale {
-            // Both operands are exact, so that one operation rounds once.
+            // Both operands are exact, so the result is rounded only once.
             let value = Double(magnitude)
             return scale < 0 ? value / exactPowers[-scale] : value * exactPowers[scale]
         }
@@ -29,7 +29,7 @@ enum JSONDecimal {
         return scale < 0 ? divide(magnitude, tensPower: -scale) : multiply(magnitude, tensPower: scale)
     }
 
-    /// Divides by five to the power with 62 bits or more of quotient; a remainder only matters as not being zero.
+    /// Divides by a power of ten. The quotient has at least 62 bits; of the remainder only whether it is zero matters.
     private static func divide(_ magnitude: UInt64, tensPower: Int) -> Double {
         let divisor = powersOfFive[tensPower]
         let shift = magnitude.leadingZeroBitCount
@@ -39,7 +39,7 @@ enum JSONDecimal {
         return scaled(quotient | (remainder == 0 ? 0 : 1), by: divisorShift - shift - 63 - tensPower)
     }
 
-    /// Multiplies by five to the power in 128 bits and keeps the upper 64; the rest only matters as not being zero.
+    /// Multiplies by a power of ten in 128 bits and keeps the upper 64. Of the rest only whether it is zero matters.
     private static func multiply(_ magnitude: UInt64, tensPower: Int) -> Double {
         let (high, low) = magnitude.multipliedFullWidth(by: powersOfFive[tensPower])
         if high == 0 { return scaled(low, by: tensPower) }

@@ -1,26 +1,26 @@
-/// Why a text is not the JSON that was asked for, and where.
+/// Why a text is not the expected JSON, and where.
 public struct JSONError: Error, Sendable, Equatable {
     /// The kind of problem.
     public enum Code: String, Sendable {
         /// The text breaks the grammar.
         case syntax
-        /// Arrays and objects nest too deep.
+        /// Arrays and objects are nested too deeply.
         case depth
         /// The text is too long.
         case size
-        /// An object names a member twice.
+        /// An object has a key twice.
         case duplicateKey
-        /// The text is not UTF-8, or an escape is no character.
+        /// The text is not UTF-8, or an escape is not a valid character.
         case encoding
         /// A number is malformed or out of range.
         case number
-        /// A value is of another kind than the reader asked for.
+        /// A value is of another kind than the caller expected.
         case type
     }
 
     /// The kind of problem.
     public let code: Code
-    /// What is wrong, for a person.
+    /// What is wrong, to show to the user.
     public let message: String
     /// The keys and indices that lead to the value, such as `["servers", "0", "url"]`.
     public internal(set) var path: [String]
@@ -41,12 +41,12 @@ public struct JSONError: Error, Sendable, Equatable {
         self.offset = offset
     }
 
-    /// The error as `file:line:column: message`, which editors understand.
+    /// The error as `file:line:column: message`, a format that editors understand.
     public func located(in file: String) -> String {
         "\(file):\(line):\(column): \(message)"
     }
 
-    /// The same error, seen from the array or object around it.
+    /// The same error with its path extended by the array or object around it.
     func inside(_ key: String) -> JSONError {
         var error = self
         error.path.insert(key, at: 0)
@@ -55,11 +55,11 @@ public struct JSONError: Error, Sendable, Equatable {
 }
 
 extension JSONError: CustomStringConvertible {
-    /// The place and the message.
+    /// The position and the message.
     public var description: String { "line \(line), column \(column): \(message)" }
 }
 
-/// Everything that can be wrong with a text, before it is worded and located.
+/// Every kind of error in a text, without its message and position.
 enum JSONProblem {
     case expectedValue, expectedKey, expectedQuotedKey, expectedColon, expectedCommaOrBrace, expectedCommaOrBracket,
         expectedEnd
@@ -83,7 +83,7 @@ enum JSONProblem {
         }
     }
 
-    /// The message; `found` names what stands at the place of the problem.
+    /// The message. `found` describes the text at the position of the problem.
     func message(found: String) -> String {
         switch self {
         case .expectedValue: "expected a value, found \(found)"
@@ -118,11 +118,11 @@ enum JSONProblem {
     }
 }
 
-/// The line, the column and the name of what stands at an offset, for messages.
+/// The line and column of an offset and a description of the text there, for messages.
 @safe struct JSONPlace {
     let line: Int
     let column: Int
-    /// What stands there, quoted where it can be printed and by number where it cannot.
+    /// The character there: quoted if it can be printed, otherwise by its number.
     let found: String
 
     init(offset: Int, in bytes: UnsafeRawBufferPointer) {

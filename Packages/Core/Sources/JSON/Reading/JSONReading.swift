@@ -1,20 +1,20 @@
-/// How a text is read: which dialect, what is forgiven, and how large it may be.
+/// How a text is parsed: the dialect, the errors that are tolerated, and the limits.
 public struct JSONReading: Sendable {
     enum Dialect { case json, json5 }
 
-    /// No text may nest deeper than this, whatever the options say, so that a walk of the tree fits a thread's stack.
+    /// The highest possible `maxDepth`. It ensures that recursion over the tree fits on a thread's stack.
     public static let deepest = 512
 
     let dialect: Dialect
     let keepsLastDuplicate: Bool
     let repairsText: Bool
 
-    /// How many arrays and objects may contain each other; at most `deepest`.
+    /// The maximum nesting of arrays and objects, at most `deepest`.
     public var maxDepth = 64 {
         didSet { maxDepth = min(maxDepth, Self.deepest) }
     }
 
-    /// How many bytes the text may have.
+    /// The maximum length of the text in bytes.
     public var maxBytes = 256 << 20
 
     private init(_ dialect: Dialect, keepsLastDuplicate: Bool = false, repairsText: Bool = false) {
@@ -23,13 +23,13 @@ public struct JSONReading: Sendable {
         self.repairsText = repairsText
     }
 
-    /// RFC 8259 to the letter; equal keys, bad UTF-8, unpaired surrogates and a byte order mark are refused.
+    /// Strict RFC 8259. Duplicate keys, invalid UTF-8, unpaired surrogates and a byte order mark are refused.
     public static let strict = JSONReading(.json)
 
-    /// JSON from a peer that is to be understood rather than corrected: of equal keys the last counts, and bad UTF-8
-    /// or an unpaired surrogate becomes U+FFFD.
+    /// Lenient JSON, for messages of a peer. If a key occurs twice, the last value counts. Invalid UTF-8 and unpaired
+    /// surrogates become U+FFFD.
     public static let stream = JSONReading(.json, keepsLastDuplicate: true, repairsText: true)
 
-    /// JSON5, for settings that people write; equal keys, bad UTF-8, `Infinity` and `NaN` are refused.
+    /// JSON5, for settings that people write. Duplicate keys, invalid UTF-8, `Infinity` and `NaN` are refused.
     public static let json5 = JSONReading(.json5)
 }

@@ -1,11 +1,11 @@
-/// A value together with where it stands in its text.
+/// A value with its position in the text.
 struct JSONSyntax: Sendable {
     /// An element of an array or a member of an object.
     struct Item: Sendable {
         /// The key of a member.
         let key: Key?
         let value: JSONSyntax
-        /// Where the comma after it stands.
+        /// The offset of the comma after it.
         var comma: Int?
 
         var start: Int { key?.range.lowerBound ?? value.range.lowerBound }
@@ -34,7 +34,7 @@ struct JSONSyntax: Sendable {
         }
     }
 
-    /// Where the element or member of this name stands among the items.
+    /// The index of the element or member of this name among the items.
     func index(of name: String) -> Int? {
         switch content {
         case .scalar: nil
@@ -43,7 +43,7 @@ struct JSONSyntax: Sendable {
         }
     }
 
-    /// The value alone.
+    /// The value without positions.
     var json: JSON {
         switch content {
         case .scalar(let value): return value

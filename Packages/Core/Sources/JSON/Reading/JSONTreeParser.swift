@@ -1,4 +1,4 @@
-/// Builds the tree of a text in the JSON of RFC 8259.
+/// Parses a JSON text (RFC 8259) into a tree.
 struct JSONTreeParser: ~Copyable {
     private var cursor: JSONCursor
     private let reading: JSONReading
@@ -6,17 +6,17 @@ struct JSONTreeParser: ~Copyable {
     private var elements = JSONStack<JSON>()
     private var members = JSONStack<JSONObject.Member>()
 
-    /// Starts at the cursor, with that many arrays and objects already around it.
+    /// Starts at the cursor, inside `depth` arrays and objects.
     init(_ cursor: JSONCursor, _ reading: JSONReading, depth: Int = 0) {
         self.cursor = cursor
         self.reading = reading
         self.depth = depth
     }
 
-    /// Where the text goes on.
+    /// The current position.
     var offset: Int { cursor.offset }
 
-    /// Reads the one value that the text holds.
+    /// Parses a text that contains one value.
     mutating func document() throws(JSONError) -> JSON {
         let value = try value()
         try cursor.expectEnd()
@@ -138,7 +138,7 @@ struct JSONTreeParser: ~Copyable {
     }
 }
 
-/// Values that wait for the end of their array or object, so that each of those is allocated once, at its size.
+/// Collects values until their array or object ends, so that each one is allocated once, with its final size.
 @safe struct JSONStack<Element>: ~Copyable {
     private var storage = unsafe UnsafeMutableBufferPointer<Element>(start: nil, count: 0)
     private(set) var count = 0
@@ -160,7 +160,7 @@ struct JSONTreeParser: ~Copyable {
         count += 1
     }
 
-    /// Takes the elements from `start` on.
+    /// Removes and returns the elements from `start` on.
     mutating func pop(from start: Int) -> [Element] {
         let size = count - start
         count = start

@@ -1,5 +1,5 @@
-// A function for each of those that are called, under its own name: it goes on to the one in the library, which it finds
-// when it is first called. They have no types here, so that a list of names is enough; arguments stay where they are.
+// Each function that is called has a stub with its name here. The stub jumps to the function in the library, whose
+// address it looks up on the first call. Arguments stay in place, so the stubs need no types, only names.
 #include "functions.h"
 
 #define STUB(name) stub name ;
@@ -24,7 +24,7 @@
     .size \name, . - \name
 .endm
 
-// Keeps what the caller passes. None of the functions takes a number in a vector register.
+// Preserves the caller's arguments. None of the functions takes an argument in a vector register.
     .type find_first, @function
 find_first:
     .cfi_startproc
@@ -70,7 +70,7 @@ find_first:
     .size \name, . - \name
 .endm
 
-// Keeps what the caller passes. None of the functions takes a number in a vector register.
+// Preserves the caller's arguments. None of the functions takes an argument in a vector register.
     .type find_first, %function
 find_first:
     .cfi_startproc

@@ -69,7 +69,7 @@ int ccryptography_judge_servers(
     // Before the object is owned, so that the caller keeps it on every failure.
     if (SSL_CTX_get_min_proto_version(context) < TLS1_2_VERSION)
         SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
-    // Contexts for one version only take a bound without a word and do not keep it.
+    // A context for a single version accepts the bound without an error, but ignores it.
     if (SSL_CTX_get_min_proto_version(context) < TLS1_2_VERSION) return 0;
     struct owned *owned = malloc(sizeof *owned);
     pthread_once(&owned_once, make_index);

@@ -53,7 +53,7 @@ extension FailureKind<CryptographyError> {
 }
 
 extension CryptographyError {
-    /// A failure of the socket below TLS. 0 when the connection just ended.
+    /// A failure of the socket below TLS. `number` is 0 when the connection just ended.
     static func connection(errno number: Int32) -> CryptographyError {
         guard number != 0 else { return .cut }
         // strerror is safe here: glibc keeps its text in thread-local storage.

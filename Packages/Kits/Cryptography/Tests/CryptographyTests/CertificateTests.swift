@@ -7,7 +7,9 @@ import Testing
 struct CertificateTests {
     private static let names = ["example.org", "*.lab.example.org", "127.0.0.1", "::1", "2001:db8::7"]
 
-    @Test("what is read is what the openssl tool reads", arguments: [PrivateKey.Kind.p256, .rsa(bits: 2048)])
+    @Test(
+        "a parsed certificate has the same fields as in the openssl tool",
+        arguments: [PrivateKey.Kind.p256, .rsa(bits: 2048)])
     func tool(key: PrivateKey.Kind) throws {
         let authority = try draft("Test Authority", authority: true, key: key).selfSigned()
         let certificate = try draft("example.org", Self.names, key: key).signed(by: authority).certificate
@@ -55,7 +57,7 @@ struct CertificateTests {
     }
 
     @Test(
-        "a host matches a name, one label under a star, or an address",
+        "a certificate matches a host by name, by a wildcard for one label, or by address",
         arguments: [
             ("example.org", true), ("EXAMPLE.org", true), ("example.org.", true), ("www.example.org", false),
             ("a.lab.example.org", true), ("a.b.lab.example.org", false), ("lab.example.org", false),
@@ -69,14 +71,14 @@ struct CertificateTests {
         #expect(certificate.matches(host: host) == expected)
     }
 
-    @Test("a common name counts only where there are no alternative names")
+    @Test("a common name counts only if there are no alternative names")
     func commonName() throws {
         #expect(try draft("old.example.org").selfSigned().certificate.matches(host: "old.example.org"))
         #expect(try !draft("old.example.org", ["new.org"]).selfSigned().certificate.matches(host: "old.example.org"))
         #expect(try !draft("old.example.org", ["127.0.0.1"]).selfSigned().certificate.matches(host: "old.example.org"))
     }
 
-    @Test("names in other scripts stay readable, and what a terminal would obey is escaped")
+    @Test("names in other scripts stay readable, and control characters are escaped")
     func escaping() throws {
         #expect(try draft("Grüße").selfSigned().certificate.subject == "CN=Grüße")
         for hostile in ["a\u{1B}[31m", "a\u{9B}31m", "a\u{202E}b", "a\nb", "a\u{2028}b", "a\u{7F}"] {
@@ -92,7 +94,7 @@ struct CertificateTests {
         #expect(try draft("a,O=b+c=d").selfSigned().certificate.subject == "CN=a\\,O=b\\+c=d")
     }
 
-    @Test("a chain of PEM keeps its order and passes over other text, and comes back the same")
+    @Test("a PEM chain keeps its order, skips other text, and can be written back unchanged")
     func chain() throws {
         let root = try draft("root", authority: true).selfSigned()
         let middle = try draft("middle", authority: true).signed(by: root)
@@ -107,7 +109,7 @@ struct CertificateTests {
     }
 
     @Test(
-        "a text without a whole certificate is refused",
+        "a text without a complete certificate is refused",
         arguments: [
             "", "words", "-----BEGIN CERTIFICATE-----\n",
             "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
@@ -125,7 +127,7 @@ struct CertificateTests {
         #expect(throws: CryptographyError.self) { try Certificate.chain(pem: text.span) }
     }
 
-    @Test("a certificate that is cut anywhere or has bytes behind it is refused")
+    @Test("a truncated certificate and one with trailing bytes are refused")
     func cuts() throws {
         let der = try draft("test", Self.names).selfSigned().certificate.encoded
         for count in der.indices {
@@ -136,7 +138,7 @@ struct CertificateTests {
         #expect(try Certificate(der: der).encoded == der)
     }
 
-    @Test("changed bytes end in an error or in a certificate, and never in a crash", arguments: [1, 2, 3, 4])
+    @Test("a certificate with changed bytes is parsed or refused, but never crashes", arguments: [1, 2, 3, 4])
     func flips(seed: UInt64) throws {
         let der = try draft("test", Self.names).selfSigned().certificate.encoded
         var generator = SeededGenerator(seed: seed)
@@ -161,7 +163,7 @@ struct CertificateTests {
         #expect(read > 0 && refused > 0)
     }
 
-    @Test("random bytes are no certificate")
+    @Test("random bytes are not parsed as a certificate")
     func noise() {
         var generator = SeededGenerator(seed: 7)
         for length in 0..<500 {

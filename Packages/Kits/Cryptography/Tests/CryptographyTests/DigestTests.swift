@@ -4,7 +4,7 @@ import Testing
 @Suite("Digests")
 struct DigestTests {
     @Test(
-        "digests are those of FIPS 180",
+        "digests match the FIPS 180 test vectors",
         arguments: [
             (
                 "", "da39a3ee5e6b4b0d3255bfef95601890afd80709",
@@ -25,7 +25,8 @@ struct DigestTests {
         #expect(Hexadecimal.encode(Digest.sha512(Array(text.utf8))) == sha512)
     }
 
-    @Test("a million letters in uneven pieces give the digest of the whole", arguments: Digest.Algorithm.allCases)
+    @Test(
+        "a million letters hashed in uneven pieces give the digest of the whole", arguments: Digest.Algorithm.allCases)
     func pieces(algorithm: Digest.Algorithm) {
         let text = [UInt8](repeating: UInt8(ascii: "a"), count: 1_000_000)
         var digest = Digest(algorithm)
@@ -45,7 +46,7 @@ struct DigestTests {
         }
     }
 
-    @Test("the accept key of WebSocket is that of RFC 6455")
+    @Test("the WebSocket accept key matches the example of RFC 6455")
     func webSocket() {
         let key = "dGhlIHNhbXBsZSBub25jZQ==258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
         #expect(Base64.encode(Digest.sha1(Array(key.utf8))) == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
@@ -54,7 +55,7 @@ struct DigestTests {
         #expect(Base64.encode([0xFB, 0xFF]) == "+/8=")
     }
 
-    @Test("no two texts of Base64 are the same bytes but for line breaks and padding that is left out")
+    @Test("Base64 texts that decode to the same bytes differ only in line breaks and missing padding")
     func base64() {
         for (text, bytes) in [
             ("", [UInt8]()), ("/w==", [255]), ("/w", [255]), ("+/8=", [251, 255]), ("AAAA", [0, 0, 0]),
@@ -69,7 +70,7 @@ struct DigestTests {
     }
 
     @Test(
-        "codes are those of RFC 4231",
+        "HMAC codes match the test vectors of RFC 4231",
         arguments: [
             (
                 String(repeating: "0b", count: 20), "Hi There",
@@ -98,7 +99,7 @@ struct DigestTests {
 
     private func same(_ left: [UInt8], _ right: [UInt8]) -> Bool { ConstantTime.equal(left.span, right.span) }
 
-    @Test("comparison finds a difference at every place and in length")
+    @Test("a comparison detects a difference at every position and in length")
     func constantTime() {
         let value = [UInt8](0..<32)
         #expect(same(value, Array(0..<32)))
@@ -111,7 +112,7 @@ struct DigestTests {
         }
     }
 
-    @Test("hexadecimal digits go both ways and nothing else is read")
+    @Test("hexadecimal digits are encoded and decoded, and other text is refused")
     func hexadecimal() {
         let all = Array(UInt8.min...UInt8.max)
         #expect(Hexadecimal.decode(Hexadecimal.encode(all)) == all)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Cryptography
 
-@Suite("Verification of servers", .timeLimit(.minutes(5)))
+@Suite("Server verification", .timeLimit(.minutes(5)))
 struct ServerVerificationTests {
     /// What a handshake came to, for the library and for the person.
     private struct Meeting {
@@ -73,7 +73,7 @@ struct ServerVerificationTests {
         #expect(pinned.outcome == .accepted(presented), sourceLocation: location)
     }
 
-    @Test("a certificate of a known authority for the right name is accepted without a defect")
+    @Test("a certificate of a known authority for the right name is accepted without defects")
     func good() throws {
         let root = try draft("root", authority: true).selfSigned()
         let leaf = try draft("lab", ["lab.local", "127.0.0.1"]).signed(by: root)
@@ -97,12 +97,12 @@ struct ServerVerificationTests {
         }
     }
 
-    @Test("a self-signed certificate is that and nothing else")
+    @Test("a self-signed certificate has only that defect")
     func selfSigned() throws {
         try expect([.selfSigned], draft("lab", ["lab.local"]).selfSigned())
     }
 
-    @Test("a self-signed certificate that the system was told about is accepted, until it expires")
+    @Test("a self-signed certificate that the system trusts is accepted until it expires")
     func known() throws {
         let identity = try draft("lab", ["lab.local"]).selfSigned()
         let meeting = try meet(identity, knowing: identity.chain)
@@ -111,7 +111,7 @@ struct ServerVerificationTests {
         try expect([.expired], expired, knowing: expired.chain)
     }
 
-    @Test("an authority that serves by itself was not made for that")
+    @Test("an authority's own certificate is unsuitable for a server")
     func servingAuthority() throws {
         let authority = try draft("lab", ["lab.local"], authority: true).selfSigned()
         try expect([.selfSigned, .other("unsuitable certificate purpose")], authority)
@@ -122,7 +122,7 @@ struct ServerVerificationTests {
         try expect([.selfSigned, .expired, .wrongName], draft("x", ["x.org"], from: -9, to: -2).selfSigned())
     }
 
-    @Test("dates are judged by themselves")
+    @Test("an expired date and a future date are separate defects")
     func dates() throws {
         let root = try draft("root", authority: true).selfSigned()
         let expired = try draft("lab", ["lab.local"], from: -9, to: -2).signed(by: root)
@@ -134,7 +134,7 @@ struct ServerVerificationTests {
         try expect([.expired], young, knowing: oldRoot.chain)
     }
 
-    @Test("another name, and an address that is not in the certificate, are wrong")
+    @Test("a name or address that is not in the certificate is wrong")
     func names() throws {
         let root = try draft("root", authority: true).selfSigned()
         let leaf = try draft("lab", ["other.local"]).signed(by: root)
@@ -142,7 +142,7 @@ struct ServerVerificationTests {
         try expect([.wrongName], leaf, host: "127.0.0.1", knowing: root.chain)
     }
 
-    @Test("an issuer that nobody knows is unknown, also when the chain is complete")
+    @Test("an untrusted issuer is unknown, even if the chain is complete")
     func unknown() throws {
         let root = try draft("root", authority: true).selfSigned()
         let other = try draft("root", authority: true).selfSigned()
@@ -156,7 +156,7 @@ struct ServerVerificationTests {
         #expect(meeting.defects?.isEmpty == false)
     }
 
-    @Test("a chain over an intermediate holds, and breaks when it is missing, expired, or known alone")
+    @Test("a chain needs its intermediate certificate, which must not be expired")
     func intermediate() throws {
         let root = try draft("root", authority: true).selfSigned()
         let middle = try draft("middle", authority: true).signed(by: root)
@@ -180,7 +180,7 @@ struct ServerVerificationTests {
         #expect(meeting.defects?.isEmpty == false)
     }
 
-    @Test("a changed certificate of a known authority has a bad signature")
+    @Test("a modified certificate of a known authority has a bad signature")
     func badSignature() throws {
         let root = try draft("root", authority: true).selfSigned()
         let leaf = try draft("lab", ["lab.local"], key: .rsa(bits: 2048)).signed(by: root)
@@ -190,7 +190,7 @@ struct ServerVerificationTests {
         try expect([.other("certificate signature failure")], forged, knowing: root.chain)
     }
 
-    @Test("a short RSA key is weak, in the leaf and in an authority")
+    @Test("a short RSA key is weak, both in the leaf and in an authority")
     func weakKeys() throws {
         let root = try draft("root", authority: true).selfSigned()
         let leaf = try draft("lab", ["lab.local"], key: .rsa(bits: 1024)).signed(by: root)
@@ -200,7 +200,7 @@ struct ServerVerificationTests {
         try expect([.weakKey(bits: 1024)], strong, knowing: weakRoot.chain, weak: true)
     }
 
-    @Test("a judge can refuse what the system trusts, and its words are kept")
+    @Test("a judge can refuse a certificate that the system trusts, and its reason is kept")
     func refusal() throws {
         let root = try draft("root", authority: true).selfSigned()
         let leaf = try draft("lab", ["lab.local"]).signed(by: root)
@@ -214,7 +214,7 @@ struct ServerVerificationTests {
         #expect(presented.defects.isEmpty)
     }
 
-    @Test("every connection of a context is judged anew, also when the first was accepted")
+    @Test("every connection of a context is judged again, even if the first was accepted")
     func everyTime() throws {
         let identity = try draft("lab", ["lab.local"]).selfSigned()
         let serving = try TLSServerContext(identity: identity)
@@ -234,7 +234,7 @@ struct ServerVerificationTests {
         }
     }
 
-    @Test("the context keeps the verification alive, and lets it go when it ends or gets another")
+    @Test("a context retains its verification until it is freed or gets another")
     func lifetime() throws {
         weak var first: ServerVerification?
         weak var second: ServerVerification?
@@ -254,7 +254,7 @@ struct ServerVerificationTests {
         #expect(second == nil)
     }
 
-    @Test("a context that cannot be kept to TLS 1.2 is refused and does not take the verification over")
+    @Test("a context that cannot require TLS 1.2 is refused and does not retain the verification")
     func unusableContext() throws {
         guard let context = unsafe SSL_CTX_new(DTLS_client_method()) else { throw ErrorQueue.failure("make a client") }
         weak var kept: ServerVerification?
@@ -270,7 +270,7 @@ struct ServerVerificationTests {
         #expect(kept == nil)
     }
 
-    @Test("a server that speaks nothing newer than TLS 1.1 is refused")
+    @Test("a server that supports only TLS 1.1 and older is refused")
     func oldVersions() throws {
         let identity = try draft("lab", ["lab.local"]).selfSigned()
         let context = try ClientContext()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Cryptography
 
-@Suite("TLS connections", .timeLimit(.minutes(5)))
+@Suite("TLS session", .timeLimit(.minutes(5)))
 struct TLSSessionTests {
     private let identity: Identity
     private let serving: TLSServerContext
@@ -35,7 +35,7 @@ struct TLSSessionTests {
         return Connection(client: client, server: server)
     }
 
-    @Test("a megabyte goes each way over sockets that take little at a time")
+    @Test("a megabyte is sent each way over sockets with small buffers")
     func echo() throws {
         let sockets = try SocketPair()
         var pair = try connect(sockets)
@@ -79,7 +79,7 @@ struct TLSSessionTests {
         return (received, waits)
     }
 
-    @Test("the end that was told differs from a cut, and a cut stays one")
+    @Test("an orderly end differs from a truncation, and a truncation is reported again")
     func ends() throws {
         var told = try SocketPair()
         var pair = try connect(told)
@@ -100,7 +100,7 @@ struct TLSSessionTests {
         #expect(pair.server.shutdown().failure?.kind == .truncated)
     }
 
-    @Test("after it said its end, a side can still read what the other sends")
+    @Test("a side that has shut down can still read what the other sends")
     func halfClosed() throws {
         let sockets = try SocketPair()
         var pair = try connect(sockets)
@@ -112,7 +112,7 @@ struct TLSSessionTests {
         #expect(pair.client.read(upTo: 10).0 == .closed)
     }
 
-    @Test("writing to a peer that is gone is an error and no signal")
+    @Test("writing to a closed peer is an error and raises no signal")
     func gone() throws {
         signal(SIGPIPE, SIG_DFL)
         var sockets = try SocketPair()
@@ -125,7 +125,7 @@ struct TLSSessionTests {
     }
 
     @Test(
-        "a peer that speaks something else is told apart",
+        "a peer that does not speak TLS is reported as such",
         arguments: ["GET / HTTP/1.1\r\nHost: a\r\n\r\n", "SSH-2.0-x\r\n"])
     func plain(text: String) throws {
         let sockets = try SocketPair()
@@ -139,7 +139,7 @@ struct TLSSessionTests {
     }
 
     @Test(
-        "a peer that leaves in the middle of the handshake, or sends noise, is an error", arguments: [0, 1, 5, 50, 200])
+        "a peer that leaves during the handshake or sends garbage is an error", arguments: [0, 1, 5, 50, 200])
     func brokenHandshake(kept: Int) throws {
         // The first flight of a client, recorded from a real one.
         let recording = try SocketPair()
@@ -164,7 +164,7 @@ struct TLSSessionTests {
         #expect(progress.failure != nil || progress == .wantRead)
     }
 
-    @Test("a client that offers only protocols we do not speak is refused, one that offers none is not")
+    @Test("a client that offers only unsupported protocols is refused, and one that offers none is accepted")
     func protocols() throws {
         let sockets = try SocketPair()
         var client = try trusting.session(sockets.client, offering: "\u{2}h2")
@@ -180,7 +180,7 @@ struct TLSSessionTests {
         #expect(chosen.server.negotiatedProtocol == "http/1.1")
     }
 
-    @Test("a client of TLS 1.2 is served, one of TLS 1.1 is not")
+    @Test("a TLS 1.2 client is accepted, and a TLS 1.1 client is refused")
     func versions() throws {
         for (version, served) in [(TLS1_2_VERSION, true), (TLS1_1_VERSION, false)] {
             let old = try ClientContext(authorities: identity.chain, newest: version)
@@ -194,7 +194,7 @@ struct TLSSessionTests {
         }
     }
 
-    @Test("where clients must show a certificate, only those of the authority come in")
+    @Test("a server with client authorities accepts only clients with their certificates")
     func clientCertificates() throws {
         let authority = try draft("people", authority: true).selfSigned()
         let demanding = try TLSServerContext(identity: identity, clientAuthorities: authority.chain)
@@ -215,7 +215,7 @@ struct TLSSessionTests {
         }
     }
 
-    @Test("a key that is too short for TLS is refused when the server is prepared")
+    @Test("a key that is too short for TLS is refused when the server context is created")
     func weakServer() throws {
         let weak = try draft("lab", key: .rsa(bits: 1024)).selfSigned()
         let error = #expect(throws: CryptographyError.self) { try TLSServerContext(identity: weak) }
@@ -224,7 +224,7 @@ struct TLSSessionTests {
     }
 
     @Test(
-        "the openssl tool as a client gets an answer over a chain that it verifies", arguments: ["-tls1_3", "-tls1_2"])
+        "the openssl tool as a client verifies the chain and gets a response", arguments: ["-tls1_3", "-tls1_2"])
     func realPeer(version: String) throws {
         let root = try draft("root", authority: true).selfSigned()
         let middle = try draft("middle", authority: true).signed(by: root)

@@ -2,13 +2,13 @@ import FileKit
 import Glibc
 import Testing
 
-@Suite("Directories of an application")
+@Suite("Application directories")
 struct DirectoriesTests {
     private func directories(_ environment: [String: String], userID: UInt32? = nil) -> Directories {
         Directories(application: "app", override: "APP_HOME", environment: environment, userID: userID)
     }
 
-    @Test("without variables they lie in the home directory")
+    @Test("without variables the directories are in the home directory")
     func defaults() throws {
         let places = directories(["HOME": "/home/u"])
         #expect(try places.config == "/home/u/.config/app")
@@ -19,7 +19,7 @@ struct DirectoriesTests {
         #expect(places.systemConfig == ["/etc/xdg/app"])
     }
 
-    @Test("absolute XDG variables count, relative and empty ones are ignored")
+    @Test("absolute XDG variables are used, and relative and empty ones are ignored")
     func variables() throws {
         let places = directories([
             "HOME": "/h", "XDG_CONFIG_HOME": "/c", "XDG_DATA_HOME": "relative", "XDG_STATE_HOME": "",
@@ -32,7 +32,7 @@ struct DirectoriesTests {
         #expect(places.systemConfig == ["/a/app", "/b/app"])
     }
 
-    @Test("the override moves all of the user's directories")
+    @Test("the override moves all user directories")
     func override() throws {
         let places = directories(["HOME": "/h", "XDG_CONFIG_HOME": "/c", "APP_HOME": "/o"])
         #expect(
@@ -50,7 +50,7 @@ struct DirectoriesTests {
         #expect(error?.message == "cannot use here: APP_HOME must be an absolute path")
     }
 
-    @Test("without HOME the user database is asked")
+    @Test("without HOME the home directory comes from the user database")
     func userDatabase() throws {
         let users = String(decoding: try Files.read("/etc/passwd", limit: 1 << 20), as: UTF8.self)
         let records = users.split(separator: "\n").map { $0.split(separator: ":", omittingEmptySubsequences: false) }
@@ -58,14 +58,14 @@ struct DirectoriesTests {
         #expect(try directories([:]).config == "\(home)/.config/app")
     }
 
-    @Test("a user without any home gets an error that says what to set")
+    @Test("a user without a home directory gets an error that says what to set")
     func noHome() {
         let error = #expect(throws: FileError.self) { try directories([:], userID: 4_000_000_000).config }
         #expect(error?.kind == .noHome)
         #expect(error?.message.contains("set HOME or APP_HOME") == true)
     }
 
-    @Test("the snapshot of the environment holds what a program was started with")
+    @Test("the environment snapshot has the variables that the program was started with")
     func environment() throws {
         let variables = Environment.snapshot()
         let bytes = try Files.read("/proc/self/environ", limit: 1 << 22)
@@ -77,7 +77,7 @@ struct DirectoriesTests {
         }
     }
 
-    @Test("the environment is taken with its secrets, of which nothing stays in the process")
+    @Test("taking the environment removes its secrets from the process")
     func takenEnvironment() async {
         await #expect(processExitsWith: .success) {
             let own = ["TAKEN_TOKEN": "first-canary", "TAKEN_EMPTY": "", "TAKEN_PLAIN": "a=b"]

@@ -2,9 +2,9 @@ import FileKit
 import Glibc
 import Testing
 
-@Suite("Entries and directories")
+@Suite("Directories and their entries")
 struct DirectoryTests {
-    @Test("missing directories are made with the mode, existing ones are left alone")
+    @Test("missing directories are created with the mode, and existing ones are unchanged")
     func make() async throws {
         try await withTemporaryDirectory { directory in
             try Files.makeDirectories("\(directory)/a/b/c/", mode: 0o700)
@@ -15,7 +15,7 @@ struct DirectoryTests {
         }
     }
 
-    @Test("a file in the way of a directory is an error")
+    @Test("a file at the path of a directory is an error")
     func inTheWay() async throws {
         try await withTemporaryDirectory { directory in
             try Files.writeAtomically([], to: "\(directory)/a")
@@ -55,7 +55,7 @@ struct DirectoryTests {
         }
     }
 
-    @Test("the modification time is the file's")
+    @Test("the modification time matches the file's")
     func modified() async throws {
         try await withTemporaryDirectory { directory in
             try Files.writeAtomically([1], to: "\(directory)/a")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("File lock", .timeLimit(.minutes(5)))
 struct FileLockTests {
-    @Test("another program sees the lock until it is released")
+    @Test("another program is locked out until the lock is released")
     func otherProgram() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/lock"
@@ -15,7 +15,7 @@ struct FileLockTests {
         }
     }
 
-    @Test("two writers under the lock lose no update")
+    @Test("two writers that use the lock lose no update")
     func twoWriters() async throws {
         try await withTemporaryDirectory { directory in
             try Files.writeAtomically(Array("0".utf8), to: "\(directory)/count")
@@ -37,7 +37,7 @@ struct FileLockTests {
         }
     }
 
-    @Test("a wait for a held lock ends at its limit")
+    @Test("a wait for a held lock ends at its time limit")
     func bounded() async throws {
         try await withTemporaryDirectory { directory in
             let held = try FileLock.tryAcquire("\(directory)/lock")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FileKit
 
-@Suite("What was agreed to for a folder")
+@Suite("Folder record")
 struct FolderRecordTests {
     private let allow: JSON = ["verdict": "allow", "tool": "saw"]
     private let deny: JSON = ["verdict": "deny", "tool": "dry"]
@@ -16,7 +16,7 @@ struct FolderRecordTests {
         }
     }
 
-    @Test("is kept for it and no other, under whatever name it is reached")
+    @Test("a record applies to its folder only, under any spelling of its path")
     func kept() async throws {
         try await run { file, folder in
             try await file.change("\(folder)/../work/.") { ($0.mode, $0.rules) = (.workspace, [allow]) }
@@ -27,7 +27,7 @@ struct FolderRecordTests {
         }
     }
 
-    @Test("is forgotten with the folder that it was for, but for what was not allowed")
+    @Test("a record is dropped when its folder is replaced, except for rules that do not allow")
     func replaced() async throws {
         try await run { file, folder in
             let odd: JSON = ["verdict": "perhaps"]
@@ -47,7 +47,7 @@ struct FolderRecordTests {
         }
     }
 
-    @Test("is forgotten when nothing is left of it")
+    @Test("an empty record is removed")
     func empty() async throws {
         try await run { file, folder in
             try await file.change(folder) { $0.rules = [allow] }
@@ -56,7 +56,7 @@ struct FolderRecordTests {
         }
     }
 
-    @Test("by several at once is not lost")
+    @Test("concurrent changes to a record are not lost")
     func together() async throws {
         try await run { file, folder in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -70,7 +70,7 @@ struct FolderRecordTests {
     }
 
     @Test(
-        "and cannot be read is an error that says where, and is not written over",
+        "a damaged record is an error that names the file, and is not overwritten",
         arguments: ["{", "[]", #"{"/a": {"device": 1}}"#, #"{"/a": {"device": 1, "inode": 1, "mode": "all"}}"#])
     func damaged(text: String) async throws {
         try await run { file, folder in
@@ -83,7 +83,7 @@ struct FolderRecordTests {
         }
     }
 
-    @Test("has an end, so that it can always be read again")
+    @Test("a record that would be too large to read again is not written")
     func bounded() async throws {
         try await run { file, folder in
             try await file.change(folder) { $0.rules = [deny] }
@@ -93,7 +93,7 @@ struct FolderRecordTests {
         }
     }
 
-    @Test("is among the rules that are listed, and taken back one by one")
+    @Test("the rules of a record are listed and removed one by one")
     func listed() async throws {
         try await run { file, folder in
             try await file.change(folder) { ($0.mode, $0.rules) = (.workspace, [allow, deny]) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FileKit
 
-@Suite("A path that was granted")
+@Suite("Granted path")
 struct GrantedPathTests {
     /// A caller who may work beneath `in`, next to which there is a file that is none of their business.
     private struct Place {
@@ -51,7 +51,7 @@ struct GrantedPathTests {
         try await withTemporaryDirectory { try body(Place($0)) }
     }
 
-    @Test("is read and replaced piece by piece by the same rules, and what is not completed is not there")
+    @Test("reading and replacing in pieces obey the same rules, and an uncommitted file does not appear")
     func pieces() async throws {
         try await within { place in
             func path<Use>(_ given: GivenPath<Use>, as grant: Grant) throws -> GrantedPath {
@@ -82,7 +82,7 @@ struct GrantedPathTests {
         }
     }
 
-    @Test("is read, written and added to where it was granted, with folders made on the way")
+    @Test("a granted path can be read, written and appended to, and missing folders are created")
     func inside() async throws {
         try await within { place in
             #expect(try place.read("a") == "in/a" && place.read("./sub/../sub/b") == "in/sub/b")
@@ -100,7 +100,7 @@ struct GrantedPathTests {
         }
     }
 
-    @Test("leads nowhere else by links, for reading, writing and adding")
+    @Test("a granted path cannot leave its folder through links to read, write or append")
     func links() async throws {
         try await within { place in
             try place.link("abs", to: "\(place.folder)/out/secret")
@@ -125,7 +125,7 @@ struct GrantedPathTests {
         }
     }
 
-    @Test("begins in a folder that is known for what it is to git")
+    @Test("a folder root knows whether it is a git work tree or repository")
     func git() async throws {
         try await withTemporaryDirectory { folder in
             for path in ["tree/.git/objects", "tree/.git/refs", "tree/.git/hooks", "plain"] {
@@ -141,7 +141,7 @@ struct GrantedPathTests {
         }
     }
 
-    @Test("cannot be used to reach closed or guarded folders through links")
+    @Test("a granted path cannot reach closed or guarded folders through links")
     func closed() async throws {
         try await within { place in
             try place.link("vault", to: "own/vault")
@@ -166,7 +166,7 @@ struct GrantedPathTests {
         }
     }
 
-    @Test("is the one that the kernel would find, where Swift sees other characters, and holds no zero byte")
+    @Test("a granted path is compared by bytes, as in the kernel, and cannot contain a zero byte")
     func characters() async throws {
         try await within { place in
             try place.link("l\u{600}", to: "\(place.folder)/out")
@@ -185,7 +185,7 @@ struct GrantedPathTests {
         }
     }
 
-    @Test("needs no right to list the folders on its way")
+    @Test("a granted path needs no permission to list the folders along it")
     func passing() async throws {
         try await within { place in
             try #require(unsafe chmod("\(place.folder)/in/sub", 0o300) == 0)
@@ -194,7 +194,7 @@ struct GrantedPathTests {
         }
     }
 
-    @Test("is a file: folders, pipes and devices are refused without waiting")
+    @Test("a granted path must be a file: folders, pipes and devices are refused without waiting")
     func kinds() async throws {
         try await within { place in
             try #require(unsafe mkfifo("\(place.folder)/in/pipe", 0o600) == 0)
@@ -209,7 +209,7 @@ struct GrantedPathTests {
     }
 
     // sandbox case 30
-    @Test("is nothing once another folder stands where it was granted")
+    @Test("a granted path stops working when its folder is replaced")
     func replaced() async throws {
         try await within { place in
             try #require(unsafe rename("\(place.folder)/in", "\(place.folder)/before") == 0)
@@ -221,7 +221,7 @@ struct GrantedPathTests {
         }
     }
 
-    @Test("does not get out while somebody puts links where folders were")
+    @Test("a granted path does not leave its folder while folders are swapped for links")
     func race() async throws {
         try await withTemporaryDirectory { folder in
             let place = try Place(folder)

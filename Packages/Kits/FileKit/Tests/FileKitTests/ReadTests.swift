@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Reading", .timeLimit(.minutes(5)))
 struct ReadTests {
-    @Test("what was written is read back", arguments: [0, 1, 4096, 1 << 20])
+    @Test("written data is read back", arguments: [0, 1, 4096, 1 << 20])
     func roundTrip(size: Int) async throws {
         try await withTemporaryDirectory { directory in
             let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -14,7 +14,7 @@ struct ReadTests {
         }
     }
 
-    @Test("one byte over the limit is refused, and the error names the limit")
+    @Test("a file one byte over the limit is refused, and the error names the limit")
     func limit() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/a"
@@ -35,7 +35,7 @@ struct ReadTests {
         }
     }
 
-    @Test("a file that claims to be empty is read to its end, within the limit")
+    @Test("a file that reports size zero is read to its end, within the limit")
     func proc() throws {
         #expect(try Files.info("/proc/self/status").size == 0)
         #expect(try Files.read("/proc/self/status", limit: 1 << 16).starts(with: "Name:".utf8))
@@ -52,7 +52,7 @@ struct ReadTests {
     }
 
     @Test(
-        "what is no readable file is refused with its reason",
+        "anything but a readable file is refused with the reason",
         arguments: [
             ("/", FileError.Kind.isDirectory), ("/dev/zero", .notRegular), ("/nowhere/at/all", .notFound),
             ("/etc/passwd/below", .notDirectory), (String(repeating: "n", count: 300), .other),

@@ -3,9 +3,11 @@ import Testing
 
 @testable import FileKit
 
-@Suite("Writing atomically", .timeLimit(.minutes(5)))
+@Suite("Atomic writes", .timeLimit(.minutes(5)))
 struct WriteTests {
-    @Test("a new file is private, whatever the umask, and a given mode is exact", arguments: [nil, 0o644, 0o640])
+    @Test(
+        "a new file is private whatever the umask, and an explicit mode is applied exactly",
+        arguments: [nil, 0o644, 0o640])
     func newMode(mode: UInt32?) async throws {
         try await withTemporaryDirectory { directory in
             try Files.writeAtomically([1], to: "\(directory)/a", mode: mode)
@@ -13,7 +15,7 @@ struct WriteTests {
         }
     }
 
-    @Test("the mode of an existing file is kept")
+    @Test("an existing file keeps its mode")
     func keptMode() async throws {
         try await withTemporaryDirectory { directory in
             try Files.writeAtomically([1], to: "\(directory)/a", mode: 0o664)
@@ -23,7 +25,7 @@ struct WriteTests {
         }
     }
 
-    @Test("a symbolic link stays and its target is replaced", arguments: ["real/a", "real/../real/a", "hop"])
+    @Test("a symbolic link is kept and its target is replaced", arguments: ["real/a", "real/../real/a", "hop"])
     func link(target: String) async throws {
         try await withTemporaryDirectory { directory in
             try Files.makeDirectories("\(directory)/real")
@@ -39,7 +41,7 @@ struct WriteTests {
         }
     }
 
-    @Test("what is no regular file is not replaced")
+    @Test("anything but a regular file is not replaced")
     func notRegular() async throws {
         try await withTemporaryDirectory { directory in
             try #require(unsafe mkfifo("\(directory)/pipe", 0o600) == 0)
@@ -80,7 +82,7 @@ struct WriteTests {
         }
     }
 
-    @Test("writers at work are not taken for dead ones, however many there are")
+    @Test("temporary files of active writers are not removed, however many there are")
     func together() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/a"
@@ -108,7 +110,7 @@ struct WriteTests {
         }
     }
 
-    @Test("the longest name that a file may have can be written")
+    @Test("a file with the longest possible name can be written")
     func longName() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/\(String(repeating: "n", count: 255))"
@@ -117,7 +119,7 @@ struct WriteTests {
         }
     }
 
-    @Test("a path with a zero byte is refused, and nothing is written where it would seem to lead")
+    @Test("a path with a zero byte is refused, and nothing is written at the truncated path")
     func zero() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/good\0/../../evil"
@@ -137,7 +139,7 @@ struct WriteTests {
         }
     }
 
-    @Test("a directory whose name begins with an accent is where its files go")
+    @Test("files in a directory whose name begins with a combining accent are written there")
     func accents() async throws {
         try await withTemporaryDirectory { directory in
             try Files.makeDirectories("\(directory)/\u{301}a")
@@ -148,7 +150,7 @@ struct WriteTests {
         }
     }
 
-    @Test("root leaves a file to the user it belongs to", .enabled(if: geteuid() == 0))
+    @Test("root does not change the owner of a file", .enabled(if: geteuid() == 0))
     func owner() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/a"
@@ -161,7 +163,7 @@ struct WriteTests {
         }
     }
 
-    @Test("the rights that an access list gives are kept")
+    @Test("the permissions of an access control list are kept")
     func accessList() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/a"
@@ -181,7 +183,7 @@ struct WriteTests {
         }
     }
 
-    @Test("a file is renamed only where nothing has the new name")
+    @Test("a file is renamed only if the new name is free")
     func renamed() async throws {
         try await withTemporaryDirectory { directory in
             try Files.writeAtomically([1], to: "\(directory)/a")
@@ -194,7 +196,7 @@ struct WriteTests {
         }
     }
 
-    @Test("a write over the size limit of the process keeps the old file and removes the new")
+    @Test("a write beyond the process's file size limit keeps the old file and removes the new one")
     func sizeLimit() async throws {
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/a"
@@ -212,7 +214,7 @@ struct WriteTests {
         }
     }
 
-    @Test("a directory that the user may not write in is reported as denied")
+    @Test("a directory without write permission is reported as denied")
     func denied() async throws {
         try await withTemporaryDirectory { directory in
             try Files.makeDirectories("\(directory)/locked", mode: 0o555)

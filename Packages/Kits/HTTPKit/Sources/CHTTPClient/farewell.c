@@ -32,7 +32,7 @@ static void on_event(const SSL *connection, int where, int value) {
     if (farewell) atomic_store(&farewell->heard, 1);
 }
 
-// libcurl makes a context of its own for each connection, so what is heard on the context was said on the connection.
+// libcurl creates one context for each connection, so a close_notify seen on the context belongs to the connection.
 int httpclient_farewell_watch(void *context) {
     pthread_once(&once, make_slot);
     struct httpclient_farewell *farewell = slot < 0 ? NULL : calloc(1, sizeof *farewell);

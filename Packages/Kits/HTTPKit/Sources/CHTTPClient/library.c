@@ -1,6 +1,6 @@
-// libcurl, opened when it is first used: it brings some thirty libraries with it, which take longer to load than all the
-// rest of a program that sends nothing. The functions below have the names and the types of libcurl's own, so that those
-// who call them see no difference; one that is missing here fails to link.
+// Opens libcurl on first use: its thirty dependencies take longer to load than the rest of a program that sends
+// nothing. The functions below have the names and types of libcurl's functions, so that callers see no difference. A
+// missing function fails to link.
 #include "library.h"
 
 #include <dlfcn.h>
@@ -64,7 +64,7 @@ static struct table {
     FUNCTIONS(MEMBER)
 } table;
 
-// Hidden, so that libcurl does not find them in the place of its own.
+// Hidden, so that libcurl does not call these instead of its own functions.
 #define FUNCTION(result, name, parameters, arguments) \
     __attribute__((visibility("hidden"))) result name parameters { return table.name arguments; }
 FUNCTIONS(FUNCTION)

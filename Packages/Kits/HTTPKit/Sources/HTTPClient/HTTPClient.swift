@@ -6,28 +6,28 @@ import JSON
 import LoopKit
 import Synchronization
 
-/// Sends requests over one pool of connections, whose servers are all judged by the same trust.
+/// Sends requests over one pool of connections. The same trust judges all servers of the pool.
 ///
 ///     let client = HTTPClient(.standalone)
 ///     let answer = try await client.send(HTTPRequest(.get, HTTPURL("https://lab.example/v1/models")))
 ///     print(try answer.requireSuccess().text)
 ///     await client.close()
 ///
-/// Requests run side by side. Cancelling the task of one, or letting go of its answer, ends that one only. A client
-/// that nobody holds any more finishes what runs and ends its thread by itself.
+/// Requests run concurrently. Cancelling the task of a request, or releasing its response, ends only that request. A
+/// client that is no longer referenced finishes its running requests and then ends its thread.
 public final class HTTPClient: Sendable {
     let configuration: Configuration
     private let pools: Mutex<Pools>
 
     private struct Pools {
-        /// Nil when the client was closed.
+        /// Nil after the client was closed.
         var current: Engine?
-        /// Those of an earlier trust in which something may still run.
+        /// Engines of an earlier trust that may still have running requests.
         var retired: [Engine] = []
-        /// The trust's generation under which the current one was made; nil before it is used.
+        /// The trust generation under which the current engine was made; nil before first use.
         var generation: Int?
 
-        /// Puts a new one in the place of the current one, which is given back to be retired.
+        /// Replaces the current engine and returns the old one, which the caller must retire.
         mutating func renew(_ configuration: Configuration) -> Engine? {
             guard let old = current else { return nil }
             current = HTTPClient.makeEngine(configuration)
@@ -37,7 +37,7 @@ public final class HTTPClient: Sendable {
         }
     }
 
-    /// A client without connection and thread; the first request makes both.
+    /// Creates a client without a connection or thread; the first request creates both.
     public init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
         pools = Mutex(Pools(current: Self.makeEngine(configuration)))
@@ -47,14 +47,14 @@ public final class HTTPClient: Sendable {
         pools.withLock { $0.current }?.retire()
     }
 
-    /// Makes every later request ask for trust anew: no connection from before is used again. To be called when a pin
-    /// or anything else that the judge looks at has changed. What runs goes on.
+    /// Makes every later request check trust again, without reusing existing connections. Call this when a pin or
+    /// anything else that the judge checks has changed. Running requests continue.
     public func trustChanged() {
         let old = pools.withLock { [configuration] in $0.renew(configuration) }
         old?.retire()
     }
 
-    /// Ends every request that runs with an error, and returns when the thread and the connections are gone.
+    /// Fails every running request and returns when the thread and the connections are gone.
     public func close() async {
         let all = pools.withLock { pools in
             defer { pools = Pools() }
@@ -63,10 +63,10 @@ public final class HTTPClient: Sendable {
         for pool in all { await pool.close() }
     }
 
-    /// Retires the pool when its connections were made under a trust that has changed since.
+    /// Retires the pool if trust has changed since its connections were made.
     private func checkGeneration() {
         guard let generation = configuration.trust.generation?() else { return }
-        // In one step: another request that saw the new generation and not the new pool would go over an old connection.
+        // Atomic: a request that saw the new generation but not the new pool would use an old connection.
         let old = pools.withLock { [configuration] pools -> Engine? in
             let isOld = pools.generation.map { $0 != generation } ?? false
             pools.generation = generation
@@ -75,7 +75,7 @@ public final class HTTPClient: Sendable {
         old?.retire()
     }
 
-    /// Hands one try to the pool.
+    /// Starts one attempt in the pool.
     func start(_ plan: TransferPlan) throws(HTTPError) -> Transfer {
         checkGeneration()
         while true {
@@ -85,8 +85,8 @@ public final class HTTPClient: Sendable {
                     server: plan.url.server)
             }
             if let transfer = try engine.start(plan) { return transfer }
-            // The pool was retired between the two lines, and its successor is there; but one whose thread could not
-            // be started has none yet.
+            // The pool was retired between the two lines and has a successor, unless it was retired because its thread
+            // could not be started.
             pools.withLock { [configuration] pools in
                 if pools.current === engine { pools.current = Self.makeEngine(configuration) }
             }
@@ -101,25 +101,25 @@ public final class HTTPClient: Sendable {
 }
 
 extension HTTPClient {
-    /// What all requests of a client have in common.
+    /// Settings shared by all requests of a client.
     public struct Configuration: Sendable {
         public var trust = TrustDomain.system
         public var proxies = ProxySettings.none
         public var userAgent = "martlet"
-        /// Takes a span for each request.
+        /// Receives a span for each request.
         public var tracer = Tracer(sinks: [], now: Timestamp.system)
-        /// The feature in whose name the requests are traced.
+        /// The feature name under which requests are traced.
         public var feature = "http"
-        /// Whether servers are told which trace a request belongs to. Only for servers of one's own: to others it says
-        /// which requests come from the same person.
+        /// Whether requests send a `traceparent` header. Use it only for your own servers: to others it reveals which
+        /// requests come from the same person.
         public var sendsTraceparent = false
-        /// On which waits between tries are waited.
+        /// The clock for waits between attempts.
         public var clock: any Clock<Duration> & Sendable = ContinuousClock()
-        /// The time of day, to which a server's `Retry-After` may refer.
+        /// The time of day, used to interpret a server's `Retry-After` date.
         public var now: @Sendable () -> Timestamp = Timestamp.system
 
-        /// What a request may reach that belongs to no action: nothing, unless somebody says so. A request of an action may
-        /// reach what its caller may.
+        /// What a request that belongs to no action may reach: nothing by default. A request of an action may reach
+        /// what its caller may.
         public var withoutCaller = Grant.nobody
 
         public init() {}
@@ -133,33 +133,33 @@ extension HTTPClient {
     }
 }
 
-/// What came of a download.
+/// The result of a download.
 public struct HTTPDownload: Sendable {
     public let status: HTTPStatus
     public let headers: HTTPHeaders
-    /// The address that answered.
+    /// The address that responded.
     public let url: HTTPURL
-    /// How many bytes were written.
+    /// The number of bytes written.
     public let count: Int
 }
 
 extension HTTPClient {
-    /// Writes the body of the answer to an open file, from where it stands, without ever holding much of it.
+    /// Writes the response body to an open file from its current position, keeping little of it in memory.
     ///
-    /// A status that means failure is thrown with the server's words, and nothing is written. On every other error, and
-    /// when the task is cancelled, what was written stays: to go on later, ask for the rest by a `Range` header.
+    /// A failure status is thrown with the server's message, and nothing is written. On every other error, and when the
+    /// task is cancelled, the bytes already written stay. To resume later, request the rest with a `Range` header.
     public nonisolated(nonsending) func download(
         _ request: HTTPRequest, to descriptor: Int32
     ) async throws -> HTTPDownload {
         var request = request
-        // Nobody reads the pieces, so the fewest are the best: each wakes the writing thread.
+        // The caller does not see the pieces, so fewer are better: each one wakes the writing thread.
         request.limits.buffer = 512 << 10
-        // A file is what the server has; some call the type of an archive its encoding.
+        // Keep the file as the server stores it: some servers report an archive's type as its encoding.
         request.acceptsCompressed = request.acceptsCompressed ?? false
         let exchange = try await open(request).requireSuccess()
         let executor = try OwnThreadExecutor()
         defer { executor.end() }
-        // A disk can block for seconds, and the shared pool has only as many threads as there are cores.
+        // A disk can block for seconds, and the shared pool has only as many threads as cores.
         let count = try await withTaskExecutorPreference(executor) {
             var count = 0
             for try await bytes in exchange.body {
@@ -171,7 +171,7 @@ extension HTTPClient {
         return HTTPDownload(status: exchange.status, headers: exchange.headers, url: exchange.url, count: count)
     }
 
-    /// Downloads to a new file, which is removed again when the download fails. A file that is there is not touched.
+    /// Downloads to a new file and removes it if the download fails. An existing file is not touched.
     public nonisolated(nonsending) func download(
         _ request: HTTPRequest, to path: String, mode: UInt32 = 0o644
     ) async throws -> HTTPDownload {
@@ -221,10 +221,10 @@ extension HTTPClient {
 }
 
 extension HTTPClient {
-    /// Sends a request and waits for the whole answer, following redirects and trying again as the request allows.
+    /// Sends a request and waits for the whole response, following redirects and retrying as the request allows.
     ///
-    /// Every status is an answer; `requireSuccess` makes errors of those that mean failure. Throws `HTTPError`, or
-    /// `CancellationError` when the task is cancelled, which ends the request at once.
+    /// Every status is returned as a response; `requireSuccess` turns failure statuses into errors. Throws `HTTPError`,
+    /// or `CancellationError` when the task is cancelled, which ends the request at once.
     public nonisolated(nonsending) func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         try await perform(request, delivery: .whole(limit: request.limits.body)) { transfer, request, attempt in
             let (head, body) = try await transfer.whole()
@@ -235,13 +235,13 @@ extension HTTPClient {
         }
     }
 
-    /// Sends a request and returns as soon as the head of the answer is there; the body is read from the exchange.
+    /// Sends a request and returns as soon as the response head has arrived; the body is read from the exchange.
     ///
-    /// No more is taken from the server than is read. Once the head is there nothing is tried again.
+    /// The server sends only as fast as the body is read. There are no retries after the head has arrived.
     public nonisolated(nonsending) func open(_ request: HTTPRequest) async throws -> HTTPExchange {
         let delivery = TransferPlan.Delivery.stream(limit: request.limits.held)
         return try await perform(request, delivery: delivery) { transfer, request, attempt in
-            // Held from here on: an answer that is not given out ends with it.
+            // Holds the transfer from here on: it ends if the response is not returned.
             let lease = TransferLease(transfer)
             let head = try await transfer.head()
             let exchange = HTTPExchange(
@@ -276,7 +276,7 @@ extension HTTPClient {
         var settled: Set<String> = []
         while true {
             try Task.checkCancellation()
-            // Each time: a redirect leads elsewhere.
+            // Checked for each request, because a redirect leads to another address.
             let grant = Caller.current?.grant ?? configuration.withoutCaller
             try request.url.checkPermission(socket: request.unixSocket, within: grant)
             let upload = try Upload(request.body)
@@ -313,7 +313,7 @@ extension HTTPClient {
                     trustChanged()
                     continue
                 }
-                // A stream is read from its beginning only once, even when nothing of it was sent.
+                // A stream can be read only once, even if none of it was sent.
                 guard request.body.canBeSentAgain,
                     let delay = request.retry.delay(
                         after: error, attempt: attempt, mayRepeat: mayRepeat, isLocal: isLocal, using: &generator)
@@ -336,7 +336,7 @@ extension HTTPClient {
 }
 
 extension HTTPRequest {
-    /// Refuses what must not be sent.
+    /// Throws if the request must not be sent.
     func check(userAgent: String) throws(HTTPError) {
         func refusal(_ reason: String) -> HTTPError {
             HTTPError(
@@ -361,7 +361,7 @@ extension HTTPRequest {
         }
     }
 
-    /// The header lines in libcurl's form, where a semicolon stands for an empty value.
+    /// The header lines in libcurl's form, where a semicolon marks an empty value.
     func lines(traced: Bool) -> [String] {
         var lines: [String] = []
         for (name, value) in headers { lines.append(value.isEmpty ? "\(name);" : "\(name): \(value)") }
@@ -373,7 +373,7 @@ extension HTTPRequest {
     }
 }
 
-/// Who signs the requests to a server.
+/// Signs the requests to a server.
 public struct RequestSigner: Sendable {
     private let authenticator: any Authenticator
     private let server: ServerID
@@ -397,18 +397,18 @@ public struct RequestSigner: Sendable {
 }
 
 extension HTTPClient {
-    /// Sends a request with the credential for its server. After a 401 it is repeated once, when there is another
-    /// credential by then.
+    /// Sends a request with the credential for its server. After a 401 it is sent once more if the signer has a new
+    /// credential.
     ///
-    /// On a redirect the credential does not go along: whoever signs is asked anew, with the new address, as long as that
-    /// is of the same origin; to others the request goes without a credential.
+    /// A redirect does not carry the credential over. Within the same origin the signer is asked again with the new
+    /// address; other origins get no credential.
     public nonisolated(nonsending) func send(
         _ request: HTTPRequest, signedBy signer: RequestSigner
     ) async throws -> HTTPResponse {
         try await follow(request, signer) { try await self.send($0) }
     }
 
-    /// The same for an answer that is read as it comes.
+    /// Like `send`, for a response that is read as it arrives.
     public nonisolated(nonsending) func open(
         _ request: HTTPRequest, signedBy signer: RequestSigner
     ) async throws -> HTTPExchange {
@@ -442,7 +442,7 @@ extension HTTPClient {
     ) async throws -> Answer {
         let (signed, head) = try await signer.sign(request)
         let answer = try await exchange(signed)
-        // What the server says about its refusal is not lost when nothing can be done about it.
+        // The 401 response is kept, so that the server's message is not lost if there is no other credential.
         guard answer.status.code == 401, request.body.canBeSentAgain, try await signer.renew(head) else {
             return answer
         }
@@ -451,11 +451,11 @@ extension HTTPClient {
     }
 }
 
-/// What both kinds of answers have in common.
+/// The common interface of both kinds of responses.
 private protocol SignedAnswer: Sendable {
     var status: HTTPStatus { get }
     var headers: HTTPHeaders { get }
-    /// Ends it, when another takes its place.
+    /// Ends the response when another one replaces it.
     func drop()
 }
 
@@ -468,17 +468,16 @@ extension HTTPExchange: SignedAnswer {
 }
 
 extension HTTPClient {
-    /// Begins to load libcurl, which takes as long as starting the program, beside whatever else is done before the first
-    /// request. Returns at once.
+    /// Starts loading libcurl in the background and returns at once. Loading takes as long as starting the program.
     public static func prepare() { CurlLibrary.load() }
 
-    /// The version of libcurl with which this was built. What is installed is not opened for that; it may be newer.
+    /// The version of libcurl this was built with, without opening the installed one, which may be newer.
     public static var libraryVersion: String { LIBCURL_VERSION }
 
-    /// The version of the libcurl that is installed, which is opened for that; throws when it cannot be used.
+    /// The version of the installed libcurl, which is opened for this. Throws when it cannot be used.
     public static func installedLibraryVersion() throws(HTTPError) -> String {
         try CurlLibrary.require()
-        // `curl_version()` would say more, and have OpenLDAP load all its plug-ins for that.
+        // `curl_version()` gives more details, but makes OpenLDAP load all its plug-ins.
         guard let info = unsafe curl_version_info(CURLVERSION_FIRST) else { return "" }
         return unsafe String(cString: info.pointee.version)
     }

@@ -6,7 +6,7 @@ public import HTTPCore
 import JSON
 
 extension HTTPError {
-    /// What a code of libcurl means for a person, together with how far the transfer had come.
+    /// Translates a libcurl code, together with how far the transfer got, into a message for a person.
     init(_ code: CURLcode, of job: Job) {
         let server = job.plan.url.server
         let words = job.easy.description(of: code)
@@ -27,7 +27,7 @@ extension HTTPError {
             self.init(timedOut: .connectTimedOut, job)
             return
         case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
-            // Without libcurl's words, which quote the proxy's address with its password.
+            // libcurl's message is left out because it quotes the proxy's address with its password.
             (kind, message) = (.proxy, "cannot reach the proxy for \(server): check its address and the network")
         case _ where Self.proxyRefused(job):
             (kind, message) = (
@@ -45,8 +45,8 @@ extension HTTPError {
                 .cut, "the response from \(server) ended early, after \(ByteCount(job.received).words) of its body"
             )
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR:
-            // OpenSSL reports an end without its farewell as an error of reading; the number of the system's error is
-            // known only in libcurl's words.
+            // OpenSSL reports a missing close_notify as a read error; only libcurl's message contains the system's
+            // error number.
             (kind, message) =
                 job.clock.phase == .receiving && !words.contains("reset by peer")
                 ? (.cut, "the response from \(server) ended early, after \(ByteCount(job.received).words) of its body")
@@ -78,7 +78,7 @@ extension HTTPError {
             server: server)
     }
 
-    /// The connection ended where libcurl takes that for the end of the answer, and it is not.
+    /// The connection ended early, although libcurl treats that as the end of the response.
     init(cut job: Job) {
         let server = job.plan.url.server
         let message =
@@ -89,7 +89,7 @@ extension HTTPError {
         self.init(.cut, message, status: job.head.isComplete ? job.head.status : nil, server: server)
     }
 
-    /// A limit of time was passed.
+    /// A time limit was exceeded.
     init(timedOut kind: Kind, _ job: Job) {
         let server = job.plan.url.server
         let limits = job.plan.limits
@@ -120,7 +120,7 @@ extension HTTPError {
                 "cannot connect to the socket \(path): check that the server is running and that you may use the socket"
             )
         }
-        // libcurl names whom it tried, and this version tells in no other way whether that was the proxy.
+        // In this version, only the hosts named in libcurl's message tell whether it tried the proxy.
         let words = job.easy.description(of: CURLE_COULDNT_CONNECT)
         if job.hasProxy, !words.contains("to \(job.plan.url.host) port \(job.plan.url.port) ") {
             return (.proxy, "cannot connect to the proxy for \(server): check its address and that it is running")
@@ -167,9 +167,9 @@ extension HTTPError {
 }
 
 extension HTTPError {
-    /// What a failure of TLS means for a person; nil for one that has nothing to do with it.
+    /// Explains a TLS failure; nil if the failure has nothing to do with TLS.
     ///
-    /// OpenSSL's reasons stand in libcurl's words only: "error:0A00010B:SSL routines::wrong version number".
+    /// OpenSSL's reasons appear only in libcurl's message: "error:0A00010B:SSL routines::wrong version number".
     static func tls(_ code: CURLcode, _ words: String, server: String) -> (kind: Kind, message: String)? {
         switch code {
         case CURLE_SSL_CERTPROBLEM:
@@ -187,7 +187,7 @@ extension HTTPError {
             CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR:
             return (.tls, "no secure connection to \(server): \(meaning(of: words) ?? words)")
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR:
-            // With TLS 1.3 a server judges our certificate when the handshake is over for us.
+            // With TLS 1.3 the server checks the client certificate after the client's handshake is complete.
             guard words.contains(" alert "), let meaning = meaning(of: words) else { return nil }
             return (.tls, "no secure connection to \(server): \(meaning)")
         default: return nil
@@ -226,7 +226,7 @@ extension HTTPError {
 }
 
 extension HTTPError {
-    /// An answer whose status means failure, with what the server says about it.
+    /// A response whose status means failure, with the server's message.
     public init(status: HTTPStatus, headers: HTTPHeaders, body: [UInt8], server: String) {
         var message = "\(server) answered \(status)"
         if let words = Self.words(in: body, headers) { message += ": \(words)" }
@@ -235,12 +235,12 @@ extension HTTPError {
             retryAfter: RetryAfter(headers, now: .system())?.duration, server: server)
     }
 
-    /// The sentence in one of the usual shapes of an error: `{"error": {"message"}}`, `{"error"}`, `{"message"}`,
+    /// The message from one of the usual error shapes: `{"error": {"message"}}`, `{"error"}`, `{"message"}`,
     /// `{"detail"}`; or a short plain text.
     private static func words(in body: [UInt8], _ headers: HTTPHeaders) -> String? {
         guard !body.isEmpty, body.count <= 1 << 20 else { return nil }
         var text: String?
-        // What is no JSON may still be a sentence; that it cannot be read is no failure here.
+        // A body that is not JSON may still be a plain sentence, so a parse error is ignored.
         if let json = try? JSON(parsing: body) {
             let error = json["error"]
             text =

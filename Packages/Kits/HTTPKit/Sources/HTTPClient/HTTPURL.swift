@@ -3,31 +3,31 @@ import Capabilities
 import Glibc
 public import HTTPCore
 
-/// An address that begins with `http` or `https`, read by the same rules by which libcurl connects to it.
+/// An `http` or `https` address, parsed by the same rules that libcurl uses to connect.
 ///
-/// It has no user and no password: credentials are headers, and an address is shown to people and written to traces.
+/// It has no user or password: credentials are headers, and addresses are shown to people and written to traces.
 public struct HTTPURL: Sendable, Hashable {
-    /// How the server is spoken to.
+    /// The protocol used to talk to the server.
     public enum Scheme: String, Sendable, Hashable {
         case http, https
 
-        /// Where a server listens when its address names no port.
+        /// The port when the address has none.
         public var defaultPort: Int { self == .https ? 443 : 80 }
     }
 
     public let scheme: Scheme
-    /// The name or address in lower case, an IPv6 address without brackets.
+    /// The name or address in lower case; an IPv6 address has no brackets.
     public let host: String
-    /// The port that is named, or that of the scheme.
+    /// The port in the address, or the scheme's default.
     public let port: Int
     /// At least `/`, percent-encoded.
     public let path: String
-    /// What follows the question mark, percent-encoded.
+    /// The text after the question mark, percent-encoded.
     public let query: String?
-    /// The whole address in its normal form, without fragment.
+    /// The whole normalized address, without the fragment.
     public let text: String
 
-    /// Reads an address; without a scheme it is one of `scheme`, or refused where there is none.
+    /// Parses an address. An address without a scheme gets `scheme`, or is refused if that is nil.
     public init(_ text: String, assuming scheme: Scheme? = nil) throws(HTTPError) {
         let parts = try URLParts()
         let beginning = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
@@ -43,10 +43,9 @@ public struct HTTPURL: Sendable, Hashable {
         try self.init(parts, naming: text)
     }
 
-    /// The address that a reference means when it stands at this one: `../v2/models`, `?page=2`, `//other/`, or a whole
-    /// one.
+    /// Resolves a reference against this address: `../v2/models`, `?page=2`, `//other/`, or a whole address.
     public func resolving(_ reference: String) throws(HTTPError) -> HTTPURL {
-        // libcurl would forget the query.
+        // libcurl would drop the query.
         if reference.isEmpty || reference.hasPrefix("#") { return self }
         let parts = try URLParts()
         try parts.set(text, naming: text)
@@ -54,16 +53,16 @@ public struct HTTPURL: Sendable, Hashable {
         return try HTTPURL(parts, naming: reference)
     }
 
-    /// The host as it stands in an address, with brackets around an IPv6 address.
+    /// The host as written in an address, with brackets around an IPv6 address.
     public var bracketedHost: String { host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host }
 
-    /// The host as a certificate names it: the zone of a link-local address means something on this machine only.
+    /// The host as a certificate names it. The zone of a link-local address has a meaning only on this machine.
     var hostWithoutZone: String { host.split(separator: "%", maxSplits: 1).first.map(String.init) ?? host }
 
-    /// Host and port, as messages name a server.
+    /// Host and port, as messages show a server.
     public var server: String { "\(bracketedHost):\(port)" }
 
-    /// What two addresses share when the same server answers both: what one may see, the other may see too.
+    /// Whether the same server answers both addresses, so that both may see the same data.
     public func isSameOrigin(as other: HTTPURL) -> Bool {
         scheme == other.scheme && host == other.host && port == other.port
     }
@@ -75,7 +74,7 @@ public struct HTTPURL: Sendable, Hashable {
         guard let name = parts.get(CURLUPART_HOST), !name.isEmpty else {
             throw .invalidURL(shown, "its host is missing or not valid")
         }
-        // libcurl reads such names in the encoding of the process's locale, which a program without one does not have.
+        // libcurl reads such names in the encoding of the process's locale, which may not be set.
         guard name.utf8.allSatisfy({ $0 < 128 }) else {
             throw .invalidURL(shown, "write the host in its ASCII form, which starts with xn--")
         }
@@ -85,7 +84,7 @@ public struct HTTPURL: Sendable, Hashable {
         parts.clear(CURLUPART_FRAGMENT)
         let host = name.lowercased()
         let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
-        // Setting the host again would lose the zone of a link-local address, so only a name is put in its ASCII form.
+        // Setting the host again would lose the zone of a link-local address, so only a name is converted to ASCII.
         if !isBracketed { parts.set(CURLUPART_HOST, to: host) }
         guard let text = parts.get(CURLUPART_URL, flags: CURLU_NO_DEFAULT_PORT) else {
             throw .invalidURL(shown, "it is malformed")
@@ -106,8 +105,8 @@ extension HTTPURL: CustomStringConvertible {
 
 extension HTTPError {
     static func invalidURL(_ text: String, _ reason: String) -> HTTPError {
-        // What stands before an @ may be a password, and a mistyped address may be anything: little of it is shown.
-        // Nor is a query, which often has a key or a signature in it.
+        // The text before an @ may be a password, and a mistyped address may contain anything, so only a little is
+        // shown. The query is left out because it often contains a key or a signature.
         let start = PlainText.escape(String(text.prefix { $0 != "?" && $0 != "#" }.prefix(200)))
         let shown = text.utf8.contains(UInt8(ascii: "@")) ? "the address" : "\u{201C}\(start)\u{201D}"
         return HTTPError(.invalidURL, "\(shown) is not a valid address: \(reason)", mayHaveBeenSent: false)
@@ -117,7 +116,7 @@ extension HTTPError {
 extension HTTPURL {
     /// Whether the server is on this machine or in its own network: `localhost`, `*.local`, a private address.
     ///
-    /// Told from the text alone; no name is looked up.
+    /// Decided from the text alone, without a name lookup.
     public var isLocal: Bool {
         if host == "localhost" || host.hasSuffix(".localhost") || host.hasSuffix(".local") { return true }
         if let address = Self.bytes(of: host, family: AF_INET, count: 4) { return Self.isLocal(address) }
@@ -144,22 +143,22 @@ extension HTTPURL {
 }
 
 extension HTTPURL {
-    /// Refuses a server that may not be spoken to.
+    /// Throws if the grant does not allow this server.
     ///
-    /// - Parameter socket: the Unix socket by which it is reached, which is a file and no server of the network.
+    /// - Parameter socket: the Unix socket that reaches the server. It is a file, not a server of the network.
     func checkPermission(socket: String? = nil, within grant: Grant) throws(HTTPError) {
         let request = socket.map { GrantRequest.path($0, .own) } ?? .host(host, port: port)
         if let refusal = grant.decide(request).refusal(by: self) { throw refusal }
     }
 
-    /// Refuses the address to which the name of the server has led, before anything is sent there.
+    /// Throws if the grant does not allow the address that the name resolved to, before anything is sent there.
     func checkPermission(at peer: ConnectedPeer, within grant: Grant) throws(HTTPError) {
         let request = GrantRequest.address(peer.address, port: peer.port, host: host)
         if let refusal = grant.decide(request).refusal(by: self) { throw refusal }
     }
 }
 
-/// Who is at the other end of a connection, as the system knows it.
+/// The other end of a connection, as the system reports it.
 struct ConnectedPeer: Sendable, Hashable {
     let address: String
     let port: Int
@@ -186,7 +185,7 @@ extension GrantDecision {
 
     /// Sets the whole address, or resolves a reference against the one that is set.
     borrowing func set(_ text: String, naming shown: String) throws(HTTPError) {
-        // Without this check, C would see an address that ends where the caller's does not.
+        // Without this check, C would end the address at the zero byte.
         guard !text.utf8.contains(0) else { throw .invalidURL(shown, "it contains a control character") }
         let flags = UInt32(CURLU_DISALLOW_USER | CURLU_URLENCODE)
         let code = unsafe curl_url_set(handle, CURLUPART_URL, text, flags)
@@ -205,7 +204,7 @@ extension GrantDecision {
         throw .invalidURL(shown, reason)
     }
 
-    /// The scheme of a proxy, which is http when it names none, and the port that it names; nil when it is no address.
+    /// The proxy's scheme (http by default) and its port, if any; nil if the text is not a valid address.
     static func server(ofProxy text: String) throws(HTTPError) -> (scheme: String, port: Int?)? {
         let parts = try URLParts()
         let whole = text.contains("://") ? text : "http://\(text)"

@@ -1,11 +1,11 @@
 import CZlib
 
-/// Whole bodies in gzip, for both ends.
+/// Compresses whole bodies in gzip, for clients and servers.
 package enum Gzip {
     /// The bytes in gzip, or nil when that would not be shorter.
     package static func compress(_ bytes: [UInt8]) -> [UInt8]? {
         var stream = unsafe z_stream()
-        // 15 window bits as usual, and 16 more mean a gzip head instead of zlib's.
+        // 15 window bits, plus 16 for a gzip header instead of zlib's.
         guard
             unsafe deflateInit2_(
                 &stream, 5, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)

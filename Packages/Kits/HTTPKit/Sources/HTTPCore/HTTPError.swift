@@ -7,14 +7,14 @@ public struct HTTPError: Failure {
     public let kind: Kind
     /// What happened and what to do next: "cannot connect to localhost:8080: nothing is listening there; …".
     public let message: String
-    /// The server's answer, where there was one.
+    /// The status of the server's response, if there was one.
     public var status: HTTPStatus?
-    /// How long the server asked to wait before the next try.
+    /// How long the server asked to wait before the next attempt.
     public var retryAfter: Duration?
-    /// What the server showed, when its certificate was refused.
+    /// The certificate that was refused.
     public var certificate: PresentedCertificate?
     public var cause: (any Error)?
-    /// Whether a part of the request may have reached the server, so that only what may be done twice is sent again.
+    /// Whether the server may have received part of the request; then only repeatable requests are retried.
     public var mayHaveBeenSent: Bool
     /// The host and port that the request went to, for programs.
     public var server: String?
@@ -76,9 +76,9 @@ extension HTTPError {
 extension FailureKind<HTTPError> {
     /// The request itself cannot be sent: a header, a file, a limit.
     public static var invalid: Self { "http.invalid-request" }
-    /// The address is none.
+    /// The address is not valid.
     public static var invalidURL: Self { "http.invalid-url" }
-    /// No such name, or the name service did not answer.
+    /// The name does not exist, or the name server did not respond.
     public static var nameNotFound: Self { "http.name-not-found" }
     /// Nothing listens there.
     public static var refused: Self { "http.refused" }
@@ -86,17 +86,17 @@ extension FailureKind<HTTPError> {
     public static var unreachable: Self { "http.unreachable" }
     /// The connection was reset or broke.
     public static var reset: Self { "http.reset" }
-    /// The answer ended before it was complete.
+    /// The response ended before it was complete.
     public static var cut: Self { "http.cut" }
     /// The connection was not made in time.
     public static var connectTimedOut: Self { "http.timed-out.connect" }
-    /// The answer did not begin in time.
+    /// The response did not begin in time.
     public static var firstByteTimedOut: Self { "http.timed-out.first-byte" }
-    /// Nothing came for too long.
+    /// No data arrived for too long.
     public static var idleTimedOut: Self { "http.timed-out.idle" }
-    /// The whole answer took too long.
+    /// The whole response took too long.
     public static var totalTimedOut: Self { "http.timed-out.total" }
-    /// The certificate was refused; `certificate` tells what it was.
+    /// The certificate was refused; see `certificate`.
     public static var certificate: Self { "http.certificate" }
     /// TLS failed for another reason: no common version, a missing client certificate.
     public static var tls: Self { "http.tls" }
@@ -108,13 +108,13 @@ extension FailureKind<HTTPError> {
     public static var headTooLarge: Self { "http.head-too-large" }
     /// More redirects than allowed, or one that cannot be followed.
     public static var redirect: Self { "http.redirect" }
-    /// What came is not what the protocol says.
+    /// The response violates the protocol.
     public static var badAnswer: Self { "http.bad-answer" }
     /// A status that means failure, where the caller asked for success.
     public static var status: Self { "http.status" }
     /// The body of the request could not be read.
     public static var body: Self { "http.body" }
-    /// The run that the request belongs to may not speak to that server.
+    /// The caller is not permitted to reach that server.
     public static var notPermitted: Self { "http.not-permitted" }
     /// The client was closed.
     public static var closed: Self { "http.closed" }

@@ -2,7 +2,7 @@ import FileKit
 import Glibc
 import ProcessKit
 
-/// A directory of a test's own, which goes with all it holds when the body ends.
+/// A temporary directory of a test, deleted with its contents when the body ends.
 public enum TemporaryDirectory {
     /// Lends the path of a fresh directory.
     public static func run<Result>(
@@ -34,8 +34,8 @@ public enum TemporaryDirectory {
 
 /// A script that a test writes and then runs.
 public enum ProgramFile {
-    /// Has another process write it. What this one starts at the same moment for another test would hold the file open for
-    /// writing until it runs its own program, and a file that is open for writing cannot be run.
+    /// Another process writes the file. A process that this one starts at the same moment for another test would
+    /// inherit the open file until its own exec, and a file that is open for writing cannot be run.
     public static func write(_ text: String, to path: String) async throws {
         var command = Command(
             "sh", ["-c", "cat >\"$0\" && chmod 755 \"$0\"", path], environment: ["PATH": "/usr/bin:/bin"])

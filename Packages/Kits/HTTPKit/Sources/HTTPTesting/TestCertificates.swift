@@ -6,7 +6,7 @@ import Glibc
 /// Certificates made for one run of the tests: good ones, and one with each defect. All are for `localhost`, 127.0.0.1
 /// and ::1 unless they say otherwise.
 public struct TestCertificates: Sendable {
-    /// Who signed those that are not self-signed; give its certificate to a client that shall trust them.
+    /// The issuer of all that are not self-signed. Add its certificate to a client that should trust them.
     public let authority: Identity
     /// Signed by the authority, with nothing wrong.
     public let good: Identity
@@ -14,7 +14,7 @@ public struct TestCertificates: Sendable {
     public let viaIntermediate: Identity
     /// As `viaIntermediate`, but the server forgets to send the intermediate.
     public let missingIntermediate: Identity
-    /// Signed by an intermediate whose time is over.
+    /// Signed by an expired intermediate.
     public let viaExpiredIntermediate: Identity
     /// Signed by the authority for `elsewhere.example`.
     public let wrongName: Identity
@@ -24,15 +24,15 @@ public struct TestCertificates: Sendable {
     public let notYetValid: Identity
     /// Signed by the authority, with an RSA key of 1024 bits.
     public let weakKey: Identity
-    /// Signed by an authority that nobody trusts.
+    /// Signed by an untrusted authority.
     public let unknownIssuer: Identity
     public let selfSigned: Identity
-    /// Another one, as after a server was set up anew.
+    /// A different certificate, as after a server was reinstalled.
     public let otherSelfSigned: Identity
     public let expiredSelfSigned: Identity
     /// Self-signed for `elsewhere.example`.
     public let wrongNameSelfSigned: Identity
-    /// What a client shows of itself, signed by the authority.
+    /// A client certificate signed by the authority.
     public let client: Identity
 
     /// Makes all of them, which takes some milliseconds; a suite does it once.

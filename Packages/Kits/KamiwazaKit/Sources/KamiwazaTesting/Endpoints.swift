@@ -3,10 +3,10 @@ import HTTPCore
 import HTTPServer
 import JSON
 
-/// The routes of a platform, each of which can be made to fail.
+/// The routes of the test platform. Each can be made to fail.
 struct Endpoints: Sendable {
     let board: Board
-    /// Also inside of `board`, which must not be asked while it changes.
+    /// A copy of the setup in `board`, because `board` must not be read during a change.
     let setup: KamiwazaSetup
 
     init(_ board: Board) {
@@ -18,7 +18,7 @@ struct Endpoints: Sendable {
 
     var all: [Route] { session + personalTokens + browser + openID + serving + webInterface }
 
-    /// A route of the API, whose path is below its base.
+    /// A route of the API. `path` is relative to the API's base path.
     func api<each Value: Sendable>(
         _ method: HTTPMethod, _ path: String, _ id: String, _ summary: String,
         _ input: repeat RouteInput<each Value>,
@@ -27,7 +27,7 @@ struct Endpoints: Sendable {
         place(method, apiPath + path, id, summary, repeat each input, handler: handler)
     }
 
-    /// A route with its whole path.
+    /// A route with a full path.
     func place<each Value: Sendable>(
         _ method: HTTPMethod, _ path: String, _ id: String, _ summary: String,
         _ input: repeat RouteInput<each Value>,
@@ -57,12 +57,12 @@ struct Endpoints: Sendable {
 }
 
 extension ServerRequest {
-    /// The server's own address, by the name that the client calls it.
+    /// The server's origin, with the host name that the client used.
     var origin: String { "\(isSecure ? "https" : "http")://\(head.host ?? "127.0.0.1")" }
 }
 
 extension Endpoints {
-    /// Signing in by browser: to the realm's page, back to the platform, and on to the program that began it.
+    /// Browser sign-in: to the realm's page, back to the platform, and then to the program that started it.
     var browser: [Route] {
         [
             api(
@@ -129,9 +129,9 @@ extension Endpoints {
     }
 }
 
-/// The address to which a browser is sent back.
+/// The address that a browser is redirected to.
 enum RedirectURI {
-    /// A program on the person's own machine, at whatever port it got (RFC 8252).
+    /// Whether it belongs to a program on the user's own machine, at any port (RFC 8252).
     static func isLoopback(_ text: String) -> Bool {
         ["http://127.0.0.1:", "http://[::1]:", "http://localhost:"].contains { text.hasPrefix($0) }
     }
@@ -145,7 +145,7 @@ extension Endpoints {
     static let realm = "/realms/kamiwaza"
     static let pages = "/protocol/openid-connect"
 
-    /// What Keycloak has behind a platform: the page where people sign in, tokens for codes and devices.
+    /// The parts of Keycloak: the sign-in page, and the endpoints for codes and devices.
     var openID: [Route] {
         [authorization, token, deviceAuthorization, devicePage] + configurations
     }
@@ -160,7 +160,7 @@ extension Endpoints {
             .query("code_challenge", "PKCE", as: String?.self),
             .query("code_challenge_method", "PKCE", as: String?.self)
         ) { request, client, redirectURI, type, state, nonce, scope, challenge, method in
-            // Nobody is sent to an address that is not known, not even with an error.
+            // Never redirect to an unknown address, not even with an error.
             let isOwn = redirectURI == "\(request.origin)\(apiPath)/auth/callback"
             guard client == Platform.clientID, let redirectURI, isOwn || RedirectURI.isLoopback(redirectURI) else {
                 return WebInterface.answer("Invalid parameter: redirect_uri", status: .badRequest)
@@ -223,7 +223,7 @@ extension Endpoints {
         }
     }
 
-    /// The OpenID configuration, also where RFC 8414 has it, or a 404 at those places.
+    /// The OpenID configuration, also at the path of RFC 8414. Both return 404 if none is published.
     private var configurations: [Route] {
         let path = setup.openID == .api ? apiPath : Self.realm
         let places = [
@@ -260,7 +260,7 @@ extension Endpoints {
 }
 
 extension Platform {
-    /// Tokens for whatever the form brings.
+    /// The tokens for the grant in the form.
     fileprivate mutating func grant(_ form: FormBody) throws(GrantError) -> JSON {
         guard form["client_id"] == Self.clientID else { throw GrantError(error: "invalid_client") }
         switch form["grant_type"] {
@@ -280,7 +280,7 @@ extension Endpoints {
                 let platform = board.platform
                 return .json(platform.personalTokens(of: try platform.accountName(request.headers)))
             },
-            // The description allows the same four values in the query and in a body.
+            // The OpenAPI description allows the same four values in the query and in the body.
             api(
                 .post, "/auth/pats", "createPat", "Create a PAT for the current user",
                 .query("name", "Its name", as: String?.self), .query("ttl_seconds", "Its lifetime", as: Int?.self),
@@ -324,7 +324,7 @@ extension Endpoints {
 }
 
 extension Endpoints {
-    /// Health, signing in with a password, refreshing, who is it, signing out.
+    /// Health, password sign-in, refresh, the current user and sign-out.
     var session: [Route] {
         [
             api(.get, "/auth/health", "health", "Health check endpoint") { _ in
@@ -404,7 +404,7 @@ extension Endpoints {
 }
 
 extension Endpoints {
-    /// Everything else: below the API nothing is there, and outside of it every path is a page.
+    /// All other paths: 404 below the API, a web page elsewhere.
     var webInterface: [Route] {
         [HTTPMethod.get, .post, .put, .patch, .delete].map { method in
             place(
@@ -419,7 +419,7 @@ extension Endpoints {
     }
 }
 
-/// The pages of a platform, of which tests need only that they are pages.
+/// The web pages of a platform. Tests need only that they are HTML.
 enum WebInterface {
     static let page = "<!DOCTYPE html><html><head><title>Kamiwaza</title></head><body>Dashboard</body></html>"
 

@@ -1,6 +1,6 @@
 import HTTPServer
 
-/// The pairs of a form, as browsers and OAuth clients send them.
+/// The name-value pairs of a URL-encoded form.
 struct FormBody: Sendable {
     private var pairs: [String: String] = [:]
 
@@ -31,7 +31,7 @@ struct FormBody: Sendable {
     }
 }
 
-/// Puts pairs into an address.
+/// Encodes name-value pairs for a URL's query.
 enum Query {
     static func text(_ pairs: [(String, String?)]) -> String {
         pairs.compactMap { name, value in value.map { "\(name)=\(encode($0))" } }.joined(separator: "&")

@@ -3,7 +3,7 @@ public import HTTPServer
 public import JSON
 import Synchronization
 
-/// A platform for tests: in this process, over real HTTP, at a port of 127.0.0.1 that the system chooses.
+/// A platform for tests. It runs in this process and serves real HTTP on 127.0.0.1, at a port that the system chooses.
 ///
 ///     var setup = KamiwazaSetup()
 ///     setup.accessLifetime = .seconds(60)
@@ -14,12 +14,12 @@ import Synchronization
 ///         #expect(server.count(.post, "/api/auth/refresh") == 1)
 ///     }
 ///
-/// Its paths and answers are those of the platform's public OpenAPI description; signing in by browser and device goes
-/// to a realm as Keycloak has it, on the same port.
+/// Its paths and responses follow the platform's public OpenAPI description. Browser and device sign-in use a realm
+/// like Keycloak's, on the same port.
 public final class KamiwazaServer: Sendable {
     /// `http://127.0.0.1:1234`, or https with TLS.
     public let origin: String
-    /// The base of the API below it.
+    /// The base URL of the API.
     public let api: String
     let board: Board
 
@@ -29,7 +29,7 @@ public final class KamiwazaServer: Sendable {
         self.board = board
     }
 
-    /// Runs a platform for the length of `body`.
+    /// Runs a platform while `body` runs.
     public static func run<Result: Sendable>(
         _ setup: KamiwazaSetup = KamiwazaSetup(), isolation: isolated (any Actor)? = #isolation,
         _ body: (KamiwazaServer) async throws -> Result
@@ -43,7 +43,7 @@ public final class KamiwazaServer: Sendable {
         }
         var iterator = started.makeAsyncIterator()
         guard let address = await iterator.next(isolation: isolation) else {
-            // It could not listen, which its own error tells; or this task was cancelled meanwhile.
+            // Either the server could not listen and throws the reason, or this task was cancelled.
             serving.cancel()
             try await serving.value
             throw CancellationError()
@@ -65,7 +65,7 @@ public final class KamiwazaServer: Sendable {
         configuration.limits.drain = .milliseconds(100)
         configuration.limits.headSize = 64 << 10
         configuration.envelope = PlatformEnvelope.json
-        // Called for every request before anything else is done with it, which makes it the place to keep a record.
+        // This is called first for every request, so requests are recorded here.
         configuration.authenticate = { head in
             board.change { $0.record(head) }
             return Principal("anybody")
@@ -86,19 +86,19 @@ extension Platform {
 extension KamiwazaServer {
     // MARK: Faults
 
-    /// Makes a path fail, always or so many times. The path is the whole one, such as `/api/auth/token`.
+    /// Makes a path fail, always or for a number of requests. Takes a full path, such as `/api/auth/token`.
     public func fail(_ path: String, with fault: Fault, times: Int = .max) {
         board.change { $0.faults[path] = (fault, times) }
     }
 
-    /// Makes a path work again, and lets go what was held there.
+    /// Makes a path work again, and releases the requests held there.
     public func heal(_ path: String) {
         board.change { $0.faults[path] = nil }
     }
 
-    // MARK: What an administrator does
+    // MARK: Administrator actions
 
-    /// Ends every session: neither its access token nor its refresh token is good for anything any more.
+    /// Ends every session. Its access and refresh tokens are no longer valid.
     public func endSessions() {
         board.change { platform in
             platform.endedSessions.formUnion(platform.access.values.map(\.session))
@@ -112,7 +112,7 @@ extension KamiwazaServer {
         }
     }
 
-    /// Changes an account while the platform runs, such as to lock it.
+    /// Changes an account while the platform runs, for example to lock it.
     public func changeAccount(_ name: String, _ change: (inout KamiwazaSetup.Account) -> Void) {
         board.change { platform in
             for index in platform.accounts.indices where platform.accounts[index].name == name {
@@ -121,9 +121,9 @@ extension KamiwazaServer {
         }
     }
 
-    // MARK: What somebody at a browser does for a device
+    // MARK: Browser actions for a device
 
-    /// The code that the newest waiting device shows.
+    /// The code that the newest device shows.
     public var userCode: String? { board.platform.devices.last?.userCode }
 
     public func approveDevice(_ userCode: String, as account: String = "ada") {
@@ -136,28 +136,28 @@ extension KamiwazaServer {
 }
 
 extension KamiwazaServer {
-    /// Every request so far, in the order in which they came.
+    /// All requests so far, in order of arrival.
     public var requests: [SeenRequest] { board.platform.requests }
 
-    /// How many requests there were so far with this method and whole path.
+    /// The number of requests so far with this method and full path.
     public func count(_ method: HTTPMethod, _ path: String) -> Int {
         requests.count { $0.method == method && $0.path == path }
     }
 
-    /// The names of the personal access tokens that are good now.
+    /// The names of the personal access tokens that are valid now.
     public var personalTokens: [String] {
         let platform = board.platform
         return platform.personal.filter(platform.isValid).map { $0.name ?? "" }
     }
 
-    /// How many sessions somebody with their tokens could still go on with.
+    /// The number of sessions that can still be refreshed.
     public var openSessions: Int {
         let platform = board.platform
         let open = platform.refresh.values.filter { !$0.isUsed && $0.expires > platform.now }.map(\.session)
         return Set(open).subtracting(platform.endedSessions).count
     }
 
-    /// Returns as soon as the requests meet the condition. A test that may wait in vain has a time limit.
+    /// Returns as soon as the requests meet the condition. Tests that use it should have a time limit.
     public func until(_ condition: @escaping @Sendable ([SeenRequest]) -> Bool) async throws {
         try await board.until { condition($0.requests) }
     }
@@ -168,29 +168,29 @@ extension KamiwazaServer {
     }
 }
 
-/// What a path does instead of its work.
+/// How a path fails.
 public enum Fault: Sendable {
-    /// Answers this, whatever is asked.
+    /// Sends this response to every request.
     case answers(HTTPAnswer)
-    /// Waits until the fault is gone, and then does its work.
+    /// Holds requests until the fault is removed, then handles them normally.
     case held
 
-    /// A status with a body in the platform's form, or any other.
+    /// A status with a JSON body, by default in the platform's error format.
     public static func status(_ status: HTTPStatus, _ body: JSON = ["detail": "made by a test"]) -> Fault {
         .answers(.json(body, status: status))
     }
 
-    /// Text that is no JSON, as a gateway sends it.
+    /// Plain text that is not JSON, like the response of a gateway.
     public static func text(_ text: String, status: HTTPStatus = .ok) -> Fault {
         .answers(.text(text, status: status))
     }
 
-    /// A page for people.
+    /// An HTML page.
     public static func webPage(status: HTTPStatus = .ok) -> Fault {
         .answers(.bytes(Array(WebInterface.page.utf8), type: "text/html; charset=utf-8", status: status))
     }
 
-    /// The bytes as they are, said to be JSON.
+    /// These bytes with the content type JSON.
     public static func json(bytes: [UInt8]) -> Fault {
         .answers(.bytes(bytes, type: "application/json"))
     }
@@ -199,7 +199,7 @@ public enum Fault: Sendable {
         .answers(.redirect(to: place, status: status))
     }
 
-    /// An answer that stops before its end.
+    /// A response that stops before its end.
     public static var cut: Fault {
         .answers(
             .stream("application/json", length: 1000) { body in
@@ -209,28 +209,28 @@ public enum Fault: Sendable {
     }
 }
 
-/// A request as the platform saw it, without what is secret in it.
+/// A request as the platform saw it, without its secrets.
 public struct SeenRequest: Sendable, Hashable {
     public let method: HTTPMethod
-    /// The whole path, with its percent signs, without the query.
+    /// The full path, percent-encoded, without the query.
     public let path: String
-    /// The names in the query, in their order.
+    /// The names in the query, in order.
     public let queryNames: [String]
     public let credential: Credential
 
-    /// What the request was signed with, judged at the moment when it came.
+    /// The kind of credential in the request, checked on arrival.
     public enum Credential: Sendable, Hashable {
         case none
         case accessToken
         case personalToken
-        /// A token that was valid once: expired, revoked, or of a session that has ended.
+        /// A token that is no longer valid: it is expired or revoked, or its session has ended.
         case spent
-        /// A token that this platform never gave.
+        /// A token that this platform never issued.
         case foreign
     }
 }
 
-/// The platform behind its lock, for those who wait until something has happened in it.
+/// The platform behind a lock. Callers can wait for a change.
 final class Board: Sendable {
     private struct State {
         var platform: Platform
@@ -250,7 +250,7 @@ final class Board: Sendable {
     func change<Result: Sendable, Failure: Error>(
         _ body: (inout Platform) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // A refusal may have changed something too, so that watchers are told of it as well.
+        // Watchers are also notified after an error, because a refused request may have changed something.
         defer {
             let watchers = state.withLock { Array($0.watchers.values) }
             for watcher in watchers { watcher.yield() }
@@ -258,7 +258,7 @@ final class Board: Sendable {
         return try state.withLock { (state) throws(Failure) in try body(&state.platform) }
     }
 
-    /// Returns as soon as the condition is met; throws `CancellationError` when the task is cancelled before.
+    /// Returns as soon as the condition is met. Throws `CancellationError` if the task is cancelled first.
     func until(_ condition: @Sendable (Platform) -> Bool) async throws {
         let (changes, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let id = state.withLock { state in
@@ -274,7 +274,7 @@ final class Board: Sendable {
     }
 }
 
-/// Errors as the platform writes them: `{"detail": "…"}`, or a list with the place of every wrong value.
+/// Errors in the platform's format: `{"detail": "…"}`, or a list with the location of every invalid value.
 enum PlatformEnvelope {
     static let json: @Sendable (ProblemReport) -> JSON = { report in
         guard !report.inputs.isEmpty else { return ["detail": .string(report.message)] }

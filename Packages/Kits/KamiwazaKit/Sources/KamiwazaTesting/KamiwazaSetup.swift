@@ -4,7 +4,7 @@ import HTTPServer
 public import JSON
 import Synchronization
 
-/// What a test's platform is like when it starts.
+/// The initial state of a test platform.
 public struct KamiwazaSetup: Sendable {
     public var accounts = [Account("ada", password: "correct horse")]
     public var providers = [
@@ -16,31 +16,31 @@ public struct KamiwazaSetup: Sendable {
     public var sessionLifetime: Duration = .seconds(1800)
     /// Whether sessions may be refreshed at all. Without it, asking for `offline_access` is refused.
     public var givesRefreshTokens = true
-    /// Whether the realm refuses `offline_access` as Keycloak does for a user or client without that role. In a browser
-    /// and on a device the person has signed in by then.
+    /// Whether the realm refuses `offline_access`, as Keycloak does for a user or client without that role. In browser
+    /// and device sign-in, the refusal comes after the user has signed in.
     public var refusesOfflineTokens = false
-    /// Whether a request for a personal token counts only as a body, as in some versions.
+    /// Whether the values for a personal token are accepted only in the body, as in some versions.
     public var takesTokenRequestsAsBodyOnly = false
-    /// Where the API is; outside of it is the web interface, which answers everything with a page.
+    /// The base path of the API. All other paths return a page of the web interface.
     public var apiPath = "/api"
     /// Where an OpenID configuration is published.
     public var openID = OpenIDPlace.realm
-    /// How the tokens come back to the program that sent a browser to `/auth/login`.
+    /// How tokens are returned to the program that sent a browser to `/auth/login`.
     public var browserReturn = BrowserReturn.cookie
-    /// Who sits at the browser and signs in at once; nil is somebody who declines.
+    /// The account that signs in at once in the browser. Nil if the user declines.
     public var browserUser: String? = "ada"
-    /// How long a device has to wait between two questions.
+    /// How long a device has to wait between two polls.
     public var deviceInterval: Duration = .seconds(5)
-    /// What `/serving/deployments` lists.
+    /// The entries of `/serving/deployments`.
     public var deployments: [JSON] = []
-    /// With TLS, or plainly.
+    /// The TLS context, or nil for plain HTTP.
     public var tls: TLSServerContext?
-    /// The time by which tokens expire.
+    /// The clock for the expiry of tokens.
     public var now: @Sendable () -> Timestamp = ServerConfiguration().now
 
     public init() {}
 
-    /// Somebody who has an account.
+    /// A user account.
     public struct Account: Sendable {
         public var name: String
         public var password: String
@@ -48,7 +48,7 @@ public struct KamiwazaSetup: Sendable {
         public var groups: [String] = []
         public var roles = ["user"]
         public var isLocked = false
-        /// Whether the password is right and the account may not sign in all the same.
+        /// Whether sign-in is refused even with the right password.
         public var isDisabled = false
 
         public init(_ name: String, password: String) {
@@ -73,23 +73,23 @@ public struct KamiwazaSetup: Sendable {
 
     public enum OpenIDPlace: Sendable {
         case nowhere
-        /// Below the realm that the sign-in page belongs to, as Keycloak has it.
+        /// Below the realm of the sign-in page, as in Keycloak.
         case realm
         /// Below the API.
         case api
     }
 
     public enum BrowserReturn: Sendable {
-        /// Only the browser has them, as a cookie of the platform: what the published API describes.
+        /// Only in a cookie of the browser, as the published API describes.
         case cookie
-        /// In the query of the address that the browser is sent back to.
+        /// In the query of the redirect address.
         case query
-        /// In its fragment, which is not sent to a server.
+        /// In the fragment of the redirect address, which is not sent to a server.
         case fragment
     }
 }
 
-/// A time of day that stands still until a test moves it.
+/// A clock that moves only when a test advances it.
 ///
 ///     let time = MovableTime()
 ///     setup.now = time.read
@@ -101,7 +101,7 @@ public final class MovableTime: Sendable {
 
     public var now: Timestamp { Timestamp(microseconds: microseconds.withLock { $0 }) }
 
-    /// The same as a function.
+    /// A function that returns `now`.
     public var read: @Sendable () -> Timestamp { { self.now } }
 
     public func advance(by duration: Duration) {

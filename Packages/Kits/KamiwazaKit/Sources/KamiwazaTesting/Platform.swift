@@ -4,7 +4,7 @@ import HTTPCore
 import HTTPServer
 import JSON
 
-/// Everything that the platform knows, as one value that changes under a lock.
+/// The whole state of the platform, in one value that is changed under a lock.
 struct Platform: Sendable {
     struct Access: Sendable {
         let account: String
@@ -36,7 +36,7 @@ struct Platform: Sendable {
 
     let setup: KamiwazaSetup
     var accounts: [KamiwazaSetup.Account]
-    /// Kept when they are over, so that a token that was valid once is told from one that never was.
+    /// Expired tokens are kept, to distinguish them from unknown tokens.
     var access: [String: Access] = [:]
     var refresh: [String: Refresh] = [:]
     var personal: [Personal] = []
@@ -73,7 +73,7 @@ extension Timestamp {
 }
 
 extension Platform {
-    /// A code that a browser brings back, good for one use within a minute.
+    /// A code that a browser brings back. It can be used once, within a minute.
     struct Code: Sendable {
         let account: String
         let redirectURI: String
@@ -90,7 +90,7 @@ extension Platform {
         let state: String?
     }
 
-    /// A device that waits for somebody with a browser.
+    /// A device that waits for a user with a browser.
     struct Device: Sendable {
         enum Answer: Sendable { case pending, approved(String), denied }
 
@@ -105,7 +105,7 @@ extension Platform {
         var isUsed = false
     }
 
-    /// What the token endpoint refuses with, in the form of RFC 6749.
+    /// An error of the token endpoint, in the format of RFC 6749.
     struct GrantError: Error {
         let error: String
         var description = ""
@@ -144,7 +144,7 @@ extension Platform {
         return tokens(for: known.account, session: newSession(), nonce: known.nonce, issuer: known.issuer)
     }
 
-    /// Keycloak looks only when tokens are made, so that the person has signed in by then.
+    /// Like Keycloak, this checks the scope only when tokens are issued, after the user has signed in.
     private func checkScope(_ scope: String?) throws(GrantError) {
         guard setup.refusesOfflineTokens, scope?.split(separator: " ").contains("offline_access") == true else {
             return
@@ -240,7 +240,7 @@ extension Platform {
             "exp": token.expires.map { .int($0.secondsSince1970) } ?? .null, "name": text(token.name),
             "ttl_seconds": token.lifetime.map { .int($0) } ?? .null, "scope": text(token.scope),
             "aud": text(token.audience), "tenant_id": "__default__",
-            // Without a zone, as the platform writes its times.
+            // The platform writes times without a time zone.
             "created_at": .string(String(token.created.iso8601.dropLast())),
             "updated_at": .string(String(token.created.iso8601.dropLast())), "revoked": .bool(token.isRevoked),
         ]
@@ -248,7 +248,7 @@ extension Platform {
 }
 
 extension Platform {
-    /// The answer to a right password; a refusal otherwise.
+    /// The tokens for the right password. Throws a refusal otherwise.
     mutating func signIn(_ name: String, _ password: String, scopes: [String]) throws(RequestProblem) -> JSON {
         guard let account = account(name) else { throw Self.refusal(.unauthorized, "Invalid credentials") }
         guard !account.isLocked else {
@@ -265,8 +265,8 @@ extension Platform {
         return tokens(for: name, session: newSession())
     }
 
-    /// Rotation: every refresh token is good for one use, and a second use ends its session, because either use may
-    /// have been a thief's.
+    /// Rotates refresh tokens: each can be used once. A second use ends the session, because one of the two may be from
+    /// a stolen token.
     mutating func refresh(_ token: String?) throws(RequestProblem) -> JSON {
         guard let token else { throw Self.refusal(.unauthorized, "Missing refresh token") }
         guard let known = refresh[token], known.expires > now, !endedSessions.contains(known.session) else {
@@ -320,7 +320,7 @@ extension Platform {
     }
 }
 
-// MARK: Who asks
+// MARK: Callers
 
 extension Platform {
     enum Caller {
@@ -328,7 +328,7 @@ extension Platform {
         case personal(account: String)
     }
 
-    /// The token of a request, from its header or, as a browser has it, from its cookie.
+    /// The token of a request: from its header, or from its cookie if a browser sent it.
     static func token(in headers: HTTPHeaders) -> String? {
         if let header = headers["Authorization"] {
             return header.lowercased().hasPrefix("bearer ") ? String(header.dropFirst(7)) : header
@@ -375,8 +375,8 @@ extension Platform {
     }
 }
 
-/// Makes tokens that look as those of a real platform do, so that whoever looks for tokens in texts finds them. Their
-/// signature is noise: the platform knows its tokens by heart.
+/// Creates tokens in the format of a real platform, so that code that searches texts for tokens finds them. Their
+/// signature is random, because the platform remembers its tokens.
 enum SignedToken {
     static func make(_ claims: JSONObject) -> String {
         let header: JSON = ["alg": "RS256", "typ": "JWT", "kid": "test"]
@@ -384,10 +384,10 @@ enum SignedToken {
         return parts.map(Base64URL.encode).joined(separator: ".")
     }
 
-    /// Words that nobody can guess.
+    /// A random word that cannot be guessed.
     static func word(_ count: Int = 16) -> String { Base64URL.encode(random(count)) }
 
-    /// An id in the form of a UUID.
+    /// A random id in the format of a UUID.
     static func uuid() -> String {
         let digits = Array(Hexadecimal.encode(random(16)))
         let parts = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32]

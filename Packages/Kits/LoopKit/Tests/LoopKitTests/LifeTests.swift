@@ -2,11 +2,11 @@ import Glibc
 import LoopKit
 import Testing
 
-@Suite("The life of descriptors, loops and threads", .timeLimit(.minutes(5)))
+@Suite("Lifetime of descriptors, loops and threads", .timeLimit(.minutes(5)))
 struct LifeTests {
     let loop = EventLoop()
 
-    @Test("a regular file cannot be waited for, and says so")
+    @Test("waiting for a regular file is an error that says so")
     func regularFile() throws {
         let opened = unsafe open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
         // A number so high that no other test gets it meanwhile.
@@ -19,7 +19,7 @@ struct LifeTests {
         #expect(fcntl(file, F_GETFD) == -1, "it was taken over, so it is closed")
     }
 
-    @Test("a descriptor that is none, or watched already, is refused")
+    @Test("an invalid or already watched descriptor is refused")
     func refused() throws {
         #expect(throws: LoopError.self) { try LoopDescriptor(owning: 1_000_000, loop: loop) }
         let pair = try SocketPair(loop)
@@ -70,7 +70,7 @@ struct LifeTests {
         close(pair.peer)
     }
 
-    @Test("an event for a closed descriptor never reaches the next one with its number")
+    @Test("an event for a closed descriptor never reaches the next one with the same number")
     func reusedNumber() async throws {
         var former: Int32?
         var reuses = 0
@@ -92,7 +92,7 @@ struct LifeTests {
         #expect(reuses > 1_000, "numbers are given again, or this shows nothing")
     }
 
-    @Test("a listening socket is waited for, and what it accepts does not block")
+    @Test("a listening socket can be waited for, and accepted sockets do not block")
     func accepting() async throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
@@ -126,7 +126,7 @@ struct LifeTests {
         #expect(watched.accept() == .wouldBlock)
     }
 
-    @Test("a stopped loop ends the waits, refuses new descriptors, and leaves the old ones open")
+    @Test("a stopped loop ends all waits, refuses new descriptors, and leaves existing ones open")
     func stopped() async throws {
         let pair = try SocketPair(loop)
         #expect(pair.receive() == .wouldBlock)
@@ -142,7 +142,7 @@ struct LifeTests {
         pair.end()
     }
 
-    @Test("a loop may go on its own thread, from what a hang-up handler lets go")
+    @Test("a hang-up handler may release the last reference to its loop")
     func endsOnItsOwnThread() async throws {
         let (calls, continuation) = AsyncStream.makeStream(of: Void.self)
         let pair = try SocketPair(EventLoop())
@@ -182,7 +182,7 @@ struct LifeTests {
         }
     }
 
-    @Test("a blocking call runs beside the pool, with signals blocked but those of a crash")
+    @Test("a blocking call runs outside the thread pool, with all signals blocked except crash signals")
     func ownThread() async throws {
         // More than there are threads in the pool: each waits for the next one's byte.
         var pipes: [[Int32]] = []

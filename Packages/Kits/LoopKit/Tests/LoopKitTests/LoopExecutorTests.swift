@@ -3,11 +3,11 @@ import LoopKit
 import Synchronization
 import Testing
 
-@Suite("Tasks on the thread of a loop", .timeLimit(.minutes(5)))
+@Suite("Loop executor", .timeLimit(.minutes(5)))
 struct LoopExecutorTests {
     let loop = EventLoop()
 
-    @Test("a task that prefers it stays on its thread across waits, and so do its children")
+    @Test("a task with a loop's executor stays on the loop's thread across waits, and so do its children")
     func oneThread() async throws {
         let pairs = try (0..<8).map { _ in try SocketPair(loop) }
         let threads = try await withThrowingTaskGroup(of: Set<String>.self) { group in
@@ -31,7 +31,7 @@ struct LoopExecutorTests {
         for pair in pairs { pair.end() }
     }
 
-    @Test("descriptors are looked at also while tasks never leave the thread alone")
+    @Test("descriptors are polled even while tasks keep the thread busy")
     func fairness() async throws {
         let pair = try SocketPair(loop)
         let isRead = Flag()
@@ -49,7 +49,7 @@ struct LoopExecutorTests {
         pair.end()
     }
 
-    @Test("deadlines hold also while tasks never leave the thread alone")
+    @Test("deadlines are met even while tasks keep the thread busy")
     func deadline() async throws {
         let pair = try SocketPair(loop)
         let isOver = Flag()
@@ -67,7 +67,7 @@ struct LoopExecutorTests {
         pair.end()
     }
 
-    @Test("a task goes on elsewhere when the loop has stopped, and where it never began")
+    @Test("a task runs on another thread if its loop has stopped or never started")
     func elsewhere() async throws {
         let idle = EventLoop()
         #expect(await Task(executorPreference: idle.executor) { 7 }.value == 7)
@@ -103,7 +103,7 @@ struct LoopExecutorTests {
         }
     }
 
-    @Test("the last reference to a loop may go on its own thread")
+    @Test("the last reference to a loop may be released on its own thread")
     func lastReference() async throws {
         for _ in 0..<100 {
             let holder = Holder()
@@ -115,7 +115,7 @@ struct LoopExecutorTests {
         }
     }
 
-    @Test("nothing that is handed over is lost, whoever brings it, and the loop is woken for it")
+    @Test("no job is lost, whichever thread adds it, and the loop wakes up for it")
     func manyTasks() async throws {
         try loop.start()
         let sum = await withTaskGroup(of: Int.self) { group in

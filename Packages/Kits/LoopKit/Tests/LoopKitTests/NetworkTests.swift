@@ -2,9 +2,9 @@ import Glibc
 import LoopKit
 import Testing
 
-@Suite("Changes of the network", .timeLimit(.minutes(5)))
+@Suite("Network monitor", .timeLimit(.minutes(5)))
 struct NetworkTests {
-    @Test("interfaces, addresses and the way out are told once each, as they come and go")
+    @Test("each change of an interface, an address or the default route is reported once")
     func changes() async throws {
         let loop = EventLoop()
         let name = Namespace()
@@ -42,7 +42,7 @@ struct NetworkTests {
             ])
     }
 
-    @Test("after more than could be kept, all is learnt anew, and what is repeated is no change again")
+    @Test("after an overrun the whole state is read again, and repeated facts are not reported as changes")
     func overrun() async throws {
         let loop = EventLoop()
         let name = Namespace()
@@ -66,7 +66,7 @@ struct NetworkTests {
         #expect(try await monitor.next() == .address(interface: wire, isThere: false))
     }
 
-    @Test("only what happens to an interface that leads out concerns the way out")
+    @Test("only changes to an interface with a default route concern the way out")
     func wayOut() async throws {
         let loop = EventLoop()
         let name = Namespace()
@@ -84,7 +84,7 @@ struct NetworkTests {
         for change in [NetworkChange.resumed, .many] { #expect(monitor.concernsWayOut(change)) }
     }
 
-    @Test("a list of what is so is no change")
+    @Test("a listing of the current state is not reported as a change")
     func silence() async throws {
         let loop = EventLoop()
         let name = Namespace()
@@ -104,7 +104,7 @@ struct NetworkTests {
         #expect(try await monitor.next() == nil)
     }
 
-    @Test("a machine that slept is noticed by the clock that stood still")
+    @Test("sleep of the machine is detected by a clock that stood still")
     func suspend() {
         var detector = SuspendDetector()
         let (continuous, suspending) = (ContinuousClock.now, SuspendingClock.now)

@@ -2,9 +2,9 @@ import Glibc
 import LoopKit
 import Testing
 
-@Suite("A thread of one's own for tasks", .timeLimit(.minutes(5)))
+@Suite("Own thread executor", .timeLimit(.minutes(5)))
 struct OwnThreadExecutorTests {
-    @Test("tasks that prefer it run on one thread, which is none of those that all tasks share")
+    @Test("tasks that prefer the executor run on one thread outside the shared pool")
     func oneThread() async throws {
         let executor = try OwnThreadExecutor()
         defer { executor.end() }
@@ -15,7 +15,7 @@ struct OwnThreadExecutorTests {
         #expect(threads.count == 1)
     }
 
-    @Test("a task that goes on after the end does so elsewhere, however often it lets others go first")
+    @Test("a task that outlives the executor continues on another thread, however often it yields")
     func afterEnd() async throws {
         let executor = try OwnThreadExecutor()
         executor.end()

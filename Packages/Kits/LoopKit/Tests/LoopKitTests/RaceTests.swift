@@ -6,7 +6,7 @@ import Testing
 struct RaceTests {
     let loop = EventLoop()
 
-    @Test("no wake-up is lost between a try and the wait, 40,000 times in two directions")
+    @Test("no wake-up is lost between an attempt and the wait, 40,000 times in two directions")
     func noneLost() async throws {
         var ends: [Int32] = [-1, -1]
         try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
@@ -34,7 +34,7 @@ struct RaceTests {
         #expect(try await [one, other] == [20_000, 20_000])
     }
 
-    @Test("a wait that is cancelled while it begins or while its event comes ends once, 4,000 times")
+    @Test("a wait that is cancelled as it begins or as its event arrives ends once, 4,000 times")
     func cancellation() async throws {
         var outcomes = (ready: 0, cancelled: 0)
         for round in 0..<4_000 {
@@ -57,7 +57,7 @@ struct RaceTests {
         #expect(outcomes.ready + outcomes.cancelled == 4_000)
     }
 
-    @Test("closing while others wait, try and cancel ends all of them, 1,000 times")
+    @Test("closing a descriptor ends all concurrent waits, attempts and cancellations, 1,000 times")
     func closing() async throws {
         for round in 0..<1_000 {
             let pair = try SocketPair(loop)
@@ -82,7 +82,7 @@ struct RaceTests {
         }
     }
 
-    @Test("5,000 connections on one thread: each hears its own byte, and an idle one costs less than 500 bytes")
+    @Test("5,000 connections on one thread each get their own byte, and an idle one takes less than 500 bytes")
     func many() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
             try allowDescriptors(10_200)

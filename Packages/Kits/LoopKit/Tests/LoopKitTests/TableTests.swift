@@ -2,9 +2,9 @@ import Testing
 
 @testable import LoopKit
 
-@Suite("What a loop looks up")
+@Suite("Tables of a loop")
 struct TableTests {
-    @Test("a token is never given twice, and finds nobody once it is released")
+    @Test("a token is never issued twice, and finds nothing once it is released")
     func tokens() throws {
         let core = LoopCore()
         var table = SlotTable()
@@ -26,7 +26,7 @@ struct TableTests {
         #expect(table[LoopCore.wakeupToken] == nil)
     }
 
-    @Test("deadlines come out by their time, whatever the order in which they went in")
+    @Test("deadlines come out in order of time, whatever the order of insertion")
     func heap() {
         var generator = SystemRandomNumberGenerator()
         var heap = DeadlineHeap()

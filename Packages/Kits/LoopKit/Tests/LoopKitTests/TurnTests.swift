@@ -2,9 +2,9 @@ import LoopKit
 import Synchronization
 import Testing
 
-@Suite("Taking turns", .timeLimit(.minutes(5)))
+@Suite("Turns", .timeLimit(.minutes(5)))
 struct TurnTests {
-    @Test("one task at a time is let through, across suspensions")
+    @Test("only one task at a time has the turn, even across suspensions")
     func exclusive() async throws {
         let turn = Turn()
         let inside = Inside()
@@ -24,7 +24,7 @@ struct TurnTests {
         }
     }
 
-    @Test("a cancelled wait throws, and those behind it still come through")
+    @Test("a cancelled wait throws, and later tasks still get their turn")
     func cancelled() async throws {
         let turn = Turn()
         try await turn.take()

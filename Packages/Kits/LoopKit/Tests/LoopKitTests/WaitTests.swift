@@ -6,7 +6,7 @@ import Testing
 struct WaitTests {
     let loop = EventLoop()
 
-    @Test("a try that would block is followed by a wait, and the wait by something to read")
+    @Test("a wait after an attempt that would block ends when there is something to read")
     func readable() async throws {
         let pair = try SocketPair(loop)
         #expect(pair.receive() == .wouldBlock)
@@ -18,7 +18,7 @@ struct WaitTests {
         pair.end()
     }
 
-    @Test("what came before the wait is remembered, and stays until a try finds nothing")
+    @Test("readiness before the wait is remembered until an attempt finds nothing")
     func remembered() async throws {
         let pair = try SocketPair(loop)
         #expect(pair.receive() == .wouldBlock)
@@ -30,7 +30,7 @@ struct WaitTests {
         pair.end()
     }
 
-    @Test("a full socket is waited for until the peer has read")
+    @Test("a wait to write to a full socket lasts until the peer has read")
     func writable() async throws {
         let pair = try SocketPair(loop)
         let block = [UInt8](repeating: 7, count: 1 << 16)
@@ -53,7 +53,7 @@ struct WaitTests {
         pair.end()
     }
 
-    @Test("a deadline ends a wait, an earlier one first, and a later event is not lost")
+    @Test("a deadline ends a wait, the earliest first, and a later event is not lost")
     func deadline() async throws {
         let pair = try SocketPair(loop)
         #expect(pair.receive() == .wouldBlock)
@@ -70,7 +70,7 @@ struct WaitTests {
         pair.end()
     }
 
-    @Test("deadlines that are moved on are kept, also when a nearer one comes between")
+    @Test("extended deadlines are met, even if an earlier one is added in between")
     func movedDeadlines() async throws {
         let pair = try SocketPair(loop)
         let start = ContinuousClock.now
@@ -89,7 +89,7 @@ struct WaitTests {
         pair.end()
     }
 
-    @Test("many deadlines in any order come up in their own")
+    @Test("many deadlines, added in any order, expire in order")
     func manyDeadlines() async throws {
         let loop = loop
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -107,7 +107,7 @@ struct WaitTests {
         }
     }
 
-    @Test("cancelling the task ends its wait and no other")
+    @Test("cancelling a task ends only its own wait")
     func cancelled() async throws {
         let pair = try SocketPair(loop)
         #expect(pair.receive() == .wouldBlock)
@@ -120,7 +120,7 @@ struct WaitTests {
         pair.end()
     }
 
-    @Test("a wait for cleaning up goes on through cancellation, and has its deadline")
+    @Test("a cleanup wait continues through cancellation until its deadline")
     func throughCancellation() async throws {
         let pair = try SocketPair(loop)
         #expect(pair.receive() == .wouldBlock)
@@ -138,7 +138,7 @@ struct WaitTests {
         pair.end()
     }
 
-    @Test("the deadline of a wait for cleaning up holds where there is always something to try")
+    @Test("the deadline of a cleanup wait is met even if the descriptor is always ready")
     func alwaysReady() async throws {
         let pair = try SocketPair(loop)
         #expect(await pair.watched.readyThroughCancellation(.readable, until: .now + .seconds(100)) == .ready)
@@ -146,7 +146,7 @@ struct WaitTests {
         pair.end()
     }
 
-    @Test("closing ends every wait, and later uses find it closed")
+    @Test("closing a descriptor ends every wait, and later uses find it closed")
     func closed() async throws {
         let pair = try SocketPair(loop)
         #expect(pair.receive() == .wouldBlock)
@@ -160,7 +160,7 @@ struct WaitTests {
         pair.end()
     }
 
-    @Test("an end of the peer wakes the reader, who reads it, and tells the handler once")
+    @Test("a peer that closes wakes the reader and calls the hang-up handler once")
     func hangUp() async throws {
         let pair = try SocketPair(loop)
         #expect(pair.receive() == .wouldBlock)
@@ -181,7 +181,7 @@ struct WaitTests {
         #expect(await iterator.next() == nil)
     }
 
-    @Test("a peer that only stops sending counts as a hang-up; a handler taken back is not called")
+    @Test("a peer that only stops sending counts as a hang-up, and a removed handler is not called")
     func halfClosed() async throws {
         let pair = try SocketPair(loop)
         #expect(pair.receive() == .wouldBlock)

@@ -1,4 +1,4 @@
-// Declarations that the parts of starting a child share.
+// Declarations shared by the files that start a child.
 #pragma once
 
 #include "CProcessKit.h"

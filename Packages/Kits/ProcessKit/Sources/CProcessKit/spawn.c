@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// The limits at the start of this process, because later changes are not for the programs that it runs.
+// The limits at the start of this process. Later changes do not apply to the programs that it runs.
 static struct rlimit given_descriptors;
 
 __attribute__((constructor)) static void note_limits(void) {
@@ -146,7 +146,7 @@ __attribute__((noreturn, noinline)) static void become_child(
     const struct processkit_spawn *request, const struct watcher *prepared, failure_report *failure
 ) {
     default_signals();
-    // A session leader already leads its group, and must not be given another.
+    // A session leader already leads its group, and must not join another.
     if (request->session ? setsid() < 0 : setpgid(0, 0) != 0) fail(failure);
     if (request->watched >= 0) start_watcher(prepared, failure);
     set_standard(request, failure);

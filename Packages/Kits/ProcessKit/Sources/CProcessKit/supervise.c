@@ -19,7 +19,7 @@
 
 enum { LIFELINE, SIGNALS };
 
-// By number, as far as the system lists them. Their own children become children of this process in turn.
+// Kills the children that the system lists. Their children then become children of this process.
 static void kill_children(void) {
     char bytes[4096];
     int list = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
@@ -62,7 +62,7 @@ static bool has_ended(pid_t main) {
     }
 }
 
-// Until the child has ended, or the process with the other end of the lifeline.
+// Returns when the child has ended, or the process with the other end of the lifeline.
 static void watch(pid_t main, struct pollfd *watched) {
     for (;;) {
         if (poll(watched, 2, -1) < 0 && errno != EINTR) return;
@@ -104,7 +104,7 @@ static int next_needed(const struct processkit_spawn *request, int report, int f
     return next;
 }
 
-// At once, because a copy of a descriptor also holds its lock.
+// Closed at once, because a copy of a descriptor also holds its lock.
 static void close_others(const struct processkit_spawn *request, int report) {
     int from = 3;
     for (int next; (next = next_needed(request, report, from)) < INT_MAX; from = next + 1)
@@ -118,7 +118,7 @@ __attribute__((noreturn)) static void supervise(const struct processkit_spawn *r
     own.watched = -1;
     own.directory = NULL;
     pid_t main = -1;
-    // Because the path may lead through a descriptor.
+    // Before the descriptors are closed, because the path may lead through one.
     bool is_there = !request->directory || chdir(request->directory) == 0;
     if (is_there) close_others(request, report);
     if (!is_there || setpgid(0, 0) != 0 || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// The things that one store of this process works on and that other processes must leave alone, such as unfinished runs.
+/// The things that one store of this process works on and that other processes must not touch, such as unfinished runs.
 ///
-/// A store is one open database. It keeps a `holder` beside each thing: the text that names the process and the store that
-/// work on it. A thing of this store is held until it is given back. A thing of another store or process is held while
-/// that process lives. So when the end of a thing could not be stored, for example on a full disk, the same process can
-/// take the thing again at once.
+/// A store is one open database. It keeps a `holder` beside each thing: the text that names the process and the store
+/// that work on it. A thing of this store is held until it is given back. A thing of another store or process is held
+/// while that process lives. So when the end of a thing could not be stored, for example on a full disk, the same
+/// process can take the thing again at once.
 public final class Holdings: Sendable {
-    /// Tells this store from the others that the same process opens.
+    /// Distinguishes this store from others in the same process.
     private let store = String(UInt64.random(in: .min ... .max), radix: 36)
     private let ids = Mutex<Set<String>>([])
 
@@ -44,7 +44,7 @@ public final class Holdings: Sendable {
 
         deinit { giveBack() }
 
-        /// Gives the thing back. Only the first call counts, since a later hold may have taken the thing meanwhile.
+        /// Gives the thing back. Further calls do nothing, because another hold may have taken the thing meanwhile.
         public func giveBack() {
             if !isOver.exchange(true, ordering: .relaxed) { holdings.giveBack(id) }
         }
@@ -53,7 +53,7 @@ public final class Holdings: Sendable {
     /// Whether the holder that is stored beside a thing still holds it.
     public func isHeld(_ id: String, by holder: String?) -> Bool { process(holding: id, by: holder) != nil }
 
-    /// The id of the process that still holds a thing, read from the holder that is stored beside it; nil when none does.
+    /// The id of the process that still holds a thing, read from the holder stored beside it. Nil when none does.
     public func process(holding id: String, by holder: String?) -> Int32? {
         guard let holder, let (process, store) = Self.read(holder) else { return nil }
         let isHeld =
@@ -62,7 +62,7 @@ public final class Holdings: Sendable {
         return isHeld ? process.process : nil
     }
 
-    /// Splits a holder into its process and its store; older files name no store.
+    /// Splits a holder into its process and its store. Holders in older files have no store.
     private static func read(_ holder: String) -> (ProcessIdentity, store: String?)? {
         if let process = ProcessIdentity(holder) { return (process, nil) }
         guard let slash = holder.lastIndex(of: "/"), let process = ProcessIdentity(String(holder[..<slash])) else {

@@ -4,7 +4,7 @@ import Glibc
 import LoopKit
 import Synchronization
 
-/// Starts child processes and owns the one thread that watches them all, from the first child to its own end.
+/// Starts child processes. One thread watches all of them; it starts with the first child and ends with the launcher.
 ///
 ///     let launcher = Launcher()
 ///     let result = try await launcher.run(
@@ -13,7 +13,7 @@ public final class Launcher: Sendable {
     private let loop = EventLoop()
     private let isStandalone: Bool
 
-    /// A launcher without a thread; that starts with the first child. It starts nothing for nobody: a caller has to be bound.
+    /// A launcher that starts a child only when a caller is bound.
     public convenience init() {
         self.init(isStandalone: false)
     }
@@ -22,7 +22,7 @@ public final class Launcher: Sendable {
         self.isStandalone = isStandalone
     }
 
-    /// One for programs that have no callers, such as tests and benchmarks.
+    /// A launcher for programs that have no callers, such as tests and benchmarks.
     public static var standalone: Launcher { Launcher(isStandalone: true) }
 
     deinit {
@@ -33,20 +33,20 @@ public final class Launcher: Sendable {
         if !isStandalone { try Caller.grantHere.check(.child(command.executable)) }
     }
 
-    /// Runs `body` with a running child, and ends the child and its group before it returns, however `body` ends.
+    /// Starts a child and passes it to `body`. Before it returns or throws, it ends the child and its group.
     ///
-    /// A child still running then is asked to terminate and killed after `grace`, and so it is as soon as the task is
-    /// cancelled. Throws `ProcessError` when the child cannot be started, and what `body` throws.
+    /// When `body` ends or the task is cancelled, a running child is asked to terminate, and killed after `grace`.
+    /// Throws `ProcessError` when the child cannot be started, and the errors of `body`.
     public func withChild<Result>(
         _ command: Command, grace: Duration = .seconds(2), isolation: isolated (any Actor)? = #isolation,
         _ body: (ChildProcess) async throws -> Result
     ) async throws -> Result {
         try requireCaller(for: command)
         try Task.checkCancellation()
-        // Before there is a child, so that a thread that cannot be had costs nothing.
+        // Start the thread before the child, so that a failure leaves no child behind.
         do throws(LoopError) { try loop.start() } catch { throw ProcessError.watching(error) }
-        // A child that stops reading must be an error of the write, not the end of this process, and one that ends must
-        // be there to be asked how.
+        // A write to a child that no longer reads must be an error and must not end this process. A child that ended
+        // must stay a zombie until its exit status is read.
         processkit_settle_signals()
         let child = try ChildProcess(try Spawn(command), command, loop: loop)
         return try await withThrowingTaskGroup(of: Void.self) { group in
@@ -70,15 +70,15 @@ public final class Launcher: Sendable {
 }
 
 extension Launcher {
-    /// Runs a program for the person at the terminal, such as an editor, and waits for its end without a limit.
+    /// Runs an interactive program in the terminal, such as an editor, and waits for its end without a time limit.
     ///
-    /// The program has the terminal to itself: Ctrl-C reaches only it, and when it is stopped with Ctrl-Z this process
-    /// stops too, until the shell continues both. Without a terminal it just shares the standard streams. When the task
-    /// is cancelled the program is asked to terminate.
+    /// The program owns the terminal: Ctrl-C reaches only the program. When Ctrl-Z stops it, this process stops too,
+    /// until the shell continues both. Without a terminal it just shares the standard streams. When the task is
+    /// cancelled, the program is asked to terminate.
     public func runInForeground(_ command: Command) async throws -> ChildStatus {
         var command = command
         (command.input, command.output, command.errors) = (.inherit, .inherit, .inherit)
-        // It ends with its terminal.
+        // The program ends with its terminal.
         (command.endsWithParent, command.endsDescendants) = (false, false)
         try requireCaller(for: command)
         try Task.checkCancellation()
@@ -88,7 +88,7 @@ extension Launcher {
         do throws(ProcessError) {
             spawn = try Spawn(command, terminal: terminal.descriptor)
         } catch {
-            // The program that could not start may have been given the terminal already.
+            // The failed program may already own the terminal.
             terminal.takeBack()
             throw error
         }
@@ -97,7 +97,7 @@ extension Launcher {
             do throws(LoopError) {
                 return try await onOwnThread { foreground.wait() }
             } catch {
-                // Without a thread to wait on, the child must not stay; a killed one is waited for in no time.
+                // Without a thread that waits for it, the child must not continue. After the kill, this wait is short.
                 foreground.send(.kill)
                 _ = foreground.wait()
                 throw ProcessError.watching(error)
@@ -109,20 +109,20 @@ extension Launcher {
 }
 
 extension Launcher {
-    /// What a command left behind.
+    /// The result of a command.
     public struct Completion: Sendable {
         /// How it ended.
         public let status: ChildStatus
-        /// All of its results.
+        /// All of its standard output.
         public let output: [UInt8]
-        /// The last of its messages.
+        /// The end of its standard error.
         public let errors: [UInt8]
     }
 
-    /// Runs a command to its end and collects its results.
+    /// Runs a command to its end and collects its output.
     ///
-    /// It is over when the command itself ends, even if something that it started still holds the pipe; that is killed.
-    /// Throws `.outputTooLarge`, or `.timedOut` after `timeout`; the group is ended in both cases, within `grace`.
+    /// Returns when the command itself ends. Processes that it started in its group are then killed. Throws
+    /// `.outputTooLarge`, or `.timedOut` after `timeout`. In both cases the group is ended within `grace`.
     public func run(
         _ command: Command, outputLimit: Int = 1 << 24, timeout: Duration, grace: Duration = .seconds(2)
     ) async throws -> Completion {
@@ -161,14 +161,14 @@ extension ChildProcess {
             }
             throw CancellationError()
         }
-        // Whoever else still holds the pipe must not add to the output after this.
+        // Other processes of the group may have the pipe open; they must not write more.
         send(.kill)
         return Launcher.Completion(
             status: status, output: try output.takeRest(limit: outputLimit), errors: errorTail)
     }
 }
 
-/// A child that has the terminal to itself until it ends.
+/// A child that owns the terminal until it ends.
 final class ForegroundChild: Sendable {
     private let process: Int32
     private let pidfd: Int32
@@ -183,14 +183,14 @@ final class ForegroundChild: Sendable {
 
     deinit { close(pidfd) }
 
-    /// Blocks until the child has ended, and does for a stopped one what a shell does.
+    /// Blocks until the child has ended. Handles a stopped child as a shell does.
     func wait() -> ChildStatus {
         var state = processkit_state()
         while true {
             let result = unsafe processkit_wait(pidfd, WEXITED | WSTOPPED | WNOWAIT, &state)
             if result == -EINTR { continue }
             guard result == 0, Int(state.code) == CLD_STOPPED else { break }
-            // Takes the report of the stop, so that the next wait is for something new.
+            // Consumes this event, so that the next call waits for a new one.
             _ = unsafe processkit_wait(pidfd, WSTOPPED | WNOHANG, &state)
             terminal.takeBack()
             if Self.hasShell { kill(0, SIGSTOP) }
@@ -205,7 +205,7 @@ final class ForegroundChild: Sendable {
         return Int(state.code) == CLD_EXITED ? .exited(state.status) : .signalled(state.status)
     }
 
-    /// Sends a signal to the child's group, also when it is stopped.
+    /// Sends a signal to the child's group and continues it if it is stopped.
     func send(_ signal: Signal) {
         isReaped.withLock { isReaped in
             guard !isReaped else { return }
@@ -214,7 +214,7 @@ final class ForegroundChild: Sendable {
         }
     }
 
-    // Without a shell above that controls jobs, nobody would continue a stopped process.
+    // Without a parent shell with job control, nothing would continue a stopped process.
     private static var hasShell: Bool {
         getsid(getppid()) == getsid(0) && getpgid(getppid()) != getpgrp()
     }
@@ -222,7 +222,7 @@ final class ForegroundChild: Sendable {
 
 /// The controlling terminal, while this process is in its foreground.
 final class Terminal: Sendable {
-    /// Nil where there is no terminal, or where another job has it.
+    /// Nil if there is no terminal, or if another job is in the foreground.
     let descriptor: Int32?
 
     init() {
@@ -239,12 +239,12 @@ final class Terminal: Sendable {
         if let descriptor { close(descriptor) }
     }
 
-    /// Makes this process's group the one that the keyboard reaches.
+    /// Makes this process's group the foreground group.
     func takeBack() {
         give(to: getpgrp())
     }
 
-    /// Makes a group the one that the keyboard reaches.
+    /// Makes a group the foreground group.
     func give(to group: Int32) {
         guard let descriptor else { return }
         // "If tcsetpgrp() is called by a member of a background process group in its session, and the calling process

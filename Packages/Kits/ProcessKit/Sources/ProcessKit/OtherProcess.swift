@@ -2,9 +2,9 @@ import CProcessKit
 import Glibc
 public import LoopKit
 
-/// A process that somebody else started, held so that its number cannot come to mean another one.
+/// A process that is not a child of this one. It is held by a pidfd, so a reused number cannot be mistaken for it.
 public final class OtherProcess: Sendable {
-    /// When it began, in the kernel's own count since the machine started; with the number it names one process for good.
+    /// The start time in clock ticks since boot. With the number it identifies one process until the next boot.
     public let start: UInt64
     private let pidfd: LoopDescriptor
 
@@ -18,7 +18,7 @@ public final class OtherProcess: Sendable {
         } catch {
             throw .watching(error)
         }
-        // Read while the number is held. A process that has ended meanwhile has none any more.
+        // Read after the pidfd was opened. A process that has ended meanwhile has no start time.
         guard let start = Self.start(of: process) else {
             pidfd.close()
             return nil
@@ -28,17 +28,17 @@ public final class OtherProcess: Sendable {
 
     deinit { pidfd.close() }
 
-    /// When a process began; nil when there is none.
+    /// The start time of a process, or nil when there is no such process.
     public static func start(of process: Int32) -> UInt64? {
         status(of: process).flatMap { UInt64($0[19]) }
     }
 
-    /// Whether it has ended and was not waited for.
+    /// Whether the process has ended but was not reaped.
     static func isZombie(_ process: Int32) -> Bool {
         status(of: process).map { ["Z", "X"].contains($0[0]) } ?? false
     }
 
-    /// What `/proc` says of a process, from its state on: the name before that is in parentheses and may hold anything.
+    /// The fields of `/proc/PID/stat` from the state on. The name before it is in parentheses and may contain anything.
     private static func status(of process: Int32) -> [Substring]? {
         let file = unsafe open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -52,7 +52,7 @@ public final class OtherProcess: Sendable {
         return fields.count > 19 ? fields : nil
     }
 
-    /// Sends a signal; false when it has ended already.
+    /// Sends a signal. False when the process has already ended.
     public func send(_ signal: Signal) throws(ProcessError) -> Bool {
         let result = pidfd.withDescriptor { (descriptor, _) in processkit_pidfd_signal(descriptor, signal.rawValue) }
         guard let result, result != -ESRCH else { return false }
@@ -60,7 +60,7 @@ public final class OtherProcess: Sendable {
         return true
     }
 
-    /// Waits until it has ended; false when that was not so by the deadline.
+    /// Waits until the process has ended. False when it has not ended by the deadline.
     public func ended(by deadline: ContinuousClock.Instant) async throws -> Bool {
         while !hasEnded {
             guard try await pidfd.readable(until: deadline) == .ready else { return hasEnded }
@@ -72,15 +72,15 @@ public final class OtherProcess: Sendable {
         pidfd.withDescriptor { (descriptor, ready) in
             var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let isOver = unsafe poll(&entry, 1, 0) > 0
-            // Still running: there is something to wait for.
+            // Still running, so the next call has to wait.
             if !isOver { ready.remove(.readable) }
             return isOver
         } ?? true
     }
 }
 
-/// A process that no other one can be taken for: not after its number was given again, nor after the machine was started
-/// anew. It can be stored, and asked later whether that process still runs.
+/// Identifies one process, even after its number is reused or the machine restarts. It can be stored, to check later
+/// whether that process still runs.
 public struct ProcessIdentity: Sendable, Hashable {
     public let process: Int32
     private let boot: String
@@ -98,7 +98,7 @@ public struct ProcessIdentity: Sendable, Hashable {
         self.start = start
     }
 
-    /// As it was stored.
+    /// Parses a stored `text`.
     public init?(_ text: String) {
         let fields = text.split(separator: "/", omittingEmptySubsequences: false)
         guard fields.count == 3, let process = Int32(fields[1]), let start = UInt64(fields[2]) else { return nil }
@@ -107,7 +107,7 @@ public struct ProcessIdentity: Sendable, Hashable {
 
     public var text: String { "\(boot)/\(process)/\(start)" }
 
-    /// Whether that process still runs. One that has ended and was not waited for does nothing any more.
+    /// Whether that process still runs. A zombie does not count as running.
     public var isAlive: Bool {
         boot == Self.currentBoot && OtherProcess.start(of: process) == start && !OtherProcess.isZombie(process)
     }

@@ -4,11 +4,11 @@ import LoopKit
 
 /// Why a child process could not be started, used or waited for.
 public struct ProcessError: Failure {
-    /// The stable reason, to be compared with `==`.
+    /// The stable reason, to compare with `==`.
     public let kind: Kind
-    /// A sentence for a person: what happened and what to do next.
+    /// What happened and what to do next.
     public let message: String
-    /// The system's error number, or 0 when this package refused by itself.
+    /// The system's error number, or 0 when the error is from this package.
     public let errno: Int32
 
     public var code: String { kind.description }
@@ -27,17 +27,17 @@ public struct ProcessError: Failure {
 
 /// The reasons of a `ProcessError`.
 extension FailureKind<ProcessError> {
-    /// No such program, in PATH or at the path given.
+    /// There is no such program in PATH or at the given path.
     public static var notFound: Self { "process.not-found" }
-    /// The file is there, but it is not a program that this user can run.
+    /// The file exists, but this user cannot run it as a program.
     public static var notExecutable: Self { "process.not-executable" }
-    /// The working directory is missing or is none.
+    /// The working directory does not exist or is not a directory.
     public static var workingDirectory: Self { "process.working-directory" }
     /// An argument or variable that cannot be passed to a program.
     public static var invalid: Self { "process.invalid" }
-    /// The system refused to start or to watch a process; `errno` tells why.
+    /// The system refused to start or to watch a process. `errno` has the reason.
     public static var system: Self { "process.system" }
-    /// The rules that a child was to obey could not be applied, so that it was not started.
+    /// The restrictions of a child could not be applied, so it was not started.
     public static var notRestricted: Self { "process.not-restricted" }
     /// More output than the caller allowed.
     public static var outputTooLarge: Self { "process.output-too-large" }
@@ -45,11 +45,11 @@ extension FailureKind<ProcessError> {
     public static var lineTooLong: Self { "process.line-too-long" }
     /// The child took longer than the caller allowed.
     public static var timedOut: Self { "process.timed-out" }
-    /// The child reads no more input, or its input was closed.
+    /// The child no longer reads its input, or the input was closed.
     public static var inputClosed: Self { "process.input-closed" }
-    /// The pipe was not asked for, or the child's scope has ended.
+    /// The command did not request this pipe, or the child's scope has ended.
     public static var notConnected: Self { "process.not-connected" }
-    /// Another part of the program handles signals already.
+    /// Another part of the program already handles signals.
     public static var signalsInUse: Self { "process.signals-in-use" }
 }
 
@@ -60,7 +60,7 @@ extension ProcessError {
         return ProcessError(kind, "cannot \(action): \(reason)", errno: number)
     }
 
-    /// What kept a child or a signal from being watched.
+    /// The error when a child or a signal cannot be watched.
     static func watching(_ error: LoopError) -> ProcessError {
         ProcessError(.system, error.message, errno: error.errno)
     }

@@ -3,20 +3,20 @@ import Glibc
 import LoopKit
 import Synchronization
 
-/// Turns the signals of this process into values, for as long as it lives.
+/// Receives the signals of this process as values.
 ///
-/// A program with a loop of its own on the main thread polls `fileDescriptor` and calls `next`; one without takes
-/// `for await signal in try signals.received`. Either way a second interrupt or quit ends the process at once with code 130
-/// or 143, unless `acknowledgeInterrupt` was called in between. SIGPIPE and SIGXFSZ, which would end it where a write merely
-/// fails, are ignored from then on. When the value goes, the former handlers are back.
+/// A program with its own loop on the main thread polls `fileDescriptor` and calls `next`. Other programs use
+/// `for await signal in try signals.received`. In both cases a second interrupt or quit ends the process at once with
+/// code 130 or 143, unless `acknowledgeInterrupt` was called in between. SIGPIPE and SIGXFSZ are ignored from then on,
+/// so that the write fails and does not end the process. The former handlers are restored when this value is released.
 public final class Signals: Sendable {
-    /// Becomes readable when a signal has arrived; to be polled, never read.
+    /// Becomes readable when a signal has arrived. Poll it, but never read from it.
     public let fileDescriptor: Int32
     private let loop = EventLoop()
-    // Made when somebody first waits by it; a program that polls needs no thread.
+    // Created by the first use of `received`. A program that polls needs no thread.
     private let watched = Mutex<LoopDescriptor?>(nil)
 
-    /// Starts to catch the signals given; only one value can do so at a time.
+    /// Starts to catch the given signals. Only one value can do so at a time.
     public static func install(_ signals: [Signal]) throws(ProcessError) -> Signals {
         let descriptor = processkit_signals_open()
         guard descriptor >= 0 else {
@@ -34,8 +34,8 @@ public final class Signals: Sendable {
         return installed
     }
 
-    /// Ends the process with 130 for an interrupt and 143 for the others that ask it to end, until `install` is called:
-    /// what has begun nothing has nothing to clean up, and its exit code still says why it ended.
+    /// Until `install` is called, an interrupt ends the process with code 130, and the other ending signals with 143.
+    /// There is nothing to clean up yet, and the exit code shows why the process ended.
     public static func endProcessUntilInstalled() {
         for signal in Signal.endings { processkit_signals_end(signal.rawValue) }
     }
@@ -49,7 +49,7 @@ public final class Signals: Sendable {
         loop.stop()
     }
 
-    /// The oldest signal not yet taken, or nil when there is none; never waits.
+    /// The oldest signal not yet taken, or nil when there is none. Never waits.
     public func next() -> Signal? {
         var number: UInt8 = 0
         // The pipe belongs to the process and is never closed.
@@ -57,19 +57,20 @@ public final class Signals: Sendable {
         return Signal(rawValue: Int32(number))
     }
 
-    /// Says that the interrupt was acted on, so that the next one counts as the first again.
+    /// Reports that the interrupt was handled, so that the next one counts as the first again.
     public func acknowledgeInterrupt() {
         processkit_signals_acknowledge()
     }
 
-    /// Sets what a second interrupt or quit runs just before the process ends, such as putting the terminal back in order.
+    /// Sets a function that runs just before a second interrupt or quit ends the process, for example to restore the
+    /// terminal.
     ///
-    /// It runs inside a signal handler: it may call only what POSIX lists as async-signal-safe.
+    /// It runs in a signal handler, so it may call only async-signal-safe functions.
     public func setRestoreHook(_ hook: (@convention(c) () -> Void)?) {
         processkit_signals_set_restore(hook)
     }
 
-    /// The signals as they arrive, until the task is cancelled; a thread of its own waits for them.
+    /// The signals as they arrive, until the task is cancelled. A separate thread waits for them.
     public var received: Received {
         get throws(ProcessError) {
             let descriptor = try watched.withLock { (watched) throws(ProcessError) in
@@ -88,7 +89,7 @@ public final class Signals: Sendable {
 
     /// The sequence of `received`.
     public struct Received: AsyncSequence, AsyncIteratorProtocol, Sendable {
-        // Catches as long as somebody may wait.
+        // Signals are caught for as long as this sequence exists.
         private let signals: Signals
         private let descriptor: LoopDescriptor
 
@@ -97,7 +98,7 @@ public final class Signals: Sendable {
             self.descriptor = descriptor
         }
 
-        /// This sequence itself: every iterator takes from the same queue.
+        /// This sequence itself. All iterators take from the same queue.
         public func makeAsyncIterator() -> Received { self }
 
         /// The next signal, or nil when the task is cancelled.
@@ -110,7 +111,7 @@ public final class Signals: Sendable {
                 do {
                     guard try await descriptor.readable() == .ready else { return nil }
                 } catch {
-                    // Cancelled: a sequence that cannot throw just ends.
+                    // The task was cancelled. This sequence cannot throw, so it ends.
                     return nil
                 }
             }
@@ -130,20 +131,20 @@ public struct Signal: Hashable, Sendable {
 
     /// Ctrl-C.
     public static let interrupt = Signal(rawValue: SIGINT)
-    /// Please end.
+    /// A request to end.
     public static let terminate = Signal(rawValue: SIGTERM)
     /// The terminal is gone.
     public static let hangUp = Signal(rawValue: SIGHUP)
     /// Ctrl-\.
     public static let quit = Signal(rawValue: SIGQUIT)
-    /// What each program takes as it likes, and what ends those that do not.
+    /// For use by programs. They end a program that does not handle them.
     public static let user1 = Signal(rawValue: SIGUSR1)
     public static let user2 = Signal(rawValue: SIGUSR2)
-    /// A time is over that somebody has set for this process.
+    /// A timer of this process has expired.
     public static let alarm = Signal(rawValue: SIGALRM)
-    /// Those that ask a process to end and let it clean up.
+    /// The signals that ask a process to end and let it clean up.
     public static let endings: [Signal] = [.interrupt, .terminate, .hangUp, .quit, .user1, .user2, .alarm]
-    /// The end, without a chance to clean up.
+    /// Ends the process without a chance to clean up.
     public static let kill = Signal(rawValue: SIGKILL)
     /// The terminal changed its size.
     public static let windowChange = Signal(rawValue: SIGWINCH)

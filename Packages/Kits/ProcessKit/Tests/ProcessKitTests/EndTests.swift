@@ -16,7 +16,7 @@ struct EndTests {
         try #require(Int32(text(line) ?? ""))
     }
 
-    @Test("a child and a grandchild that ignore the request to terminate are both gone after the grace")
+    @Test("a child and a grandchild that ignore the request to terminate are killed after the grace period")
     func stubbornFamily() async throws {
         try await launcher.withChild(stubborn) { child async throws in
             let (parent, grandchild) = (
@@ -34,7 +34,7 @@ struct EndTests {
         }
     }
 
-    @Test("a willing child ends long before the grace")
+    @Test("a cooperative child ends long before the grace period is over")
     func willing() async throws {
         try await launcher.withChild(script("trap 'exit 3' TERM; echo ready; while :; do sleep 0.01; done")) {
             child async throws in
@@ -44,7 +44,7 @@ struct EndTests {
         }
     }
 
-    @Test("the end of the closure ends the child, also when it throws")
+    @Test("the end of the closure ends the child, even if the closure throws")
     func scope() async throws {
         struct Failure: Error {}
         var processes: [Int32] = []
@@ -60,7 +60,7 @@ struct EndTests {
         #expect(processes.count == 2 && processes.allSatisfy(hasEnded))
     }
 
-    @Test("what a child has left behind goes on only where it may, and not past a child that had to be ended")
+    @Test("descendants continue only if the command allows it and the child ended by itself")
     func left() async throws {
         for (mayLeave, rest) in [(false, ""), (true, ""), (true, "; while :; do sleep 1000; done")] {
             var command = script("while :; do sleep 1000; done & echo $!\(rest)")
@@ -78,7 +78,7 @@ struct EndTests {
         }
     }
 
-    @Test("a child kept beyond its closure does nothing and says so")
+    @Test("a child used after its closure does nothing and reports an error")
     func kept() async throws {
         let child = try await launcher.withChild(script("true")) { $0 }
         child.send(.kill)
@@ -112,7 +112,7 @@ struct EndTests {
         #expect(hasEnded(process))
     }
 
-    @Test("a parent that ignored the end of its children does not change how ours end")
+    @Test("a parent process that ignored SIGCHLD does not affect exit statuses")
     func ignoredChildren() async {
         await #expect(processExitsWith: .success) {
             signal(SIGCHLD, SIG_IGN)
@@ -121,7 +121,7 @@ struct EndTests {
         }
     }
 
-    @Test("a child that the system reaped by itself is an end without a status, and not waited for any more")
+    @Test("a child that the system has reaped is an error without a status, and ends the wait")
     func reaped() async {
         await #expect(processExitsWith: .success) {
             var command = script("read -r line; exit 3")
@@ -135,7 +135,7 @@ struct EndTests {
         }
     }
 
-    @Test("a child whose input ends may end by itself before it is asked to")
+    @Test("a child may end by itself after its input has ended, before it is asked to terminate")
     func patience() async throws {
         var command = script("trap 'echo asked' TERM; echo ready; cat >/dev/null; sleep 0.1; exit 7")
         command.input = .pipe
@@ -154,7 +154,7 @@ struct EndTests {
         }
     }
 
-    @Test("a wait for the end stops at its deadline and leaves the child as it is")
+    @Test("a wait for the end stops at its deadline and leaves the child running")
     func deadline() async throws {
         var command = script("read -r line; exit 4")
         command.input = .pipe
@@ -185,7 +185,7 @@ struct EndTests {
         }
     }
 
-    @Test("nothing is left: no descriptor, no child, no zombie")
+    @Test("no descriptor, child or zombie is left")
     func nothingLeft() async {
         await #expect(processExitsWith: .exitCode(42)) {
             // The runtime opens what its own timers need at the first sleep.
@@ -211,7 +211,7 @@ struct EndTests {
         }
     }
 
-    @Test("200 children live at once, each with its own answer")
+    @Test("200 children run at once, each with its own output")
     func many() async throws {
         try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<200 {

@@ -21,9 +21,9 @@ private func readLine(_ descriptor: Int32) -> String {
     return String(decoding: line, as: UTF8.self)
 }
 
-@Suite("A program in the foreground", .timeLimit(.minutes(5)))
+@Suite("Foreground program", .timeLimit(.minutes(5)))
 struct ForegroundTests {
-    @Test("it has the terminal while it runs, and this process has it again afterwards")
+    @Test("a program has the terminal while it runs, and this process gets it back afterwards")
     func terminal() async {
         await #expect(processExitsWith: .exitCode(42)) {
             let outside = try takeNewTerminal()
@@ -35,7 +35,7 @@ struct ForegroundTests {
         }
     }
 
-    @Test("Ctrl-C reaches it and not this process")
+    @Test("Ctrl-C reaches the program and not this process")
     func interrupt() async {
         await #expect(processExitsWith: .exitCode(42)) {
             let outside = try takeNewTerminal()
@@ -48,7 +48,7 @@ struct ForegroundTests {
         }
     }
 
-    @Test("one that stops where no shell controls jobs is continued")
+    @Test("a stopped program is continued if there is no shell with job control")
     func stop() async {
         await #expect(processExitsWith: .exitCode(42)) {
             _ = try takeNewTerminal()
@@ -56,7 +56,7 @@ struct ForegroundTests {
         }
     }
 
-    @Test("it shares the streams where there is no terminal, and a refusal to start leaves nothing behind")
+    @Test("a program without a terminal shares the streams, and one that fails to start leaves nothing behind")
     func noTerminal() async {
         await #expect(processExitsWith: .exitCode(42)) {
             setsid()
@@ -68,7 +68,7 @@ struct ForegroundTests {
         }
     }
 
-    @Test("a cancelled task ends it")
+    @Test("a cancelled task ends the program")
     func cancelled() async {
         await #expect(processExitsWith: .exitCode(42)) {
             let outside = try takeNewTerminal()

@@ -1,9 +1,9 @@
 import ProcessKit
 import Testing
 
-@Suite("A thing that a store holds")
+@Suite("Holdings")
 struct HoldingsTests {
-    @Test("is free when its store gives it back; other stores count it as held while the process lives")
+    @Test("a thing is free when its store gives it back, but held for other stores while the process lives")
     func stores() {
         let (mine, other) = (Holdings(), Holdings())
         let holder = mine.holder
@@ -16,7 +16,7 @@ struct HoldingsTests {
         #expect(other.isHeld("a", by: holder))
     }
 
-    @Test("is given back once, by giveBack() or when its Hold is deallocated")
+    @Test("a thing is given back once, by giveBack() or when its Hold is deallocated")
     func holds() {
         let mine = Holdings()
         var hold: Holdings.Hold? = mine.hold("a")
@@ -35,7 +35,7 @@ struct HoldingsTests {
         #expect(!mine.isHeld("b", by: mine.holder))
     }
 
-    @Test("is held by a living process that an older file names without a store, and by no ended or unreadable holder")
+    @Test("a holder without a store counts while its process lives, and an ended or unreadable holder does not")
     func older() {
         let mine = Holdings()
         #expect(mine.isHeld("a", by: ProcessIdentity.own.text))

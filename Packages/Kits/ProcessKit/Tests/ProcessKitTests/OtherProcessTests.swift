@@ -3,8 +3,8 @@ import LoopKit
 import ProcessKit
 import Testing
 
-@Suite("Processes of others", .timeLimit(.minutes(5))) struct OtherProcessTests {
-    @Test("a process is asked to end, and its end is waited for")
+@Suite("Other processes", .timeLimit(.minutes(5))) struct OtherProcessTests {
+    @Test("another process can be asked to end, and its end can be waited for")
     func ends() async throws {
         let loop = EventLoop()
         defer { loop.stop() }
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("one that has gone is not there, and gets no signal that is meant for it")
+    @Test("a process that has ended is not found and gets no signal")
     func gone() async throws {
         let loop = EventLoop()
         defer { loop.stop() }
@@ -35,7 +35,7 @@ import Testing
         #expect(try OtherProcess(-1, loop: loop) == nil)
     }
 
-    @Test("waiting for one can be cancelled")
+    @Test("a wait for another process can be cancelled")
     func cancelled() async throws {
         let loop = EventLoop()
         defer { loop.stop() }

@@ -2,7 +2,7 @@ import Glibc
 import ProcessKit
 import Testing
 
-@Suite("Talking to a child", .timeLimit(.minutes(5)))
+@Suite("Pipes of a child", .timeLimit(.minutes(5)))
 struct PipeTests {
     let launcher = Launcher.standalone
 
@@ -12,7 +12,7 @@ struct PipeTests {
         return command
     }
 
-    @Test("lines go in and come out one by one, up to the end of the input")
+    @Test("lines are written and read one by one, until the input ends")
     func pingPong() async throws {
         try await launcher.withChild(catCommand()) { child async throws in
             for round in 0..<100 {
@@ -28,7 +28,7 @@ struct PipeTests {
         }
     }
 
-    @Test("a line of exactly the limit passes, a longer one is an error that names the limit")
+    @Test("a line of exactly the limit is accepted, and a longer one is an error that names the limit")
     func lineLimit() async throws {
         let command = script("head -c 1000 /dev/zero; echo; head -c 1001 /dev/zero; echo")
         try await launcher.withChild(command) { child async throws in
@@ -41,7 +41,7 @@ struct PipeTests {
         }
     }
 
-    @Test("a line that is too long can be skipped, and the next one is whole")
+    @Test("a line that is too long can be skipped, and the next one is complete")
     func skippedLine() async throws {
         let command = script("head -c 300000 /dev/zero; echo; echo next; echo last; head -c 5000 /dev/zero")
         try await launcher.withChild(command) { child async throws in
@@ -55,7 +55,7 @@ struct PipeTests {
         }
     }
 
-    @Test("reads and writes end at their deadlines; a line that came in part is not lost")
+    @Test("reads and writes end at their deadlines, and a partial line is not lost")
     func deadlines() async throws {
         var command = script("printf part; read -r line; echo \" and $line\"; exec sleep 1000")
         command.input = .pipe
@@ -76,7 +76,7 @@ struct PipeTests {
         }
     }
 
-    @Test("lines longer than one read arrive whole, in order")
+    @Test("lines longer than one read arrive complete and in order")
     func longLines() async throws {
         let command = script("for n in 1 200000 3 400000 0; do head -c $n /dev/zero; echo; done")
         try await launcher.withChild(command) { child async throws in
@@ -86,7 +86,7 @@ struct PipeTests {
         }
     }
 
-    @Test("a child that dies in the middle of a line leaves that part and its signal")
+    @Test("a child killed in the middle of a line leaves the partial line and its signal")
     func midLine() async throws {
         try await launcher.withChild(script("echo whole; printf part; kill -9 $$")) { child async throws in
             #expect(text(try await child.output.nextLine()) == "whole")
@@ -96,7 +96,7 @@ struct PipeTests {
         }
     }
 
-    @Test("10 MB of messages hold up neither the child nor its results, and their end is kept")
+    @Test("10 MB of messages delay neither the child nor its output, and their tail is kept")
     func manyMessages() async throws {
         let command = script("head -c 10000000 /dev/zero | tr '\\0' e >&2; echo results; printf end >&2")
         try await launcher.withChild(command) { child async throws in
@@ -120,7 +120,7 @@ struct PipeTests {
         }
     }
 
-    @Test("8 MB go through a child that reads in small steps, and come back the same")
+    @Test("8 MB through a child that reads in small steps come back unchanged")
     func slowReader() async throws {
         var command = Command("dd", ["bs=1000", "status=none"], environment: CommandEnvironment(path))
         let bytes = (0..<8_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
@@ -129,7 +129,7 @@ struct PipeTests {
         #expect(result.output == bytes)
     }
 
-    @Test("a write waits for a child that does not read, and ends when it is cancelled")
+    @Test("a write to a child that does not read waits until it is cancelled")
     func backPressure() async throws {
         var command = script("head -c 1 >/dev/null; echo started; read -r line <\"$1\"; wc -c")
         command.input = .pipe
@@ -154,7 +154,7 @@ struct PipeTests {
         }
     }
 
-    @Test("writes of many tasks follow one another whole")
+    @Test("writes of many tasks are not interleaved")
     func wholeWrites() async throws {
         try await launcher.withChild(catCommand()) { child async throws in
             let input = try child.input
@@ -189,7 +189,7 @@ struct PipeTests {
         }
     }
 
-    @Test("a pipe that was not asked for is an error that says so")
+    @Test("using a pipe that was not requested is an error that says so")
     func notConnected() async throws {
         var command = script("true")
         command.output = .null

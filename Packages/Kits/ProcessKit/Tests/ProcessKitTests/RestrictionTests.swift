@@ -2,12 +2,12 @@ import Glibc
 import ProcessKit
 import Testing
 
-@Suite("What a child is kept from", .timeLimit(.minutes(10)))
+@Suite("Restrictions of a child", .timeLimit(.minutes(10)))
 struct RestrictionTests {
     private let launcher = Launcher.standalone
 
     @Test(
-        "rules that cannot be applied are an error of their own, and the child is not started",
+        "restrictions that cannot be applied have their own error, and the child is not started",
         arguments: [false, true])
     func refused(isSupervised: Bool) async throws {
         try await withTemporaryDirectory { folder in
@@ -27,7 +27,7 @@ struct RestrictionTests {
         }
     }
 
-    @Test("its limits are those of all that it starts, the hard ones too")
+    @Test("a child's limits also apply to its descendants, including the hard limits")
     func limits() async throws {
         var command = script("ulimit -H -p; ulimit -S -p; sh -c 'ulimit -H -d; ulimit -S -d'")
         (command.mostTasks, command.mostData) = (54_321, 1 << 30)

@@ -6,7 +6,7 @@ import Testing
 struct RunTests {
     let launcher = Launcher.standalone
 
-    @Test("input goes in, results and messages come out")
+    @Test("a command gets its input and returns output and messages")
     func everything() async throws {
         var command = script("tr a-z A-Z; echo message >&2; exit 3")
         command.input = .bytes(Array("shout".utf8))
@@ -16,7 +16,7 @@ struct RunTests {
         #expect(result.status == .exited(3))
     }
 
-    @Test("messages go where the results go, in their order, when they are asked to", arguments: [false, true])
+    @Test("messages are merged with the output in order, if requested", arguments: [false, true])
     func joined(endsWithParent: Bool) async throws {
         var command = script("echo first; echo second >&2; echo third")
         command.errors = .output
@@ -26,7 +26,7 @@ struct RunTests {
         #expect(result.errors.isEmpty)
     }
 
-    @Test("a command without core dumps cannot allow them again, and others have the limits of this process")
+    @Test("a command without core dumps cannot enable them again, and others have the limits of this process")
     func noCore() async throws {
         let limits = "ulimit -S -c; ulimit -H -c"
         var command = script("\(limits); ulimit -c unlimited 2>/dev/null; sh -c '\(limits)'")
@@ -42,7 +42,7 @@ struct RunTests {
         #expect((other == "0\n") == (own.rlim_max == 0))
     }
 
-    @Test("a command that never answers is ended at the time limit")
+    @Test("a command that never ends is stopped at the timeout")
     func timeout() async throws {
         let started = ContinuousClock.now
         let error = await #expect(throws: ProcessError.self) {
@@ -53,7 +53,7 @@ struct RunTests {
         #expect(ContinuousClock.now - started < .seconds(20))
     }
 
-    @Test("more output than allowed is an error, also from a command without end", arguments: ["yes", "echo 123456"])
+    @Test("more output than allowed is an error, even from an endless command", arguments: ["yes", "echo 123456"])
     func outputLimit(text: String) async throws {
         let error = await #expect(throws: ProcessError.self) {
             try await launcher.run(script(text), outputLimit: 6, timeout: .seconds(20))
@@ -62,13 +62,13 @@ struct RunTests {
         #expect(error?.message.contains("limit of 6 bytes") == true)
     }
 
-    @Test("output of exactly the limit passes")
+    @Test("output of exactly the limit is accepted")
     func exactLimit() async throws {
         let result = try await launcher.run(script("printf 123456"), outputLimit: 6, timeout: .seconds(20))
         #expect(text(result.output) == "123456")
     }
 
-    @Test("a process left behind with the pipe does not hold up the result", arguments: ["", "setsid"])
+    @Test("a background process that holds the pipe does not delay the result", arguments: ["", "setsid"])
     func leftBehind(wrapper: String) async throws {
         let result = try await launcher.run(script("\(wrapper) sleep 1000 & echo $!"), timeout: .seconds(20))
         let process = try #require(Int32((text(result.output) ?? "").dropLast()))
@@ -77,14 +77,14 @@ struct RunTests {
         if wrapper == "setsid" { kill(process, SIGKILL) }
     }
 
-    @Test("a command that ignores its input ends well")
+    @Test("a command that ignores its input succeeds")
     func ignoredInput() async throws {
         var command = script("exit 0")
         command.input = .bytes([UInt8](repeating: 1, count: 1_000_000))
         #expect(try await launcher.run(command, timeout: .seconds(20)).status.isSuccess)
     }
 
-    @Test("a cancelled run ends with its command")
+    @Test("a cancelled run ends its command")
     func cancelled() async throws {
         let task = Task { try await launcher.run(script("sleep 1000"), timeout: .seconds(3600)) }
         task.cancel()

@@ -13,7 +13,7 @@ private func deliver(_ signal: Int32) {
 /// Signal handlers belong to the process, so that each test has one of its own.
 @Suite("Signals", .timeLimit(.minutes(5)))
 struct SignalsTests {
-    @Test("signals arrive in their order, and a poll sees them")
+    @Test("signals arrive in order, and polling reports them")
     func order() async {
         await #expect(processExitsWith: .success) {
             let signals = try Signals.install([.interrupt, .terminate, .hangUp])
@@ -26,7 +26,7 @@ struct SignalsTests {
         }
     }
 
-    @Test("a task waits for a signal without a poll loop")
+    @Test("a task can wait for a signal without polling")
     func received() async {
         await #expect(processExitsWith: .success) {
             let signals = try Signals.install([.terminate])
@@ -75,7 +75,7 @@ struct SignalsTests {
         }
     }
 
-    @Test("only one value catches signals, and its end brings the former handlers back")
+    @Test("only one value can catch signals, and its release restores the former handlers")
     func restored() async {
         await #expect(processExitsWith: .signal(SIGTERM)) {
             var signals: Signals? = try Signals.install([.terminate])
@@ -90,7 +90,7 @@ struct SignalsTests {
         }
     }
 
-    @Test("a write to a closed pipe is an error, not the end of the process")
+    @Test("a write to a closed pipe is an error and does not end the process")
     func brokenPipe() async {
         await #expect(processExitsWith: .success) {
             let signals = try Signals.install([])

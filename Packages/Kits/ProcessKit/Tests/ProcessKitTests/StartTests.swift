@@ -9,7 +9,7 @@ struct StartTests {
     let launcher = Launcher.standalone
 
     @Test(
-        "the exit status is the child's, by code or by signal",
+        "the exit status is the child's code or signal",
         arguments: [
             ("exit 0", ChildStatus.exited(0), 0), ("exit 7", .exited(7), 7), ("kill -9 $$", .signalled(9), 137),
         ])
@@ -20,7 +20,7 @@ struct StartTests {
         #expect(completion.status.isSuccess == (code == 0))
     }
 
-    @Test("nothing is started for nobody")
+    @Test("nothing is started without a caller")
     func nobody() async throws {
         let launcher = Launcher()
         let command = script("exit 0")
@@ -32,7 +32,7 @@ struct StartTests {
         #expect(done.status.isSuccess)
     }
 
-    @Test("arguments, environment and directory arrive exactly as given")
+    @Test("the child gets exactly the given arguments, environment and directory")
     func exactly() async throws {
         var command = Command("env", environment: ["A": "1", "B": "x=y\nz", "ÄÖ": "", "PATH": "/usr/bin:/bin"])
         var result = try await launcher.run(command, timeout: .seconds(20))
@@ -60,7 +60,7 @@ struct StartTests {
         #expect(text(try await launcher.run(group, timeout: .seconds(20)).output) == "0\n")
     }
 
-    @Test("children of a program that was started with nohup outlive the terminal as it does")
+    @Test("children of a program started with nohup also ignore SIGHUP")
     func nohup() async {
         await #expect(processExitsWith: .success) {
             signal(SIGHUP, SIG_IGN)
@@ -69,7 +69,7 @@ struct StartTests {
         }
     }
 
-    @Test("a limit of descriptors that was raised here is not handed on")
+    @Test("a raised descriptor limit of this process is not inherited")
     func descriptorLimit() async {
         await #expect(processExitsWith: .success) {
             let number = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -88,7 +88,7 @@ struct StartTests {
         }
     }
 
-    @Test("a program that runs but cannot be watched is not called one that cannot be run")
+    @Test("a program that cannot be watched is not reported as one that cannot be run")
     func unwatched() async {
         await #expect(processExitsWith: .success) {
             var command = script("true")
@@ -105,7 +105,7 @@ struct StartTests {
         }
     }
 
-    @Test("a child with a session of its own leads it and its group, and has no terminal")
+    @Test("a child with its own session leads the session and its group, and has no terminal")
     func session() async throws {
         var command = script(
             "read -r pid name state parent group session rest </proc/self/stat; echo $(($$ - group)) $(($$ - session))")
@@ -122,7 +122,7 @@ struct StartTests {
         #expect(ends(process))
     }
 
-    @Test("a child gets the three standard descriptors and no other, even of those that are inheritable")
+    @Test("a child gets only the three standard descriptors, even if others are inheritable")
     func descriptors() async throws {
         let leaky = unsafe open("/dev/null", O_RDONLY)
         defer { close(leaky) }
@@ -137,7 +137,7 @@ struct StartTests {
     }
 
     @Test(
-        "a child gets the descriptors that are passed to it in their order, whatever their numbers are",
+        "a child gets the passed descriptors in order, whatever their numbers are",
         arguments: [false, true])
     func passed(isWatched: Bool) async throws {
         try await withTemporaryDirectory { directory in
@@ -160,7 +160,7 @@ struct StartTests {
         }
     }
 
-    @Test("a program is looked up in the PATH that the child gets, absolute directories only")
+    @Test("a program is searched in the child's PATH, in absolute directories only")
     func lookup() async throws {
         try await withTemporaryDirectory { directory in
             try makeFile("\(directory)/tool", "#!/bin/sh\necho ours\n", mode: 0o755)
@@ -173,7 +173,7 @@ struct StartTests {
         }
     }
 
-    @Test("what cannot be started is refused with its reason")
+    @Test("a program that cannot be started is refused with the reason")
     func refused() async throws {
         try await withTemporaryDirectory { directory in
             try makeFile("\(directory)/plain", "text", mode: 0o644)
@@ -201,14 +201,14 @@ struct StartTests {
         }
     }
 
-    @Test("what C strings cannot carry is refused")
+    @Test("values that C strings cannot contain are refused")
     func zeroBytes() async {
         #expect(await failure(script("true", ["a\0b"]))?.kind == .invalid)
         #expect(await failure(Command("true", environment: ["PATH": "/bin", "A": "\0"]))?.kind == .invalid)
         #expect(await failure(Command("true", environment: ["PATH": "/bin", "A=B": "x"]))?.kind == .invalid)
     }
 
-    @Test("a child starts although this process has no standard descriptors")
+    @Test("a child starts even if this process has no standard descriptors")
     func withoutStandardDescriptors() async {
         await #expect(processExitsWith: .exitCode(42)) {
             for descriptor: Int32 in 0...2 { close(descriptor) }

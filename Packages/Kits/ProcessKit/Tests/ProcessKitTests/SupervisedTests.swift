@@ -2,7 +2,7 @@ import Glibc
 import ProcessKit
 import Testing
 
-@Suite("Children that end with all that they have started", .timeLimit(.minutes(10)))
+@Suite("Supervised children", .timeLimit(.minutes(10)))
 struct SupervisedTests {
     private let launcher = Launcher.standalone
 
@@ -19,7 +19,8 @@ struct SupervisedTests {
         setsid sh -c 'trap "" TERM; (sh -c "echo \\$\\$; exec sleep 1000" &)' &
         """
 
-    @Test("what has left the group ends with the child, which ends as its program does", arguments: [0, 3])
+    @Test(
+        "processes that left the group end with the child, and the child ends as its program does", arguments: [0, 3])
     func ended(code: Int32) async throws {
         try await withTemporaryDirectory { folder in
             let done = try await launcher.run(
@@ -36,7 +37,7 @@ struct SupervisedTests {
         }
     }
 
-    @Test("a signal that ended the program is how the child has ended, and one that is sent to it reaches the program")
+    @Test("a signal that ends the program is the child's status, and a signal sent to the child reaches the program")
     func signals() async throws {
         let own = try await launcher.run(supervised("kill -USR1 $$"), timeout: .seconds(60))
         #expect(own.status == .signalled(SIGUSR1))
@@ -51,7 +52,7 @@ struct SupervisedTests {
         }
     }
 
-    @Test("killing the child kills what has left the group, and so does the end of this process")
+    @Test("killing the child or this process also kills processes that left the group")
     func killed() async throws {
         let command = supervised("\(Self.leaving) sleep 1000")
         let numbers = try await launcher.withChild(command) { child async throws in
@@ -79,7 +80,7 @@ struct SupervisedTests {
         }
     }
 
-    @Test("a program that cannot be started is the same error, and nothing of this process stays open in between")
+    @Test("a program that cannot be started gives the usual error, and the supervisor keeps no descriptor open")
     func unstarted() async throws {
         try await withTemporaryDirectory { folder in
             // Only the kernel can tell that it is no program.

@@ -2,7 +2,7 @@ import Glibc
 import ProcessKit
 import Testing
 
-@Suite("A child that ends with this process", .timeLimit(.minutes(10)))
+@Suite("Children that end with this process", .timeLimit(.minutes(10)))
 struct WatchTests {
     let launcher = Launcher.standalone
 
@@ -12,7 +12,9 @@ struct WatchTests {
         return command
     }
 
-    @Test("is gone with its group when this process is killed, whatever it ignores", arguments: [false, true])
+    @Test(
+        "the child and its group end when this process is killed, whatever signals they ignore",
+        arguments: [false, true])
     func killed(hasOwnSession: Bool) async throws {
         let result = await #expect(
             processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]
@@ -37,7 +39,7 @@ struct WatchTests {
         #expect(processes.allSatisfy(hasEnded))
     }
 
-    @Test("gets its words, its input and no descriptor more, and its exit code is its own")
+    @Test("the child gets its arguments, its input and no other descriptor, and returns its own exit code")
     func same() async throws {
         let words = ["a b", "", "$x", "-n", "ü\n"]
         var look = script("cat; ls /proc/self/fd | wc -l; printf '[%s]' \"$@\"; exit 7", words)
@@ -64,7 +66,7 @@ struct WatchTests {
         }
     }
 
-    @Test("has its time when it is asked to end, and nothing stays behind")
+    @Test("a child that is asked to end has time to clean up, and the watcher ends with it")
     func asked() async throws {
         let polite = watched(
             script("trap 'echo bye; exit 3' TERM; echo $(cat /proc/$$/task/$$/children); while :; do sleep 0.01; done"))

@@ -20,7 +20,7 @@ struct CancellationTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test("a running statement ends within a tenth of a second")
+    @Test("a cancelled statement ends within a tenth of a second")
     func prompt() async {
         // In a process of its own, where no other test keeps the threads.
         await #expect(processExitsWith: .success) {
@@ -47,7 +47,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("an endless query ends when its task is cancelled, and others beside it do not")
+    @Test("an endless query ends when its task is cancelled, and concurrent queries continue")
     func endless() async throws {
         try await withDatabase { database in
             try await database.write { try $0.add("a") }
@@ -69,7 +69,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("a cancelled write is undone as a whole")
+    @Test("a cancelled write is rolled back completely")
     func write() async throws {
         try await withDatabase { database in
             let task = Task {
@@ -85,7 +85,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("a body that never looks is undone when it comes to its end")
+    @Test("a cancelled write whose body never checks is rolled back when the body ends")
     func lateWrite() async throws {
         try await withDatabase { database in
             let (gate, release) = (Gate(), Flag())
@@ -106,7 +106,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("a task that waits leaves the queue, and the ones behind it are served")
+    @Test("a cancelled task leaves the queue, and the tasks after it are served")
     func waiting() async throws {
         try await withDatabase { database in
             let first = Task {
@@ -121,7 +121,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("a task that was cancelled before begins nothing")
+    @Test("a task that is already cancelled starts nothing")
     func before() async throws {
         try await withDatabase { database in
             await withTaskGroup(of: Void.self) { group in
@@ -135,7 +135,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("a wait for the lock of another program ends when its task is cancelled")
+    @Test("a wait for another program's lock ends when its task is cancelled")
     func waitingForLock() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/a.db"
@@ -152,7 +152,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("opening that is cancelled in its migration leaves the old form, and the next caller goes on")
+    @Test("an open that is cancelled during a migration leaves the old schema, and the next caller continues")
     func opening() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/a.db"

@@ -7,7 +7,7 @@ import Testing
 
 @testable import StorageKit
 
-@Suite("Copies and upkeep", .timeLimit(.minutes(5)))
+@Suite("Backups and maintenance", .timeLimit(.minutes(5)))
 struct CopyTests {
     private func withDatabase<T>(_ body: (Database, String) async throws -> T) async throws -> T {
         try await withTemporaryDirectory { folder in
@@ -24,7 +24,7 @@ struct CopyTests {
         }
     }
 
-    @Test("a copy holds one state while others write, and is one private file")
+    @Test("a backup has one consistent state while others write, and is one private file")
     func underLoad() async throws {
         try await withDatabase { database, folder in
             try await fill(database, 8000)
@@ -55,7 +55,7 @@ struct CopyTests {
         }
     }
 
-    @Test("a file that got the name of the copy while that was made is not replaced")
+    @Test("a file created at the backup's path during the backup is not replaced")
     func nameTaken() async throws {
         try await withDatabase { database, folder in
             try await fill(database, 2000)
@@ -70,7 +70,7 @@ struct CopyTests {
         }
     }
 
-    @Test("a copy comes back, also under connections that are open, and older forms are brought up to date")
+    @Test("a backup is restored even while connections are open, and older schemas are migrated")
     func restored() async throws {
         try await withDatabase { database, folder in
             let old = try Connection.open("\(folder)/old.db", migrations: [notes[0]])
@@ -94,7 +94,7 @@ struct CopyTests {
         }
     }
 
-    @Test("a copy that is damaged, newer, foreign or not there is refused, and the data stays")
+    @Test("a damaged, newer, foreign or missing backup is refused, and the data is unchanged")
     func refused() async throws {
         try await withDatabase { database, folder in
             try await fill(database, 500)
@@ -123,7 +123,7 @@ struct CopyTests {
         }
     }
 
-    @Test("an existing file is no place for a copy, and a failed copy leaves nothing")
+    @Test("a backup to an existing file is refused, and a failed backup leaves nothing")
     func noPlace() async throws {
         try await withDatabase { database, folder in
             try await fill(database, 10)
@@ -138,7 +138,7 @@ struct CopyTests {
         }
     }
 
-    @Test("a copy and a restore that are cancelled in their middle leave everything as it was")
+    @Test("a cancelled backup or restore changes nothing")
     func cancelled() async throws {
         try await withDatabase { database, folder in
             try await fill(database, 5000)
@@ -161,7 +161,7 @@ struct CopyTests {
         }
     }
 
-    @Test("a process killed while it restores leaves the old content or the new")
+    @Test("a process killed during a restore leaves the old content or the new")
     func killedRestore() async throws {
         try await withTemporaryDirectory { folder in
             let database = Database("\(folder)/a.db", migrations: notes)
@@ -183,7 +183,7 @@ struct CopyTests {
         }
     }
 
-    @Test("compacting gives the space back and tells how much")
+    @Test("compacting frees space and returns how much")
     func compacted() async throws {
         try await withDatabase { database, folder in
             try await fill(database, 5000)
@@ -198,7 +198,7 @@ struct CopyTests {
         }
     }
 
-    @Test("a check finds damage and orphans, touches nothing, and of a missing file finds nothing")
+    @Test("a check finds damage and orphans, changes nothing, and finds nothing in a missing file")
     func checked() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/a.db"
@@ -223,7 +223,7 @@ struct CopyTests {
         }
     }
 
-    @Test("a store does what people ask of all stores")
+    @Test("a database store supports check, backup, restore and compact")
     func store() async throws {
         try await withDatabase { database, folder in
             let store = DatabaseStore(id: "notes.texts", summary: "Notes", database: database)

@@ -33,7 +33,7 @@ struct DamageTests {
 
     private func bytes(_ path: String) throws -> [UInt8] { try Files.read(path, limit: 1 << 26) }
 
-    @Test("a file that is no database is set aside with a notice, and a new one is begun once")
+    @Test("a file that is not a database is set aside with a notice, and a new one is created once")
     func noDatabase() async throws {
         try await withTemporaryDirectory { folder in
             let (path, notices) = ("\(folder)/a.db", Notices())
@@ -56,7 +56,7 @@ struct DamageTests {
         }
     }
 
-    @Test("every truncation of a small database is set aside or refused, and no byte of it is lost")
+    @Test("a small database truncated at any length is set aside or refused, and no byte of it is lost")
     func truncations() async throws {
         try await withTemporaryDirectory { folder in
             let original = try Notices().open("\(folder)/original")
@@ -77,7 +77,7 @@ struct DamageTests {
         }
     }
 
-    @Test("any byte changed in a database ends in an error, a notice or the same notes, never in a crash")
+    @Test("a database with any byte changed gives an error, a notice or the same notes, but never a crash")
     func flips() async throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
@@ -107,7 +107,7 @@ struct DamageTests {
         }
     }
 
-    @Test("an emptied file whose log still holds changes is set aside with its log")
+    @Test("an emptied file whose log still has changes is set aside with its log")
     func emptied() async throws {
         try await withTemporaryDirectory { folder in
             let (path, notices) = ("\(folder)/a.db", Notices())
@@ -125,7 +125,7 @@ struct DamageTests {
         }
     }
 
-    @Test("damage met in a large file is looked at in full at the next start")
+    @Test("damage found in a large file causes a full check at the next start")
     func suspected() async throws {
         try await withTemporaryDirectory { folder in
             let (path, notices) = ("\(folder)/a.db", Notices())
@@ -152,7 +152,7 @@ struct DamageTests {
         }
     }
 
-    @Test("a look through a large file is told before it begins, as it takes a while", arguments: [true, false])
+    @Test("a slow check of a large file is announced before it begins", arguments: [true, false])
     func longLook(isLong: Bool) async throws {
         try await withTemporaryDirectory { folder in
             let (path, notices) = ("\(folder)/a.db", Notices())
@@ -168,13 +168,13 @@ struct DamageTests {
         }
     }
 
-    @Test("a file system on which no log can be used is named without what could command a terminal")
+    @Test("an error about a file system without log support contains no terminal control characters")
     func noSharedMemory() {
         let message = StorageError.sharesNoMemory("/mnt/a\u{1B}[2J.db").message
         #expect(message.contains("/mnt/a\\u{1B}[2J.db") && !message.contains("\u{1B}"))
     }
 
-    @Test("a suspicion that proves wrong is forgotten")
+    @Test("a suspicion that proves wrong is cleared")
     func unfounded() async throws {
         try await withTemporaryDirectory { folder in
             let (path, notices) = ("\(folder)/a.db", Notices())
@@ -187,7 +187,7 @@ struct DamageTests {
         }
     }
 
-    @Test("a damaged file that another program has open is left to it until it ends")
+    @Test("a damaged file is not set aside while another program has it open")
     func inUse() async throws {
         try await withTemporaryDirectory { folder in
             let (path, notices) = ("\(folder)/a.db", Notices())
@@ -210,7 +210,7 @@ struct DamageTests {
         }
     }
 
-    @Test("work goes on in the file that has the name, when another was put in its place")
+    @Test("work continues in the new file when the database file is replaced")
     func replaced() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/a.db"
@@ -229,7 +229,7 @@ struct DamageTests {
         }
     }
 
-    @Test("who is told of a file that was set aside is who asked for the database, and the file can be found again")
+    @Test("the caller is notified of a file that was set aside, and the file is listed")
     func told() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/a.db"
@@ -249,7 +249,7 @@ struct DamageTests {
         }
     }
 
-    @Test("where nobody listens, standard error says that a file was set aside")
+    @Test("without a notice handler, standard error reports that a file was set aside")
     func toldByDefault() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/a.db"
@@ -265,7 +265,7 @@ struct DamageTests {
         }
     }
 
-    @Test("a new database that many open at once is never taken for a damaged or foreign one, 100 times")
+    @Test("a new database opened by many at once is never mistaken for a damaged or foreign one, 100 times")
     func openedTogether() async throws {
         try await withTemporaryDirectory { folder in
             for round in 0..<100 {
@@ -292,7 +292,7 @@ struct DamageTests {
         }
     }
 
-    @Test("four programs that meet the damage at once set the file aside once")
+    @Test("four programs that find the damage at once set the file aside once")
     func together() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/a.db"

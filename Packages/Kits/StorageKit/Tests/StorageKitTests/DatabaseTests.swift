@@ -7,7 +7,7 @@ import Testing
 
 @testable import StorageKit
 
-@Suite("A database for many tasks", .timeLimit(.minutes(5)))
+@Suite("Database", .timeLimit(.minutes(5)))
 struct DatabaseTests {
     private func withDatabase<T>(_ body: (Database) async throws -> T) async throws -> T {
         try await withTemporaryDirectory { folder in
@@ -18,7 +18,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("nothing is opened before the first use")
+    @Test("a database is not opened before the first use")
     func lazy() async throws {
         try await withTemporaryDirectory { folder in
             let database = Database("\(folder)/deep/a.db", migrations: notes)
@@ -45,7 +45,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("in memory stays one database for callers that come one after the other")
+    @Test("a database in memory stays the same for successive callers")
     func oneInMemory() async throws {
         let database = Database(inMemory: "memory", migrations: notes)
         // A caller comes while the thread that did the last work is about to end; each round is a chance to meet it.
@@ -56,7 +56,7 @@ struct DatabaseTests {
         await database.close()
     }
 
-    @Test("one in memory has its tables, keeps what is written until it is closed, and makes no file")
+    @Test("a database in memory has its tables, keeps its data until it is closed, and creates no file")
     func inMemory() async throws {
         struct Stop: Error {}
         try await withTemporaryDirectory { folder in
@@ -152,7 +152,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("more callers than can be kept are refused at once")
+    @Test("callers beyond the queue's limit are refused at once")
     func bounded() async throws {
         try await withDatabase { database in
             let gate = Gate()
@@ -174,7 +174,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("callers who give up leave the others their order")
+    @Test("cancelled callers do not change the order of the others")
     func someGiveUp() async throws {
         try await withDatabase { database in
             let gate = Gate()
@@ -198,7 +198,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("work that blocks leaves the threads of the tasks free")
+    @Test("blocking work does not occupy the threads of the task pool")
     func poolStaysFree() async throws {
         try await withDatabase { database in
             let gate = Gate()
@@ -220,7 +220,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("callers with threads of their own read and write at once, beside the tasks")
+    @Test("callers with their own threads read and write at once, concurrently with tasks")
     func now() async throws {
         try await withDatabase { database in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -244,7 +244,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("closing waits for what was accepted, and refuses what comes after")
+    @Test("closing waits for accepted calls and refuses later ones")
     func closing() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/a.db"
@@ -274,7 +274,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("an error of opening reaches every caller, and a later call tries again")
+    @Test("an error while opening reaches every caller, and a later call tries again")
     func openingFails() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/a.db"
@@ -290,7 +290,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("a transaction that cannot be undone costs the connection, not the database")
+    @Test("a transaction that cannot be rolled back closes its connection, not the database")
     func brokenConnection() async throws {
         try await withDatabase { database in
             let kind = await failure {

@@ -4,7 +4,7 @@ import Glibc
 import StorageKit
 import Testing
 
-@Suite("Erasing what was deleted", .timeLimit(.minutes(5)))
+@Suite("Erasing deleted data", .timeLimit(.minutes(5)))
 struct EraseTests {
     private static let words = [
         Migration(
@@ -43,7 +43,7 @@ struct EraseTests {
         try shell("grep -rla zanzibar \(folder) || true").split(separator: "\n").map(String.init).sorted()
     }
 
-    @Test("no file has a word of what was deleted, and what was kept is there and is found")
+    @Test("no file contains deleted text after erasing, and the kept rows are still found")
     func erased() async throws {
         try await withNotes { database, folder in
             try Files.writeAtomically(Array("zanzibar".utf8), to: "\(folder)/a.db.damaged-20261101T000000Z")
@@ -66,7 +66,7 @@ struct EraseTests {
         }
     }
 
-    @Test("nothing is erased while another program has the file open, which is named")
+    @Test("nothing is erased while another program has the file open, and the error names the program")
     func held() async throws {
         try await withNotes { database, folder in
             let (gate, place) = ("\(folder)/gate", "\(folder)/a.db")
@@ -93,7 +93,7 @@ struct EraseTests {
         }
     }
 
-    @Test("a reader of this program that is in the middle keeps the log, which is told")
+    @Test("an active reader in this program prevents erasing, and the error says so")
     func read() async throws {
         try await withNotes { database, folder in
             let other = Database("\(folder)/a.db", migrations: Self.words, busyLimit: .milliseconds(50))
@@ -117,7 +117,7 @@ struct EraseTests {
         }
     }
 
-    @Test("a database that was never used is not made by it") func absent() async throws {
+    @Test("erasing a database that was never used does not create it") func absent() async throws {
         try await withTemporaryDirectory { folder in
             let database = Database("\(folder)/a.db", migrations: Self.words)
             let freed = try await database.erase()

@@ -3,7 +3,7 @@ import Glibc
 import StorageKit
 import Testing
 
-@Suite("No space left", .timeLimit(.minutes(5)))
+@Suite("Full disk", .timeLimit(.minutes(5)))
 struct FullTests {
     /// Writes until there is no space; gives how many notes were confirmed.
     private static func fill(_ database: Database) async throws -> Int {
@@ -22,7 +22,7 @@ struct FullTests {
         }
     }
 
-    @Test("at the limit of file sizes nothing is lost, and reading goes on")
+    @Test("nothing is lost at the file size limit, and reading continues")
     func fileSize() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/a.db"
@@ -54,7 +54,7 @@ struct FullTests {
         }
     }
 
-    @Test("a new database where there is no space is refused in a sentence, and made once there is")
+    @Test("creating a database without space fails with a clear error, and works once there is space")
     func opening() async throws {
         try await withTemporaryDirectory { folder in
             await #expect(processExitsWith: .success) { [folder = folder as String] in
@@ -97,7 +97,7 @@ struct FullTests {
         }
     }
 
-    @Test("on a full disk nothing is lost, and writing goes on when there is space again", .enabled(if: mayMount))
+    @Test("nothing is lost on a full disk, and writing continues when there is space again", .enabled(if: mayMount))
     func disk() async throws {
         try await withSmallDisk { folder in
             try Files.writeAtomically([UInt8](repeating: 0, count: 200_000), to: "\(folder)/ballast")
@@ -115,7 +115,7 @@ struct FullTests {
 
     /// It runs in its own process. A child that another test starts inherits open files until it runs its program, and a
     /// disk with a file open for writing cannot be made read-only.
-    @Test("a disk that turns read-only is told in a sentence, and nothing is set aside", .enabled(if: mayMount))
+    @Test("a disk that becomes read-only gives a clear error, and nothing is set aside", .enabled(if: mayMount))
     func readOnlyDisk() async throws {
         try await withSmallDisk { folder in
             await #expect(processExitsWith: .success) { [folder = folder as String] in

@@ -2,11 +2,11 @@ import Testing
 
 @testable import StorageKit
 
-@Suite("The queue of tasks that wait for a connection")
+@Suite("Job queue")
 struct JobQueueTests {
     private func job() -> Job { Job(cancellation: Cancellation(), run: { _ in }, refuse: { _ in }) }
 
-    @Test("gives them in the order of their coming, without those that were taken out meanwhile")
+    @Test("the queue returns jobs in order of arrival, without removed ones")
     func order() {
         let seed = UInt64.random(in: .min ... .max)
         var state = seed
@@ -40,7 +40,7 @@ struct JobQueueTests {
         #expect(none == nil)
     }
 
-    @Test("takes out a hundred thousand in the time of a few walks along it", .timeLimit(.minutes(10)))
+    @Test("removing a hundred thousand jobs takes about linear time", .timeLimit(.minutes(10)))
     func burst() {
         var queue = JobQueue()
         let jobs = (0..<100_000).map { _ in job() }

@@ -2,7 +2,7 @@ import FileKit
 import StorageKit
 import Testing
 
-@Suite("The log beside a file that nobody has open", .timeLimit(.minutes(5)))
+@Suite("Log of a closed database", .timeLimit(.minutes(5)))
 struct LogTests {
     private func database(_ folder: String, leavesLog: Bool = true) -> Database {
         Database("\(folder)/a.db", migrations: notes, durability: .normal, leavesLog: leavesLog)
@@ -19,7 +19,7 @@ struct LogTests {
         return Files.exists(log) ? Int(try Files.info(log).size) : 0
     }
 
-    @Test("a short one stays where it may, and is read by whoever comes next")
+    @Test("a short log is left in place if allowed, and is read at the next open")
     func short() async throws {
         try await withTemporaryDirectory { folder in
             let first = database(folder)
@@ -38,7 +38,7 @@ struct LogTests {
         }
     }
 
-    @Test("none stays where that was not asked for")
+    @Test("no log is left unless requested")
     func none() async throws {
         try await withTemporaryDirectory { folder in
             let database = database(folder, leavesLog: false)
@@ -48,7 +48,7 @@ struct LogTests {
         }
     }
 
-    @Test("a long one is moved into the file")
+    @Test("a long log is moved into the file")
     func long() async throws {
         try await withTemporaryDirectory { folder in
             let database = database(folder)
@@ -59,7 +59,7 @@ struct LogTests {
         }
     }
 
-    @Test("it does not grow with every command that leaves a little in it")
+    @Test("a log does not grow without limit over many short commands")
     func many() async throws {
         try await withTemporaryDirectory { folder in
             var wasMoved = false
@@ -79,7 +79,7 @@ struct LogTests {
         }
     }
 
-    @Test("a copy has what is only in it")
+    @Test("a backup includes data that is only in the log")
     func copied() async throws {
         try await withTemporaryDirectory { folder in
             let first = database(folder)
@@ -92,7 +92,7 @@ struct LogTests {
         }
     }
 
-    @Test("what is restored is not overlaid by it")
+    @Test("a restored database is not overwritten by an old log")
     func restored() async throws {
         try await withTemporaryDirectory { folder in
             let first = database(folder)

@@ -1,7 +1,7 @@
 import StorageKit
 import Testing
 
-@Suite("Much passes through little memory", .timeLimit(.minutes(5)))
+@Suite("Memory use", .timeLimit(.minutes(5)))
 struct MemoryTests {
     @Test("a million rows are read one by one, and written in one transaction")
     func million() async {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Migrations", .timeLimit(.minutes(5)))
 struct MigrationTests {
-    @Test("a new database gets every step, an older one the rest, and the data stays")
+    @Test("a new database gets every step, an older one the remaining ones, and the data is kept")
     func forward() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/a.db"
@@ -21,7 +21,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("a database from a newer version is refused with a sentence and stays as it is")
+    @Test("a database from a newer version is refused with a clear error and is unchanged")
     func newer() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/a.db"
@@ -34,7 +34,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("a database whose steps were other ones is refused")
+    @Test("a database with different migration steps is refused")
     func changed() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/a.db"
@@ -45,7 +45,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("a database of another program is refused and stays as it is")
+    @Test("a database of another program is refused and is unchanged")
     func foreign() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/a.db"
@@ -61,7 +61,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("a step that fails leaves the step before it, and is tried again")
+    @Test("a step that fails leaves the database at the previous step, and is tried again")
     func failingStep() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/a.db"
@@ -82,7 +82,7 @@ struct MigrationTests {
         CREATE INDEX notes_text ON notes (text)
         """)
 
-    @Test("a migration killed in its middle leaves the old form or the new one, never a mixture")
+    @Test("a migration killed midway leaves the old schema or the new one, never a mixture")
     func killed() async throws {
         try await withTemporaryDirectory { folder in
             var taken: Set<Int> = []
@@ -123,7 +123,7 @@ struct MigrationTests {
             """),
     ]
 
-    @Test("a step that rebuilds a table keeps the rows that point to it, and what they promise")
+    @Test("a step that rebuilds a table keeps the rows that refer to it, and their foreign keys")
     func rebuilt() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/a.db"
@@ -154,7 +154,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("a step that drops a table and leaves rows that point to nothing is refused, and nothing of it stays")
+    @Test("a step that drops a table and leaves dangling references is refused and rolled back")
     func orphans() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/a.db"
@@ -172,7 +172,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("four programs that migrate at once take each step once")
+    @Test("four programs that migrate at once run each step once")
     func together() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/a.db"

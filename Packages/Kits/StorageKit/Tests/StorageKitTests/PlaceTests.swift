@@ -3,9 +3,9 @@ import Glibc
 import StorageKit
 import Testing
 
-@Suite("Where databases live")
+@Suite("Database files")
 struct PlaceTests {
-    @Test("files and folders are private, whatever the umask", arguments: [0, 0o077, 0o277])
+    @Test("files and folders are private whatever the umask", arguments: [0, 0o077, 0o277])
     func umasks(mask: UInt32) async throws {
         try await withTemporaryDirectory { folder in
             await #expect(processExitsWith: .success) { [folder = folder as String, mask = mask as UInt32] in
@@ -23,7 +23,7 @@ struct PlaceTests {
         }
     }
 
-    @Test("rights that are too wide are narrowed")
+    @Test("permissions that are too wide are narrowed")
     func narrowed() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/a.db"
@@ -38,7 +38,7 @@ struct PlaceTests {
     }
 
     @Test(
-        "a name is a name, also when it looks like an address",
+        "a file name that looks like a URI is used literally",
         arguments: ["file:a.db?mode=memory", ":memory:", "ü b.db"])
     func names(_ name: String) async throws {
         try await withTemporaryDirectory { folder in
@@ -50,7 +50,7 @@ struct PlaceTests {
         }
     }
 
-    @Test("a folder that cannot be written is told in a sentence")
+    @Test("a folder without write permission gives a clear error")
     func denied() async throws {
         try await withTemporaryDirectory { folder in
             try Files.makeDirectories("\(folder)/locked", mode: 0o500)
@@ -81,7 +81,7 @@ struct PlaceTests {
         }
     }
 
-    @Test("the sqlite3 program reads what we wrote")
+    @Test("the sqlite3 program reads a database that we wrote")
     func readByOthers() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/a.db"

@@ -4,7 +4,7 @@ import Glibc
 import StorageKit
 import Testing
 
-@Suite("Several processes, and processes that die", .timeLimit(.minutes(5)))
+@Suite("Several processes and killed processes", .timeLimit(.minutes(5)))
 struct ProcessTests {
     private static let pairs = [
         Migration(
@@ -26,7 +26,7 @@ struct ProcessTests {
         try journal.note(name)
     }
 
-    @Test("a process killed at a random moment loses nothing that it confirmed, 120 times", arguments: [false, true])
+    @Test("a process killed at a random moment loses nothing that it committed, 120 times", arguments: [false, true])
     func killed(isFull: Bool) async throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
@@ -81,7 +81,7 @@ struct ProcessTests {
         }
     }
 
-    @Test("three programs that write at once lose nothing and are never told that it is locked")
+    @Test("three programs that write at once lose nothing and never get a lock error")
     func together() async throws {
         try await withTemporaryDirectory { folder in
             let (path, journal) = ("\(folder)/a.db", Journal(path: "\(folder)/journal"))
@@ -107,7 +107,7 @@ struct ProcessTests {
         }
     }
 
-    @Test("a lock that another keeps for too long is told in a sentence")
+    @Test("a lock that another program keeps for too long gives a clear error")
     func busy() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/a.db"

@@ -29,7 +29,7 @@ struct SearchTests {
     }
 
     @Test(
-        "what a person types finds what it says",
+        "a typed query finds the matching texts",
         arguments: [
             ("brown", [1, 2]), ("QUICK fox", [1, 2]), ("\"quick brown\"", [1]), ("brow*", [1, 2, 3]),
             ("brown -\"quick brown\"", [2]), ("fox -quick", []), ("muller", [3]), ("don't", [4]), ("AND", [4]),
@@ -41,7 +41,7 @@ struct SearchTests {
         #expect(found == expected)
     }
 
-    @Test("an index over another table follows it in the same transaction")
+    @Test("an index over another table is updated in the same transaction")
     func external() async throws {
         try await withTemporaryDirectory { folder in
             let tables: SQL = """
@@ -64,7 +64,7 @@ struct SearchTests {
         }
     }
 
-    @Test("a trigger that came with a file reaches no virtual table")
+    @Test("a trigger in a database file cannot use a virtual table")
     func triggers() async throws {
         try await withTemporaryDirectory { folder in
             let path = "\(folder)/a.db"
@@ -80,12 +80,14 @@ struct SearchTests {
         }
     }
 
-    @Test("nothing wanted is no query", arguments: ["", "   ", "-fox", "\"\"", "*", "- - \"!?\"", "🙂 ***"])
+    @Test(
+        "a text without search words is not a query",
+        arguments: ["", "   ", "-fox", "\"\"", "*", "- - \"!?\"", "🙂 ***"])
     func nothing(typed: String) {
         #expect(SearchQuery(typed) == nil)
     }
 
-    @Test("no text at all is an error of syntax")
+    @Test("no typed text causes a syntax error")
     func anything() async throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)

@@ -11,7 +11,7 @@ struct StatementTests {
         }
     }
 
-    @Test("a statement tells how many rows it changed and which id was given")
+    @Test("a statement returns the number of changed rows and the new id")
     func changes() async throws {
         try await withNotes { connection in
             try connection.add("a")
@@ -23,7 +23,7 @@ struct StatementTests {
         }
     }
 
-    @Test("what is larger than a row can be is refused as too large, and not as a wrong statement")
+    @Test("a value that is too large for a row is refused as too large, not as an invalid statement")
     func tooLarge() async throws {
         try await withNotes { connection in
             let large: SQL = "INSERT INTO notes (text) VALUES (CAST(zeroblob(2000000000) AS TEXT))"
@@ -43,7 +43,7 @@ struct StatementTests {
         }
     }
 
-    @Test("a second statement in one text is refused, not skipped")
+    @Test("a second statement in one text is refused and not skipped")
     func twoStatements() async throws {
         try await withNotes { connection in
             #expect(failure { try connection.run("DELETE FROM notes; DELETE FROM notes") } == .statement)
@@ -52,7 +52,7 @@ struct StatementTests {
         }
     }
 
-    @Test("a script runs to its end, and stops at an error")
+    @Test("a script runs to its end or stops at an error")
     func script() async throws {
         try await withNotes { connection in
             try connection.runScript(
@@ -65,7 +65,7 @@ struct StatementTests {
         }
     }
 
-    @Test("an error says what is wrong, without the values")
+    @Test("an error describes the problem without the values")
     func errors() async throws {
         try await withNotes { connection in
             try connection.run("INSERT INTO notes (id, text) VALUES (1, ?)", "secret")
@@ -80,7 +80,7 @@ struct StatementTests {
         }
     }
 
-    @Test("the same statement can run inside itself")
+    @Test("the same statement can run while it is already running")
     func nested() async throws {
         try await withNotes { connection in
             for text in ["a", "b", "c"] { try connection.add(text) }
@@ -94,7 +94,7 @@ struct StatementTests {
         }
     }
 
-    @Test("an error in the middle of a result leaves the statement usable")
+    @Test("a statement is usable after an error in the middle of a result")
     func thrownInRow() async throws {
         struct Enough: Error {}
         try await withNotes { connection in
@@ -106,7 +106,7 @@ struct StatementTests {
         }
     }
 
-    @Test("a thousand different statements work, of which few are kept")
+    @Test("a thousand different statements work, and only a few are cached")
     func manyStatements() async throws {
         try await withNotes { connection in
             for round in 0..<2 {
@@ -118,7 +118,7 @@ struct StatementTests {
         }
     }
 
-    @Test("pieces of SQL are joined, and a value stays a value")
+    @Test("pieces of SQL can be joined, and values stay bound parameters")
     func joined() async throws {
         try await withNotes { connection in
             for text in ["a", "b' OR 1 = 1 --"] { try connection.add(text) }
@@ -128,14 +128,14 @@ struct StatementTests {
         }
     }
 
-    @Test("text in double quotes is no string, so a misspelt column is an error")
+    @Test("text in double quotes is not a string, so a misspelt column is an error")
     func doubleQuotes() async throws {
         try await withNotes { connection in
             #expect(failure { try connection.run("SELECT \"txet\" FROM notes") } == .statement)
         }
     }
 
-    @Test("a closed connection refuses everything, and closing twice does no harm")
+    @Test("a closed connection refuses everything, and closing it twice is harmless")
     func closed() async throws {
         try await withNotes { connection in
             connection.close()

@@ -13,7 +13,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("an error undoes all of it and is thrown on")
+    @Test("an error rolls back the whole transaction and is rethrown")
     func undone() async throws {
         try await withNotes { connection in
             #expect(throws: Stop.self) {
@@ -32,7 +32,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("an error inside undoes the inner part only, when the outer one goes on")
+    @Test("an error in a nested transaction rolls back only that one if the outer one continues")
     func nested() async throws {
         try await withNotes { connection in
             try connection.transaction {
@@ -50,7 +50,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("after SQLite has undone everything, nothing more is stored piece by piece")
+    @Test("after SQLite has rolled back by itself, later statements of the transaction are not stored")
     func lost() async throws {
         try await withNotes { connection in
             let kind = failure {
@@ -71,7 +71,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("an error of the end itself undoes all of it")
+    @Test("an error at the commit rolls back the whole transaction")
     func failingEnd() async throws {
         try await withTemporaryDirectory { folder in
             let tables: SQL = """
@@ -93,7 +93,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("a connection that is closed inside keeps nothing of the transaction")
+    @Test("a connection that is closed inside a transaction keeps nothing of it")
     func closedInside() async throws {
         try await withTemporaryDirectory { folder in
             let connection = try Connection.open("\(folder)/a.db", migrations: notes)

@@ -16,7 +16,7 @@ struct ValueTests {
         }
     }
 
-    @Test("whole numbers come back as they were")
+    @Test("integers are read back unchanged")
     func integers() async throws {
         try await withConnection { connection in
             for value in [Int.min, -1, 0, 1, .max] {
@@ -28,7 +28,7 @@ struct ValueTests {
         }
     }
 
-    @Test("fractions come back as they were, infinite ones too")
+    @Test("floating-point numbers are read back unchanged, including infinity")
     func fractions() async throws {
         try await withConnection { connection in
             for value in [0, -0.0, 0.1, .greatestFiniteMagnitude, .leastNonzeroMagnitude, .infinity, -.infinity] {
@@ -39,14 +39,14 @@ struct ValueTests {
         }
     }
 
-    @Test("NaN is refused, because SQLite would keep no value in its place")
+    @Test("NaN is refused, because SQLite would store NULL instead")
     func notANumber() async throws {
         try await withConnection { connection in
             #expect(failure { try connection.run("INSERT INTO t (r) VALUES (?)", Double.nan) } == .mismatch)
         }
     }
 
-    @Test("a whole number is read as a fraction only where that is exact")
+    @Test("an integer is read as a floating-point number only if that is exact")
     func wholeAsFraction() async throws {
         try await withConnection { connection in
             let exact: Double? = try connection.first("SELECT 3") { row in try row[0] }
@@ -58,7 +58,8 @@ struct ValueTests {
         }
     }
 
-    @Test("text comes back as it was", arguments: ["", "milk", "a\0b", "größer 🙂", "'; DROP TABLE t; --", "\u{FEFF}"])
+    @Test(
+        "text is read back unchanged", arguments: ["", "milk", "a\0b", "größer 🙂", "'; DROP TABLE t; --", "\u{FEFF}"])
     func texts(_ text: String) async throws {
         try await withConnection { connection in
             try connection.run("INSERT INTO t (t) VALUES (?)", text)
@@ -70,7 +71,7 @@ struct ValueTests {
     }
 
     @Test(
-        "bytes come back as they were", arguments: [[], [0], [0xff, 0, 0xfe], [UInt8](repeating: 7, count: 1 << 20)])
+        "bytes are read back unchanged", arguments: [[], [0], [0xff, 0, 0xfe], [UInt8](repeating: 7, count: 1 << 20)])
     func bytes(_ bytes: [UInt8]) async throws {
         try await withConnection { connection in
             try connection.run("INSERT INTO t (b) VALUES (?)", bytes)
@@ -89,7 +90,7 @@ struct ValueTests {
         }
     }
 
-    @Test("enumerations are kept by their raw values, and a value that is none of them is an error")
+    @Test("enumerations are stored by their raw values, and an unknown value is an error")
     func enumerations() async throws {
         try await withConnection { connection in
             try connection.run("INSERT INTO t (t, i) VALUES (?, ?)", Role.system, Level.high)
@@ -101,7 +102,7 @@ struct ValueTests {
         }
     }
 
-    @Test("no value is nil where an optional is wanted, and an error elsewhere")
+    @Test("NULL is nil for an optional and an error otherwise")
     func optionals() async throws {
         try await withConnection { connection in
             try connection.run("INSERT INTO t (i, t) VALUES (?, ?)", Int?.none, String?.some("x"))
@@ -113,7 +114,7 @@ struct ValueTests {
         }
     }
 
-    @Test("a value of another type is an error and never a zero")
+    @Test("a value of another type is an error and is never read as zero")
     func mismatches() async throws {
         try await withConnection { connection in
             #expect(failure { _ = try connection.first("SELECT 'x'") { row in try row[0] as Int } } == .mismatch)
@@ -138,7 +139,7 @@ struct ValueTests {
         }
     }
 
-    @Test("any value can be read as it is stored")
+    @Test("any value can be read in its stored type")
     func storedValues() async throws {
         try await withConnection { connection in
             let values = try connection.first("SELECT NULL, 1, 1.5, 'x', x'00'") { row in

@@ -27,7 +27,7 @@ public struct Certificate: Sendable {
     public let signatureAlgorithm: String
     /// SHA-256 of `encoded`.
     public let fingerprint: [UInt8]
-    /// SHA-256 of the public key with its algorithm, which a renewal with the same key keeps.
+    /// SHA-256 of the public key with its algorithm. A renewal with the same key does not change it.
     public let keyFingerprint: [UInt8]
     /// Whether subject and issuer are the same.
     public let isSelfIssued: Bool
@@ -61,7 +61,7 @@ public struct Certificate: Sendable {
     ///
     /// The common name counts only when there are no alternative names.
     public func matches(host: String) -> Bool {
-        // These bytes were parsed before, so only a lack of memory can make this fail.
+        // These bytes were parsed before, so this can fail only for lack of memory.
         guard let handle = makeHandle() else { return false }
         return handle.matches(host: host)
     }

@@ -2,7 +2,7 @@ import CCryptography
 import COpenSSL
 public import Capabilities
 
-/// The content of a new certificate. It creates the certificate with a new key, self-signed or signed by an authority.
+/// The content of a new certificate. Creates the certificate with a new key, self-signed or signed by an authority.
 ///
 ///     var draft = CertificateDraft(commonName: "lab", notBefore: now, notAfter: later)
 ///     draft.names = ["lab.local", "127.0.0.1", "::1"]

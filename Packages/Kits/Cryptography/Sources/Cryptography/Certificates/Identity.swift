@@ -3,7 +3,7 @@ import COpenSSL
 
 /// A certificate with its private key, and the certificates up to a known authority.
 public struct Identity: Sendable {
-    /// Its own certificate first, each followed by its issuer's; the authority at the end may be left out.
+    /// Its own certificate first, each followed by its issuer's. The authority at the end may be omitted.
     public let chain: [Certificate]
     public let key: PrivateKey
 

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Bytes as letters, four for every three bytes, as `Sec-WebSocket-Accept`, `Authorization` and PEM need them.
+/// Base64 (RFC 4648, section 4), as used by `Sec-WebSocket-Accept`, `Authorization` and PEM.
 public enum Base64 {
     public static func encode(_ bytes: [UInt8]) -> String {
         precondition(bytes.count <= Int(Int32.max) / 2, "more than 1 GiB is not encoded at once")
@@ -43,7 +43,7 @@ public enum Base64URL {
         return text
     }
 
-    /// The bytes behind a text, or nil when it is no such text.
+    /// Decodes a text, or returns nil if it is not valid.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
         guard text.utf8.count % 4 != 1 else { return nil }
         var bytes: [UInt8] = []

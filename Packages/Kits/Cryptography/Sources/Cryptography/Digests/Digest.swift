@@ -1,7 +1,7 @@
 import CCryptography
 import COpenSSL
 
-/// An incremental cryptographic hash. The static functions hash at once.
+/// An incremental cryptographic hash. The static functions hash in one call.
 ///
 ///     var digest = Digest(.sha256)
 ///     digest.update(first.span)
@@ -9,7 +9,7 @@ import COpenSSL
 ///     let hash = digest.finish()
 @safe
 public struct Digest: ~Copyable {
-    /// Which hash.
+    /// The hash algorithm.
     public enum Algorithm: Sendable, CaseIterable {
         /// Only for protocols that require it, such as the handshake of WebSocket. It is not secure.
         case sha1
@@ -69,7 +69,7 @@ public struct Digest: ~Copyable {
 }
 
 extension Digest {
-    /// Hashes at once.
+    /// Hashes in one call.
     public static func hash(_ bytes: Span<UInt8>, _ algorithm: Algorithm) -> [UInt8] {
         var digest = Digest(algorithm)
         digest.update(bytes)

@@ -1,6 +1,6 @@
 /// Bytes as pairs of hexadecimal digits.
 public enum Hexadecimal {
-    /// "00ff"; with a separator "00:FF" as certificates' fingerprints are shown, when `uppercase`.
+    /// "00ff". With `separator` ":" and `uppercase`, "00:FF", the usual format of fingerprints.
     public static func encode(_ bytes: [UInt8], separator: String = "", uppercase: Bool = false) -> String {
         let digits = Array((uppercase ? "0123456789ABCDEF" : "0123456789abcdef").utf8)
         let between = Array(separator.utf8)

@@ -12,9 +12,9 @@ public struct Scrypt: Sendable, Hashable {
     /// The parallelism (p). The mixes run one after the other.
     public let parallelism: Int
 
-    /// About 0.4 seconds and 128 MiB on a common machine.
+    /// Takes about 0.4 seconds and 128 MiB on a common machine.
     public static let standard = Scrypt(checked: 1 << 17, 8, 1)
-    /// The most memory that a derivation may use.
+    /// The maximum memory of a derivation, in bytes.
     public static let memoryLimit = 256 << 20
 
     private init(checked cost: Int, _ blockSize: Int, _ parallelism: Int) {

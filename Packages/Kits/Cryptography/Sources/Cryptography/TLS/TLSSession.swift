@@ -23,7 +23,7 @@ public struct TLSSession: ~Copyable, @unchecked Sendable {
         unsafe self.init(owning: handle)
     }
 
-    /// Takes over a connection whose side was set.
+    /// Takes over a connection that is already set to client or server.
     init(owning handle: OpaquePointer) {
         unsafe self.handle = handle
     }
@@ -60,7 +60,8 @@ public struct TLSSession: ~Copyable, @unchecked Sendable {
         return result == 1 ? .done(count) : explain(result)
     }
 
-    /// Writes at least one of the bytes. After a want, repeat with the same bytes, or the same and more.
+    /// Writes at least one of the bytes. After `.wantRead` or `.wantWrite`, repeat with the same bytes. More bytes may
+    /// follow them.
     public mutating func write(_ bytes: Span<UInt8>) -> TLSProgress {
         if let failure { return .failed(failure) }
         guard !bytes.isEmpty else { return .done(0) }

@@ -8,7 +8,7 @@
 
 #pragma clang assume_nonnull begin
 
-// Opens libcurl and finds its functions, once for each process; null, or why it cannot be used.
+// Opens libcurl and finds its functions, once for each process; returns null, or why it cannot be used.
 const char *_Nullable httpclient_open(const char *path);
 // Loads libcurl without using it, so that opening it takes no time later. Safe on any thread, also while the process ends:
 // it waits for the loader, and nothing of the library runs but what the loader runs.
@@ -32,11 +32,11 @@ CURLcode httpclient_set_read(CURL *easy, curl_read_callback _Nullable callback, 
 CURLcode httpclient_set_seek(CURL *easy, curl_seek_callback _Nullable callback, void *_Nullable context);
 CURLcode httpclient_set_prerequest(CURL *easy, curl_prereq_callback _Nullable callback, void *_Nullable context);
 CURLcode httpclient_set_open_socket(CURL *easy, curl_opensocket_callback _Nullable callback, void *_Nullable context);
-// Opens the socket as libcurl does; -1 where that fails.
+// Opens the socket as libcurl does; -1 on failure.
 curl_socket_t httpclient_open_socket(const struct curl_sockaddr *address);
-// Writes the address in digits, without its port, and returns the port; 0 for what is none of the Internet's.
+// Writes the IP address without its port and returns the port; 0 if it is not an Internet address.
 int httpclient_address(const struct curl_sockaddr *address, char *text, size_t count);
-// Also makes libcurl talk: nothing is said to the callback otherwise.
+// Also enables libcurl's verbose mode, without which the callback is not called.
 CURLcode httpclient_set_debug(CURL *easy, curl_debug_callback _Nullable callback, void *_Nullable context);
 CURLcode httpclient_set_tls(CURL *easy, curl_ssl_ctx_callback _Nullable callback, void *_Nullable context);
 
@@ -59,11 +59,11 @@ int httpclient_next_finished(CURLM *multi, CURL *_Nullable *_Nonnull easy, CURLc
 // Whether the TLS context is that of a proxy, told by the greatest version: only that of a proxy is set explicitly.
 int httpclient_tls_is_proxy(void *context);
 
-// Whether a server said farewell (close_notify) on a TLS connection before it ended it. libcurl 7.88 takes any end for
-// the end of the answer, so that who can cut connections could shorten answers that have no length.
+// Whether a server sent close_notify on a TLS connection before ending it. libcurl 7.88 accepts any end as the end of
+// the response, so an attacker who can cut connections could shorten responses without a length.
 struct httpclient_farewell;
 
-// Begins to listen on all connections of the TLS context. 0 when no memory is left.
+// Starts listening on all connections of the TLS context. 0 when no memory is left.
 int httpclient_farewell_watch(void *context);
 // What listens on the connection of the transfer, to be called while it runs, and released afterwards.
 struct httpclient_farewell *_Nullable httpclient_farewell_of(CURL *easy);

@@ -4,21 +4,21 @@ import Cryptography
 import Glibc
 import HTTPCore
 
-/// How a connection is made: what requests and WebSockets have in common.
+/// The connection settings that requests and WebSockets share.
 struct ConnectionSetup: Sendable {
     var trust: TrustDomain
     var proxies: ProxySettings
 
-    /// Sets everything that decides where a handle connects to, through what, and whom it believes there.
+    /// Sets all options that decide where a handle connects, through which proxy, and whom it trusts.
     ///
-    /// What judges the server of an https address is returned: it must live until the connection is made, and knows
-    /// afterwards what the server showed.
+    /// Returns the verification of an https server. It must live until the connection is made, and then knows what the
+    /// server presented.
     func configure(
         _ easy: EasyHandle, url: HTTPURL, unixSocket: String? = nil, connect: Duration
     ) throws(HTTPError) -> ServerVerification? {
         easy.collectErrorWords()
         easy.set(CURLOPT_NOSIGNAL, 1)
-        // A name service that does not answer must not hold up the thread when its request is given up.
+        // A name server that does not respond must not block the thread after its request was cancelled.
         easy.set(CURLOPT_QUICK_EXIT, 1)
         easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
         easy.set(CURLOPT_FOLLOWLOCATION, 0)
@@ -32,7 +32,7 @@ struct ConnectionSetup: Sendable {
             }
             easy.set(CURLOPT_UNIX_SOCKET_PATH, unixSocket)
         }
-        // An empty text and not none, because libcurl would look at the process's variables instead.
+        // Empty, not nil: with nil libcurl would read the process's environment variables.
         let proxy = unixSocket == nil ? proxies.proxy(for: url) ?? "" : ""
         if !proxy.isEmpty, try !ProxySettings.isUsable(proxy) {
             throw HTTPError(
@@ -71,13 +71,14 @@ struct ConnectionSetup: Sendable {
         _ easy: EasyHandle, _ authorities: TrustDomain.Authorities, _ identity: ClientIdentity?
     ) throws(HTTPError) {
         easy.set(CURLOPT_SSL_VERIFYPEER, 1)
-        // The host is checked by our own verification, which knows what was pinned; libcurl would refuse a pinned
-        // certificate with another name after ours had accepted it.
+        // Our own verification checks the host, because it knows the pins. libcurl would refuse a pinned certificate
+        // with another name after our verification had accepted it.
         easy.set(CURLOPT_SSL_VERIFYHOST, 0)
-        // With a session from before, a server shows no certificate and nobody is asked.
+        // With a resumed session the server shows no certificate, so nothing would be verified.
         easy.set(CURLOPT_SSL_SESSIONID_CACHE, 0)
         easy.set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
-        // A proxy is judged by libcurl alone. That its greatest version is named is how its handshake is told apart.
+        // libcurl alone verifies a proxy. The maximum TLS version is set so that the proxy's handshake can be told
+        // apart.
         easy.set(CURLOPT_PROXY_SSL_VERIFYPEER, 1)
         easy.set(CURLOPT_PROXY_SSL_VERIFYHOST, 2)
         easy.set(
@@ -85,14 +86,14 @@ struct ConnectionSetup: Sendable {
             CURL_SSLVERSION_TLSv1_2 | CURL_SSLVERSION_MAX_TLSv1_3)
         try checkFiles([authorities, trust.authorities], identity)
         try setAuthorities(easy, authorities, file: CURLOPT_CAINFO, folder: CURLOPT_CAPATH, blob: CURLOPT_CAINFO_BLOB)
-        // Who vouches for one server does not vouch for the proxy on the way to it.
+        // Authorities for a server do not apply to the proxy on the way to it.
         try setAuthorities(
             easy, trust.authorities, file: CURLOPT_PROXY_CAINFO, folder: CURLOPT_PROXY_CAPATH,
             blob: CURLOPT_PROXY_CAINFO_BLOB)
         if let identity {
             easy.set(CURLOPT_SSLCERT, identity.certificate)
             easy.set(CURLOPT_SSLKEY, identity.key)
-            // Without one libssl would ask on the terminal, whoever sits there.
+            // Without a passphrase libssl would prompt on the terminal.
             (identity.passphrase ?? Secret("")).withText { easy.set(CURLOPT_KEYPASSWD, $0) }
         }
     }
@@ -104,7 +105,7 @@ struct ConnectionSetup: Sendable {
         switch authorities {
         case .system: break
         case .systemAnd(let path):
-            // The system's own stay in the folder that libcurl was built for.
+            // The system's own authorities stay in the folder that libcurl was built for.
             easy.set(file, path)
         case .file(let path):
             easy.set(file, path)
@@ -118,7 +119,7 @@ struct ConnectionSetup: Sendable {
         }
     }
 
-    /// libcurl's own words on a file that cannot be read sound like a fault of the server.
+    /// libcurl's messages about unreadable files sound like a fault of the server.
     private func checkFiles(
         _ authorities: [TrustDomain.Authorities], _ identity: ClientIdentity?
     ) throws(HTTPError) {
@@ -140,8 +141,8 @@ struct ConnectionSetup: Sendable {
         }
     }
 
-    /// Called by libcurl for each new TLS context. It stands in a static member, because a closure that is formed in
-    /// isolated code would trap on libcurl's thread.
+    /// Called by libcurl for each new TLS context. It is a static member because a closure formed in isolated code
+    /// would trap on libcurl's thread.
     private static let installVerification: curl_ssl_ctx_callback = { _, context, verification in
         guard let context = unsafe context, let verification = unsafe verification else {
             return CURLE_SSL_CONNECT_ERROR
@@ -157,7 +158,7 @@ struct ConnectionSetup: Sendable {
     }
 }
 
-/// Through which servers requests go out, given by the caller and never read from the process.
+/// The proxies for outgoing requests. The caller sets them; they are never read from the process.
 public struct ProxySettings: Sendable, Hashable {
     /// The proxy for http addresses, such as `http://proxy.example:3128`; it may contain user and password.
     public var http: String?
@@ -173,8 +174,8 @@ public struct ProxySettings: Sendable, Hashable {
 
     public static let none = ProxySettings()
 
-    /// Takes them from the usual variables. `HTTP_PROXY` in capitals is not one: in a CGI program a client could set
-    /// it by a header.
+    /// Reads the usual variables. `HTTP_PROXY` in capitals is ignored: in a CGI program a client could set it with a
+    /// header.
     public init(environment: [String: String]) {
         func value(_ names: String...) -> String? {
             names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
@@ -182,18 +183,18 @@ public struct ProxySettings: Sendable, Hashable {
         let all = value("all_proxy", "ALL_PROXY")
         http = value("http_proxy") ?? all
         https = value("https_proxy", "HTTPS_PROXY") ?? all
-        // A server on this machine is never meant to be reached through another one.
+        // A server on this machine is never reached through a proxy.
         except = (value("no_proxy", "NO_PROXY").map { "\($0)," } ?? "") + "localhost,127.0.0.0/8,::1"
     }
 
-    /// Whether libcurl can make something of it; its own words on that would quote the password.
+    /// Whether libcurl can use the proxy. Its own message about that would quote the password.
     static func isUsable(_ proxy: String) throws(HTTPError) -> Bool {
         let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
         guard let (scheme, _) = try URLParts.server(ofProxy: proxy) else { return false }
         return schemes.contains(scheme.lowercased())
     }
 
-    /// Where it listens; libcurl takes 1080 where nothing is said, whatever the scheme but https.
+    /// The proxy's port. Without one libcurl uses 1080 for every scheme except https.
     static func port(of proxy: String) throws(HTTPError) -> Int? {
         guard let (scheme, port) = try URLParts.server(ofProxy: proxy) else { return nil }
         return port ?? (scheme.lowercased() == "https" ? 443 : 1080)
@@ -202,8 +203,8 @@ public struct ProxySettings: Sendable, Hashable {
     func proxy(for url: HTTPURL) -> String? { url.scheme == .https ? https : http }
 }
 
-/// Decides about each address to which a connection is begun, for a caller who may not speak to every server. It belongs
-/// to one thread at a time.
+/// Checks each address before a connection to it starts, for a caller who may not reach every server. Use it from one
+/// thread at a time.
 final class AddressGate {
     private let grant: Grant
     private let url: HTTPURL
@@ -211,14 +212,14 @@ final class AddressGate {
     /// Why an address was refused. The server may have another one that is allowed.
     private(set) var refusal: HTTPError?
 
-    /// Nil where every address is allowed.
+    /// Nil when every address is allowed.
     init?(_ grant: Grant?, _ url: HTTPURL, through proxy: String?) throws(HTTPError) {
         guard let grant else { return nil }
         (self.grant, self.url) = (grant, url)
         proxyPort = try proxy.flatMap { (proxy) throws(HTTPError) in try ProxySettings.port(of: proxy) }
     }
 
-    /// Has libcurl ask about each address before the first packet. The gate must live as long as the transfer.
+    /// Makes libcurl check each address before the first packet. The gate must live as long as the transfer.
     func install(on easy: EasyHandle) {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         easy.note(
@@ -226,7 +227,7 @@ final class AddressGate {
     }
 
     func allows(_ peer: ConnectedPeer) -> Bool {
-        // What a proxy connects to it looks up by itself; whose name may be spoken to was decided before.
+        // The proxy resolves the server's name itself; the name was checked before.
         if peer.port == proxyPort { return true }
         do throws(HTTPError) { try url.checkPermission(at: peer, within: grant) } catch {
             refusal = error
@@ -244,7 +245,7 @@ final class AddressGate {
 }
 
 extension ConnectedPeer {
-    /// Nil for what is no address of the Internet.
+    /// Nil if the address is not an Internet address.
     fileprivate init?(_ address: UnsafePointer<curl_sockaddr>) {
         var text = [CChar](repeating: 0, count: 64)
         let port = unsafe httpclient_address(address, &text, text.count)

@@ -2,17 +2,17 @@ import CHTTPClient
 import HTTPCore
 import LoopKit
 
-/// libcurl, which is opened when it is first used: a program that sends nothing starts in half the time without it and
-/// the thirty libraries below it.
+/// Opens libcurl on first use. A program that sends nothing starts in half the time without it and its thirty
+/// dependencies.
 ///
-/// Everything that owns one of libcurl's handles calls `require` before it makes one.
+/// Every owner of a libcurl handle calls `require` before it creates one.
 enum CurlLibrary {
-    /// The oldest that has all the options that are set here.
+    /// The oldest version that has all options used here.
     static let oldest = (number: UInt32(0x07_55_00), name: "7.85.0")
 
     private static let problem = openedProblem()
 
-    /// Why this process cannot use libcurl, or nil; opens it when called for the first time, on whichever thread.
+    /// Why this process cannot use libcurl, or nil. The first call opens it, on any thread.
     private static func openedProblem() -> String? {
         if let reason = reason(against: unsafe String(cString: httpclient_library())) { return reason }
         guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK else { return "out of memory" }
@@ -20,7 +20,7 @@ enum CurlLibrary {
         return unsafe reason(againstVersion: info.pointee.version_num, named: String(cString: info.pointee.version))
     }
 
-    /// Opens a library as libcurl; the reason when that cannot be.
+    /// Opens a library as libcurl; returns the reason if that fails.
     static func reason(against path: String) -> String? {
         unsafe httpclient_open(path).map { unsafe String(cString: $0) }
     }
@@ -29,7 +29,7 @@ enum CurlLibrary {
         number >= oldest.number ? nil : "it is version \(name)"
     }
 
-    /// Opens libcurl unless that was done, and throws when it cannot be used.
+    /// Opens libcurl if it is not open yet, and throws when it cannot be used.
     static func require() throws(HTTPError) {
         guard let problem else { return }
         throw HTTPError(
@@ -38,23 +38,23 @@ enum CurlLibrary {
             mayHaveBeenSent: false)
     }
 
-    /// Begins to load libcurl on a thread of its own. What is wrong with it is told by who uses it.
+    /// Starts loading libcurl on a separate thread. Problems are reported on use.
     static func load() {
         do { _ = try OwnThread { httpclient_load() } } catch {
-            // Without a thread it is loaded when it is first used.
+            // Without a thread, libcurl is loaded on first use.
         }
     }
 
-    /// Whether libcurl can be used; opens it like `require`.
+    /// Whether libcurl can be used. Opens it like `require`.
     static var isUsable: Bool { problem == nil }
 
-    /// What makes its TLS connections: `OpenSSL/3.0.19`.
+    /// The TLS library of libcurl: `OpenSSL/3.0.19`.
     static let tls: String =
         isUsable
         ? unsafe curl_version_info(CURLVERSION_FIRST)?.pointee.ssl_version.map { unsafe String(cString: $0) } ?? "" : ""
 
-    /// Whether our verification can work inside of it: what it is handed must be a context of OpenSSL. One that is built
-    /// for several puts those that it does not use in parentheses.
+    /// Whether our verification works with it: libcurl must pass an OpenSSL context. A libcurl built for several
+    /// libraries puts the unused ones in parentheses.
     static func canVerify(_ tls: String) -> Bool {
         tls.split(separator: " ").contains { $0.hasPrefix("OpenSSL/") }
     }

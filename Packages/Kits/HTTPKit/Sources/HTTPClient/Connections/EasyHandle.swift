@@ -1,9 +1,9 @@
 import CHTTPClient
 import HTTPCore
 
-/// Owns one of libcurl's easy handles, the lists it was given, and the room where it writes about errors.
+/// Owns a libcurl easy handle, its lists, and its error buffer.
 ///
-/// It belongs to one thread at a time, so it is not `Sendable`.
+/// Use it from one thread at a time; it is not `Sendable`.
 @safe final class EasyHandle {
     let raw: UnsafeMutableRawPointer
     private let words: UnsafeMutablePointer<CChar>
@@ -28,10 +28,10 @@ import HTTPCore
         unsafe words.deallocate()
     }
 
-    /// Makes it as new; false when it cannot be used again.
+    /// Resets the handle; false when it cannot be reused.
     ///
-    /// libcurl 7.88 keeps the buffer of a transfer that ended while others went on over the same connection, and refuses
-    /// to change its size for as long as it has one.
+    /// libcurl 7.88 keeps the buffer of a transfer that ended while others continued on the same connection, and
+    /// refuses to change its size.
     func reset() -> Bool {
         unsafe curl_easy_reset(raw)
         let isFree = unsafe httpclient_set_long(raw, CURLOPT_BUFFERSIZE, 16 << 10) == CURLE_OK
@@ -42,17 +42,17 @@ import HTTPCore
         return isFree
     }
 
-    /// What libcurl says about the error of the last transfer, or the usual words for its code.
+    /// libcurl's message about the last error, or the default text for its code.
     func description(of code: CURLcode) -> String {
         let text = unsafe String(cString: words)
         if !text.isEmpty { return text }
         return unsafe curl_easy_strerror(code).map { unsafe String(cString: $0) } ?? "error \(code.rawValue)"
     }
 
-    // MARK: Options. libcurl refuses only what it was built without, or when no memory is left. Each of them matters, for
-    // trust above all, so whoever sets them calls `checkOptions` before the handle is used.
+    // MARK: Options. libcurl refuses an option only if it was built without it or memory is short. Each option matters,
+    // especially for trust, so call `checkOptions` before using the handle.
 
-    /// Throws when libcurl has refused any option: nothing may be sent without it.
+    /// Throws if libcurl refused any option; nothing may be sent without it.
     func checkOptions(server: String) throws(HTTPError) {
         guard let refused else { return }
         throw HTTPError(
@@ -62,7 +62,7 @@ import HTTPCore
             server: server)
     }
 
-    /// Keeps in mind that an option was refused.
+    /// Records a refused option.
     func note(_ code: CURLcode, _ option: CURLoption) {
         if code != CURLE_OK, refused == nil { refused = option }
     }
@@ -79,7 +79,7 @@ import HTTPCore
         note(unsafe httpclient_set_pointer(raw, option, pointer), option)
     }
 
-    /// Has the TLS contexts of the handle's connections prepared by a callback.
+    /// Sets the callback that prepares the TLS contexts of the handle's connections.
     func setTLS(_ callback: @escaping curl_ssl_ctx_callback, _ context: UnsafeMutableRawPointer) {
         note(unsafe httpclient_set_tls(raw, callback, context), CURLOPT_SSL_CTX_FUNCTION)
     }
@@ -92,7 +92,7 @@ import HTTPCore
         note(code, option)
     }
 
-    /// Bytes that are not none.
+    /// The bytes must not be empty.
     func set(_ option: CURLoption, blob: [UInt8]) {
         let code = unsafe blob.withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress else { return CURLE_BAD_FUNCTION_ARGUMENT }
@@ -101,7 +101,7 @@ import HTTPCore
         note(code, option)
     }
 
-    /// Gives it the header lines of a request; they are freed with the next reset.
+    /// Sets the header lines of a request; the next reset frees them.
     func setLines(_ texts: [String]) {
         for text in texts {
             guard let longer = unsafe curl_slist_append(lines, text) else {
@@ -126,18 +126,18 @@ import HTTPCore
         unsafe httpclient_get_string(raw, info).map { unsafe String(cString: $0) }
     }
 
-    /// The socket of the connection, or nil when there is none.
+    /// The socket of the connection, or nil.
     var socket: Int32? {
         let socket = unsafe httpclient_get_socket(raw, CURLINFO_ACTIVESOCKET)
         return socket >= 0 ? socket : nil
     }
 }
 
-/// Listens for the farewell on a TLS connection, without which an answer that ends with its connection may be cut.
+/// Listens for the TLS close_notify. Without it, a response that ends with its connection may be truncated.
 @safe struct Farewell: ~Copyable {
     private let raw: OpaquePointer
 
-    /// For the connection that the transfer of a handle uses now; nil when it has no TLS.
+    /// For the connection that a handle's transfer uses now; nil without TLS.
     init?(of easy: EasyHandle) {
         guard let raw = unsafe httpclient_farewell_of(easy.raw) else { return nil }
         unsafe self.raw = unsafe raw

@@ -1,8 +1,8 @@
 import CHTTPClient
 import HTTPCore
 
-/// Owns libcurl's multi handle, which is one pool of connections; all of it belongs to the thread that made it, but for
-/// the waker.
+/// Owns libcurl's multi handle, which is one pool of connections. Except for the waker, use it only from the thread
+/// that made it.
 @safe struct MultiHandle: ~Copyable {
     private let raw: UnsafeMutableRawPointer
 
@@ -11,7 +11,8 @@ import HTTPCore
         guard let raw = unsafe curl_multi_init() else {
             throw HTTPError(.invalid, "cannot start libcurl: out of memory", mayHaveBeenSent: false)
         }
-        // libcurl does without what wakes it when descriptors are short at this moment; then no command would reach it.
+        // When descriptors are short, libcurl continues without its wakeup socket; then no command could wake the
+        // thread.
         guard unsafe curl_multi_wakeup(raw) == CURLM_OK else {
             _ = unsafe curl_multi_cleanup(raw)
             throw HTTPError(
@@ -29,25 +30,25 @@ import HTTPCore
 
     borrowing func add(_ easy: EasyHandle) -> CURLMcode { unsafe curl_multi_add_handle(raw, easy.raw) }
 
-    /// Ends the transfer, if it runs; its connection is kept when nothing of an answer is left on it.
+    /// Ends a running transfer. The connection is kept if no response data is left on it.
     borrowing func remove(_ easy: EasyHandle) {
         _ = unsafe curl_multi_remove_handle(raw, easy.raw)
     }
 
-    /// Does what can be done without waiting.
+    /// Does all work that needs no waiting.
     borrowing func perform() {
         var running: Int32 = 0
         _ = unsafe curl_multi_perform(raw, &running)
     }
 
-    /// Waits until there is something to do; the number of sockets that are ready.
+    /// Waits for work and returns the number of ready sockets.
     borrowing func poll(milliseconds: Int32) -> Int32 {
         var ready: Int32 = 0
         _ = unsafe curl_multi_poll(raw, nil, 0, milliseconds, &ready)
         return ready
     }
 
-    /// The next transfer that has ended, as what was given with `CURLOPT_PRIVATE`.
+    /// The next finished transfer, as the pointer set with `CURLOPT_PRIVATE`.
     borrowing func nextFinished() -> (context: UnsafeMutableRawPointer, code: CURLcode)? {
         var easy: UnsafeMutableRawPointer?
         var code = CURLE_OK
@@ -59,10 +60,10 @@ import HTTPCore
         return nil
     }
 
-    /// Ends the wait of the thread that owns the handle, from any thread.
+    /// Wakes the thread that owns the handle, from any thread.
     @safe struct Waker: @unchecked Sendable {
-        // Safe to share: libcurl documents curl_multi_wakeup as callable from any thread. Who holds a waker takes care
-        // that the multi handle still is there.
+        // Safe to share: libcurl documents curl_multi_wakeup as callable from any thread. The owner of a waker must
+        // ensure that the multi handle still exists.
         private let raw: UnsafeMutableRawPointer
 
         fileprivate init(raw: UnsafeMutableRawPointer) {

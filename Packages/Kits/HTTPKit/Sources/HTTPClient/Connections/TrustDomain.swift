@@ -1,16 +1,16 @@
 public import Capabilities
 
-/// Whom a client trusts and as whom it shows itself. Everything that shares connections shares one of these.
+/// Whom a client trusts and which certificate it presents. Connections are shared only within one trust domain.
 public struct TrustDomain: Sendable {
-    /// Who may vouch for a server.
+    /// The authorities that may vouch for a server.
     public enum Authorities: Sendable, Hashable {
-        /// Those of this system.
+        /// The system's authorities.
         case system
-        /// Those of this system, and those in a PEM file.
+        /// The system's authorities and those in a PEM file.
         case systemAnd(file: String)
-        /// Those in a PEM file and nobody else.
+        /// Only the authorities in a PEM file.
         case file(String)
-        /// Those in a PEM text and nobody else.
+        /// Only the authorities in a PEM text.
         case bytes([UInt8])
 
         init(_ authorities: TrustCredentials.Authorities) {
@@ -23,32 +23,32 @@ public struct TrustDomain: Sendable {
     }
 
     public var authorities: Authorities
-    /// Who may vouch for single servers instead, by `host:port`, and for no other.
+    /// Replacement authorities for single servers, by `host:port`.
     public var serverAuthorities: [String: Authorities] = [:]
-    /// Who may vouch for one server.
+    /// The authorities for one server.
     func authorities(for url: HTTPURL) -> Authorities {
         serverAuthorities["\(url.host):\(url.port)"] ?? authorities
     }
 
-    /// What is shown to every server that asks for a certificate, also to one that a redirect leads to.
+    /// The certificate for every server that asks for one, also after a redirect.
     public var identity: ClientIdentity?
-    /// What is shown to single servers instead, by `host:port`, and to nobody else.
+    /// Replacement certificates for single servers, by `host:port`.
     public var identities: [String: ClientIdentity] = [:]
-    /// What is shown to one server.
+    /// The certificate for one server.
     func identity(for url: HTTPURL) -> ClientIdentity? {
         identities["\(url.host):\(url.port)"] ?? identity
     }
 
-    /// Decides about every certificate inside the handshake, so it must answer at once. Without it a certificate
-    /// without defects is accepted.
+    /// Judges every certificate during the handshake, so it must not block. Without a judge, certificates without
+    /// defects are accepted.
     public var judge: (@Sendable (PresentedCertificate) -> TrustJudgement)?
 
-    /// Called by a request whose server was refused by the judge, in the request's own task. When it returns without an
-    /// error, the request is tried once more with a new connection.
+    /// Called in the request's task after the judge refused its server. If it returns without an error, the request is
+    /// tried once more over a new connection.
     public var settle: (@Sendable (PresentedCertificate) async throws -> Void)?
-    /// Called in a request's own task after its server has answered, so that what the judge noticed can be told there.
+    /// Called in the request's task after its server responded, to report what the judge noticed.
     public var tell: (@Sendable () -> Void)?
-    /// A number that changes when what was accepted may not be any more: connections from before are not used again.
+    /// A number that changes when earlier decisions may no longer hold; older connections are then not reused.
     public var generation: (@Sendable () -> Int)?
 
     public init(
@@ -60,7 +60,7 @@ public struct TrustDomain: Sendable {
         self.judge = judge
     }
 
-    /// Lets a store decide everything.
+    /// Lets a store make all decisions.
     public init(_ store: any TrustStore) {
         let credentials = store.credentials
         authorities = Authorities(credentials.authorities)
@@ -73,6 +73,6 @@ public struct TrustDomain: Sendable {
         generation = { store.generation }
     }
 
-    /// What the system trusts, and no certificate of our own.
+    /// The system's authorities, without a client certificate.
     public static let system = TrustDomain()
 }

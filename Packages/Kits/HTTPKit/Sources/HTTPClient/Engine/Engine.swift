@@ -4,10 +4,10 @@ import HTTPCore
 import LoopKit
 import Synchronization
 
-/// One pool of connections and the thread that works it.
+/// One pool of connections and its thread.
 ///
-/// The thread starts with the first request. A pool that was retired finishes what runs, takes nothing new, and ends;
-/// so what one trust decided is never used under another.
+/// The thread starts with the first request. A retired pool finishes its running requests, accepts no new ones, and
+/// ends. A connection made under one trust is therefore never used under another.
 final class Engine: Sendable {
     enum Command: Sendable {
         case start(Transfer)
@@ -24,7 +24,7 @@ final class Engine: Sendable {
         var stage = Stage.idle
         var commands: [Command] = []
         var waker: MultiHandle.Waker?
-        /// The thread is in its wait, or about to be, and must be woken for a command.
+        /// The thread is waiting, or about to wait, and must be woken for a command.
         var isAsleep = false
         var isRetired = false
         var isClosed = false
@@ -40,7 +40,7 @@ final class Engine: Sendable {
         self.userAgent = userAgent
     }
 
-    /// Begins a try. Nil when the pool was retired meanwhile, and the caller must use its successor.
+    /// Starts an attempt. Nil if the pool was retired; the caller must then use its successor.
     func start(_ plan: TransferPlan) throws(HTTPError) -> Transfer? {
         let transfer = Transfer(plan, on: self)
         let (isTaken, mustStart) = state.withLock { state in
@@ -61,7 +61,7 @@ final class Engine: Sendable {
         }
     }
 
-    /// Takes no new request; the thread ends with the last that runs.
+    /// Accepts no new requests; the thread ends after the last running one.
     func retire() {
         state.withLock { state in
             state.isRetired = true
@@ -69,7 +69,7 @@ final class Engine: Sendable {
         }
     }
 
-    /// Ends every request that runs, and returns when the thread has ended.
+    /// Ends every running request and returns when the thread has ended.
     func close() async {
         await Suspension.wait { task in
             state.withLock { state in
@@ -96,7 +96,7 @@ final class Engine: Sendable {
 
     private func startThread() throws(HTTPError) {
         do throws(LoopError) {
-            // Nobody joins it: it ends by itself, and `close` is told when.
+            // The thread is not joined: it ends by itself and notifies `close`.
             _ = try OwnThread { self.run() }
         } catch {
             let failure = HTTPError(.invalid, error.message, mayHaveBeenSent: false, cause: error)
@@ -111,7 +111,7 @@ final class Engine: Sendable {
             state.withLock { $0.waker = multi.waker }
             let loop = EngineLoop(self, multi)
             loop.run()
-            // Nobody may wake a handle that is gone, so the loop, which owns it, outlives the waker.
+            // The loop owns the handle and must outlive the waker, so that no released handle is woken.
             withExtendedLifetime(loop) { state.withLock { $0.waker = nil } }
         } catch {
             return end(error)
@@ -119,10 +119,10 @@ final class Engine: Sendable {
         end(HTTPError(.closed, "the client was closed before the request was sent", mayHaveBeenSent: false))
     }
 
-    /// Whether the thread has ended, or will never begin.
+    /// Whether the thread has ended or will never start.
     var hasEnded: Bool { state.withLock { $0.stage == .ended || $0.isRetired && $0.stage == .idle } }
 
-    /// Fails what was still to be started, and tells those who wait for the end.
+    /// Fails requests that have not started, and resumes the tasks that wait for the end.
     private func end(_ failure: HTTPError) {
         let (commands, closers) = state.withLock { state in
             state.stage = .ended
@@ -138,20 +138,20 @@ final class Engine: Sendable {
     }
 }
 
-/// What the engine's thread does: commands, libcurl, readers to be woken, limits, sleep. It never leaves that thread.
+/// The work of the engine's thread: commands, libcurl, waking readers, limits, sleep. It never leaves that thread.
 final class EngineLoop {
     private let engine: Engine
     private let multi: MultiHandle
     private var jobs: [ObjectIdentifier: Job] = [:]
     private var spare: [EasyHandle] = []
-    /// Jobs with bytes of which the reader was not told yet.
+    /// Jobs with bytes that their readers do not know of yet.
     private var listed: [Job] = []
-    /// A transfer has ended in the present turn.
+    /// A transfer ended in this turn.
     private var hasEnded = false
-    /// Bytes of bodies that the present turn has brought.
+    /// Body bytes received in this turn.
     private var received = 0
     private var burst = Burst()
-    /// No limit is passed before this moment.
+    /// No limit expires before this time.
     private var nearest = Int64.max
     private(set) var now = EngineLoop.time()
 
@@ -173,8 +173,8 @@ final class EngineLoop {
                 burst.turn(brought: received, waited: 0)
                 continue
             }
-            // Who still gets bytes in every turn is woken later, with more at once; nobody waits for that longer than
-            // until there is nothing to read.
+            // Readers that get bytes in every turn are woken later, with more bytes at once, at the latest when there
+            // is nothing left to read.
             if !listed.isEmpty, multi.poll(milliseconds: 0) > 0 {
                 burst.turn(brought: received, waited: 0)
                 continue
@@ -187,18 +187,18 @@ final class EngineLoop {
         }
     }
 
-    /// Takes note of bytes that came for a job.
+    /// Counts bytes received for a job.
     func count(_ bytes: Int) {
         received += bytes
     }
 
-    /// Puts a job on the list of those whose readers are told at the end of the turn.
+    /// Lists a job whose reader is woken at the end of the turn.
     func list(_ job: Job) {
         job.isListed = true
         listed.append(job)
     }
 
-    /// Takes note of a limit that may come earlier than those known.
+    /// Records a limit that may expire before the known ones.
     func heed(_ clock: TransferClock) {
         nearest = min(nearest, clock.deadline)
     }
@@ -218,9 +218,10 @@ final class EngineLoop {
 // MARK: Commands.
 
 extension EngineLoop {
-    /// False when the thread is to end.
+    /// False when the thread should end.
     private func takeCommands() -> Bool {
-        // In every turn: while commands keep coming there is no sleep after which it would be renewed.
+        // Updated in every turn: while commands keep coming, the thread does not sleep, and only sleep updates it
+        // otherwise.
         now = Self.time()
         let (commands, isRetired, isClosed) = engine.state.withLock { state in
             state.isAsleep = false
@@ -228,7 +229,7 @@ extension EngineLoop {
             return (state.commands, state.isRetired, state.isClosed)
         }
         for command in commands {
-            // What is asked for now may be what the next piece answers.
+            // This request may be the answer to the last piece.
             if case .resume = command {} else { burst = Burst() }
             switch command {
             case .start(let transfer): start(transfer)
@@ -276,7 +277,7 @@ extension EngineLoop {
     private func finishDone() {
         while let (context, code) = unsafe multi.nextFinished() {
             let job = unsafe Unmanaged<Job>.fromOpaque(context).takeUnretainedValue()
-            // Where one of several addresses was refused, libcurl has tried the others.
+            // If one address was refused, libcurl has tried the others.
             let refusal = code == CURLE_COULDNT_CONNECT ? job.gate?.refusal : nil
             if let failure = job.failure ?? refusal {
                 end(job, .failure(failure))
@@ -331,8 +332,8 @@ extension EngineLoop {
         listed = kept
     }
 
-    /// Who sends one request after the other brings the next within microseconds of the end of the last. To fall asleep
-    /// and be woken for it would take longer than it does; others who want the processor get it meanwhile.
+    /// A caller that sends requests one after the other brings the next within microseconds. Sleeping and waking would
+    /// take longer, so the thread yields the processor instead.
     private func awaitNext() {
         guard hasEnded else { return }
         hasEnded = false
@@ -352,22 +353,22 @@ extension EngineLoop {
     }
 }
 
-/// Tells when small pieces follow each other so fast that it is better to let some come together.
+/// Detects small pieces that follow each other so fast that it is better to collect some.
 ///
-/// A server may send each piece in a packet of its own, and the next before this thread has fallen asleep. Most of the
-/// processor time of such a stream would go into waking up for each of them.
+/// A server may send each piece in a separate packet, and the next before this thread has fallen asleep. Waking up for
+/// each would take most of the processor time of such a stream.
 struct Burst: Sendable {
-    /// How long the thread stays away from the sockets, in nanoseconds: too short to be seen, and too short for a receive
-    /// buffer to be full at a rate that counts as a burst.
+    /// How long the thread leaves the sockets alone, in nanoseconds: too short to notice, and too short to fill a
+    /// receive buffer at the rate of a burst.
     static let rest: Int64 = 2_000_000
-    /// A piece for which the thread waited longer is not part of a burst, in nanoseconds.
+    /// A piece that the thread waited longer for is not part of a burst, in nanoseconds.
     static let pause: Int64 = 100_000
-    /// Who brings as much in one turn is fast because its pieces are large: a download, which is read best while it is
-    /// still in the processor's cache.
+    /// This many bytes in one turn mean large pieces, a download, which is best read while still in the processor's
+    /// cache.
     static let large = 16 << 10
-    /// More than this in one rest is such a download, too.
+    /// More bytes than this in one rest also mean a download.
     static let most = 1 << 20
-    /// So many turns follow each other before it is one.
+    /// The number of such turns in a row that make a burst.
     static let turns = 8
 
     private var count = 0
@@ -375,11 +376,10 @@ struct Burst: Sendable {
     /// Whether the thread should rest before it reads again.
     var isOn: Bool { count >= Self.turns }
 
-    /// A turn of the thread brought so many bytes of bodies, and so many nanoseconds went by until there was something to
-    /// do again.
+    /// Records a turn: the body bytes it brought, and the nanoseconds until there was work again.
     mutating func turn(brought bytes: Int, waited: Int64) {
         let isFast = bytes > 0 && bytes < (isOn ? Self.most : Self.large) && waited < Self.pause
-        // One turn that is late, because others had the processor, does not end it.
+        // One late turn, when other threads had the processor, does not end a burst.
         count = isFast ? min(count + 1, 2 * Self.turns) : count / 2
     }
 }

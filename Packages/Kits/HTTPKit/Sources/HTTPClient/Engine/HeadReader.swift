@@ -1,12 +1,12 @@
 import Glibc
 import HTTPCore
 
-/// Puts the head of an answer together from the lines that libcurl hands over one by one.
+/// Assembles the head of a response from the lines that libcurl delivers one by one.
 struct HeadReader {
     enum Step: Equatable {
         /// A line of the head, or one after it.
         case line
-        /// An answer before the answer, such as `100 Continue`, is over.
+        /// An interim response, such as `100 Continue`, is complete.
         case interim
         /// The head is complete.
         case complete
@@ -30,7 +30,7 @@ struct HeadReader {
     mutating func read(_ line: UnsafeRawBufferPointer) -> Step {
         count += line.count
         guard count <= limit else { return .tooLarge }
-        // Lines after the head are trailers, which nobody asked for.
+        // Lines after the head are trailers, which are ignored.
         if isComplete { return .line }
         var end = line.count
         while end > 0, unsafe Self.isLineEnd(line[end - 1]) { end -= 1 }
@@ -61,7 +61,7 @@ struct HeadReader {
     private mutating func append(_ text: UnsafeRawBufferPointer) {
         guard let start = text.baseAddress else { return }
         if Self.isSpace(unsafe text[0]) {
-            // A folded line, which HTTP/1.1 gave up but old servers send.
+            // A folded line, which HTTP/1.1 deprecates but old servers send.
             guard let last = fields.popLast() else { return }
             let more = unsafe Self.trimmed(text)
             fields.append((last.name, last.value + " " + more))

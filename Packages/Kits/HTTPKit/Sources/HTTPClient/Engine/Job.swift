@@ -4,39 +4,38 @@ import Cryptography
 import Glibc
 import HTTPCore
 
-/// One try while it runs: its handle, its clock, and what libcurl's callbacks need. It never leaves the engine's
-/// thread.
+/// A running attempt: its handle, its clock, and the data for libcurl's callbacks. It never leaves the engine's thread.
 final class Job {
     let transfer: Transfer
     let easy: EasyHandle
-    /// Judges the server, when the connection is made for this try.
+    /// Judges the server if the connection is made for this attempt.
     private(set) var verification: ServerVerification?
     private(set) var clock: TransferClock {
         didSet { if clock.phase != oldValue.phase { loop.heed(clock) } }
     }
     var head: HeadReader
-    /// Whether a proxy is set for the address, which does not say that it is used: some hosts are excepted.
+    /// Whether a proxy is set for the address. Excepted hosts still do not use it.
     private(set) var hasProxy = false
-    /// Why a callback ended the transfer; it comes before whatever libcurl makes of that.
+    /// Why a callback ended the transfer; takes precedence over libcurl's error.
     var failure: HTTPError?
-    /// Nil for a caller who may speak to every server.
+    /// Nil for a caller who may reach every server.
     private(set) var gate: AddressGate?
-    /// A part of the request may be with the server.
+    /// The server may have received part of the request.
     private(set) var mayHaveBeenSent = false
-    /// The number of its stream in a connection of HTTP/2, as far as it is known.
+    /// The HTTP/2 stream number, if known.
     private var stream = 0
     private(set) var received = 0
     private(set) var sent = 0
-    /// Something came in the present turn of the loop.
+    /// Data arrived in this turn of the loop.
     var isFresh = false
-    /// The loop has it on its list of readers to be woken.
+    /// The loop has listed this job's reader to be woken.
     var isListed = false
-    /// Whether anybody wants to hear of bytes before the end.
+    /// Whether the caller wants to see bytes before the end.
     private let isWatched: Bool
-    /// Whether libcurl asks for the body piece by piece; a small one it was given whole.
+    /// Whether libcurl requests the body piece by piece; a small body is passed to it whole.
     private var sendsByCallback = false
     private var isReceivePaused = false
-    /// Since when, by the clock of the loop.
+    /// The loop clock's time when receiving was paused.
     private var receivePausedAt: Int64 = 0
     private var isSendPaused = false
     private unowned let loop: EngineLoop
@@ -51,7 +50,7 @@ final class Job {
         head = HeadReader(limit: transfer.plan.headLimit)
     }
 
-    /// Tells libcurl about the server and whom to trust.
+    /// Configures the server and the trust in libcurl.
     func configureConnection(_ setup: ConnectionSetup) throws(HTTPError) {
         let proxy = plan.unixSocket == nil ? setup.proxies.proxy(for: plan.url) : nil
         hasProxy = proxy != nil
@@ -61,7 +60,7 @@ final class Job {
 
     var plan: TransferPlan { transfer.plan }
 
-    /// What the server said the body is long; not for compressed ones, whose length here is another.
+    /// The body length the server announced; nil for compressed bodies, whose decompressed length differs.
     private var expected: Int? {
         guard contentLength >= 0, !isCompressed else { return nil }
         return contentLength - received
@@ -70,10 +69,10 @@ final class Job {
     private var contentLength = -1
     private var isCompressed = false
 
-    /// Of an answer that ends with its connection.
+    /// For a response that ends with its connection.
     private var farewell: Farewell?
 
-    /// Whether the end that libcurl reports can be the end that the server meant.
+    /// Whether the end reported by libcurl can be the end that the server intended.
     var isWhole: Bool { head.isComplete && farewell?.wasHeard ?? true }
 
     func resume() {
@@ -108,14 +107,14 @@ final class Job {
 // MARK: What libcurl calls. True means that the transfer goes on.
 
 extension Job {
-    /// The connection is there, perhaps from before, and the request is about to be sent.
+    /// The connection, possibly a reused one, is ready and the request is about to be sent.
     func connected(to peer: @autoclosure () -> ConnectedPeer) -> Bool {
         if let gate, !gate.allows(peer()) {
             failure = gate.refusal
             return false
         }
-        // libcurl sends a request again by itself when a connection that was kept dies without an answer. The server
-        // may have done the work all the same.
+        // libcurl resends a request by itself when a reused connection dies without a response. The server may already
+        // have done the work.
         guard !mayHaveBeenSent || plan.mayRepeat else {
             failure = HTTPError(
                 .reset,
@@ -130,8 +129,8 @@ extension Job {
         return true
     }
 
-    /// Learns from libcurl's words that the server has not looked at the request: it refused the stream, or said in its
-    /// farewell that it took none as late as this one (RFC 9113, 8.7). What libcurl then sends again is sent once.
+    /// Detects in libcurl's log that the server did not process the request: it refused the stream, or its GOAWAY
+    /// excluded it (RFC 9113, 8.7). When libcurl then resends it, the server still processes it only once.
     func hear(_ words: String) {
         func number(after mark: String) -> Int? {
             guard let range = words.firstRange(of: mark) else { return nil }
@@ -246,7 +245,7 @@ extension Job {
         return .bytes(count)
     }
 
-    /// Goes back to an earlier place of the body, when libcurl has to send it again.
+    /// Goes back to an earlier position in the body when libcurl must resend it.
     func seek(to offset: Int) -> Bool {
         if case .pipe = plan.upload { return false }
         sent = offset
@@ -261,8 +260,8 @@ extension Job {
     }
 }
 
-/// The functions that libcurl calls, each with a job as its context. They stand in static members, because a closure
-/// that is formed in isolated code would trap on the engine's thread.
+/// The callbacks for libcurl, each with a job as its context. They are static members because a closure formed in
+/// isolated code would trap on the engine's thread.
 extension Job {
     static let onBody: curl_write_callback = { start, size, count, context in
         guard let context = unsafe context else { return 0 }
@@ -270,7 +269,7 @@ extension Job {
         return switch unsafe Unmanaged<Job>.fromOpaque(context).takeUnretainedValue().receiveBody(bytes) {
         case .taken: bytes.count
         case .pause: Int(CURL_WRITEFUNC_PAUSE)
-        // Anything but the count ends the transfer.
+        // Any value other than the count ends the transfer.
         case .refused: bytes.count + 1
         }
     }
@@ -313,7 +312,7 @@ extension Job {
 }
 
 extension Job {
-    /// Tells libcurl everything about the request. The job must live until its handle was taken out of the loop.
+    /// Configures the request in libcurl. The job must live until its handle is removed from the loop.
     func configure(_ setup: ConnectionSetup, userAgent: String) throws(HTTPError) {
         try configureConnection(setup)
         easy.set(CURLOPT_USERAGENT, userAgent)
@@ -321,10 +320,10 @@ extension Job {
         if plan.understandsCompressed { easy.set(CURLOPT_ACCEPT_ENCODING, "") }
         configureVersion()
         var lines = plan.lines
-        // What is understood is not asked for with that.
+        // CURLOPT_ACCEPT_ENCODING also adds the header; it is removed where compression should not be requested.
         if plan.understandsCompressed, !plan.asksCompressed { lines.append("Accept-Encoding:") }
         try configureBody(&lines)
-        // libcurl would wait a second for servers that do not know it, and answer a refusal of it by asking again.
+        // libcurl would wait a second for servers that do not know it, and resend the request after a refusal.
         lines.append("Expect:")
         if !lines.isEmpty { easy.setLines(lines) }
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -334,7 +333,7 @@ extension Job {
         easy.note(unsafe httpclient_set_header(raw, Job.onLine, context), CURLOPT_HEADERFUNCTION)
         easy.note(unsafe httpclient_set_prerequest(raw, Job.onConnected, context), CURLOPT_PREREQFUNCTION)
         gate?.install(on: easy)
-        // Only in its words for people does libcurl tell that a server has not looked at a request.
+        // Only libcurl's log shows that a server did not process a request.
         if !plan.mayRepeat, plan.mayUseHTTP2 {
             easy.note(unsafe httpclient_set_debug(raw, Job.onWords, context), CURLOPT_DEBUGFUNCTION)
         }
@@ -352,7 +351,7 @@ extension Job {
         easy.set(CURLOPT_CUSTOMREQUEST, plan.method.rawValue)
         switch plan.upload {
         case .none:
-            // A method that usually has a body says that it has none; the others do not mention it.
+            // A method that usually has a body declares an empty one; other methods omit the header.
             guard [.post, .put, .patch].contains(plan.method) else { return }
             copyBody([], &lines)
         case .bytes(let bytes) where bytes.count <= 64 << 10 && plan.onProgress == nil:
@@ -368,17 +367,17 @@ extension Job {
         }
     }
 
-    /// Gives a small body to libcurl, which sends it together with the head.
+    /// Passes a small body to libcurl, which sends it together with the head.
     private func copyBody(_ bytes: [UInt8], _ lines: inout [String]) {
         easy.set(CURLOPT_POST, 1)
         easy.set(CURLOPT_POSTFIELDSIZE_LARGE, offset: bytes.count)
         if bytes.isEmpty {
-            // With no pointer at all libcurl would read from standard input.
+            // Without a pointer libcurl would read from standard input.
             easy.set(CURLOPT_COPYPOSTFIELDS, "")
         } else {
             unsafe bytes.withUnsafeBytes { unsafe easy.set(CURLOPT_COPYPOSTFIELDS, pointer: $0.baseAddress) }
         }
-        // libcurl would call it a form.
+        // libcurl would declare it a form.
         if !plan.hasContentType { lines.append("Content-Type:") }
     }
 }

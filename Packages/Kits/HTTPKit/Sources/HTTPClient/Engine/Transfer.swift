@@ -1,16 +1,16 @@
 import HTTPCore
 import Synchronization
 
-/// One try, as the caller's task and the engine's thread share it.
+/// One attempt, shared by the caller's task and the engine's thread.
 ///
-/// The engine puts the head and the bytes in; the one reader waits for them and takes all that is there at once.
+/// The engine adds the head and the bytes; the single reader waits for them and takes everything available at once.
 final class Transfer: Sendable {
     /// What the reader waits for.
     enum Want: Sendable {
         case head, bytes, end
     }
 
-    /// What the engine is to do with bytes that came.
+    /// What the engine should do after it received bytes.
     enum Verdict {
         case taken, pause, tooLarge
     }
@@ -18,13 +18,13 @@ final class Transfer: Sendable {
     struct State {
         var head: ResponseHead?
         var bytes: [UInt8] = []
-        /// What the reader was given last, if that was much. Room that is still warm costs half of fresh one, so it is
-        /// filled again once the reader has let go of it.
+        /// The last large buffer given to the reader. Refilling a warm buffer costs half as much as a new one, so it is
+        /// reused once the reader has released it.
         var given: [UInt8] = []
-        /// How many of them may wait for the reader of a stream.
+        /// How many bytes may wait for the reader of a stream.
         var ahead: ReadAhead
         var end: Result<Void, HTTPError>?
-        /// The engine holds the server up until the bytes are taken.
+        /// The engine has paused the server until the bytes are taken.
         var isPaused = false
         var isCancelled = false
         var wasLarge = false
@@ -67,7 +67,7 @@ final class Transfer: Sendable {
 // MARK: The reader's side.
 
 extension Transfer {
-    /// Waits for the head; the body may still be on its way.
+    /// Waits for the head; the body may still be arriving.
     nonisolated(nonsending) func head() async throws -> ResponseHead {
         try await wait(for: .head)
         return try state.withLock { (state) throws(HTTPError) in
@@ -77,7 +77,7 @@ extension Transfer {
         }
     }
 
-    /// Waits for bytes and takes all that are there; nil is the end.
+    /// Waits for bytes and takes all available ones; nil at the end.
     nonisolated(nonsending) func nextBytes() async throws -> [UInt8]? {
         while true {
             if let bytes = try takeBytes() { return bytes.isEmpty ? nil : bytes }
@@ -85,7 +85,7 @@ extension Transfer {
         }
     }
 
-    /// Waits for the end, and takes the head and the whole body.
+    /// Waits for the end and returns the head and the whole body.
     nonisolated(nonsending) func whole() async throws -> (ResponseHead, [UInt8]) {
         try await wait(for: .end)
         return try state.withLock { (state) throws(HTTPError) in
@@ -97,7 +97,7 @@ extension Transfer {
         }
     }
 
-    /// Ends the try, if it runs, and whoever waits for it.
+    /// Ends a running attempt and resumes its waiting reader.
     func cancel() {
         let (waiter, mustTell) = state.withLock { state in
             guard !state.isCancelled, state.end == nil else {
@@ -111,7 +111,7 @@ extension Transfer {
         if mustTell { engine.post(.cancel(self)) }
     }
 
-    /// Nil when nothing is there yet, empty at the end.
+    /// Nil if there are no bytes yet, empty at the end.
     private func takeBytes() throws -> [UInt8]? {
         var bytes: [UInt8] = []
         let wasPaused = try state.withLock { state in
@@ -120,7 +120,7 @@ extension Transfer {
                 swap(&bytes, &state.bytes)
                 state.wasLarge = bytes.count >= 64 << 10
                 swap(&state.bytes, &state.given)
-                // Other room of that size where the reader keeps what it was given.
+                // Allocates a new buffer of that size if the reader still holds the last one.
                 state.bytes.removeAll(keepingCapacity: state.wasLarge)
                 if state.wasLarge { state.given = bytes }
                 defer { state.isPaused = false }
@@ -154,7 +154,7 @@ extension Transfer {
         if state.withLock(\.isCancelled) { throw CancellationError() }
     }
 
-    /// False when somebody else waits already.
+    /// False if another task already waits.
     private nonisolated(nonsending) func suspend(for want: Want) async -> Bool {
         var isFree = true
         await Suspension.wait { task in
@@ -182,15 +182,16 @@ extension Transfer {
         waiter?.resume()
     }
 
-    /// Takes bytes of the body in; `expected` is how many are still to come as far as the server said.
+    /// Receives body bytes; `expected` is the announced number of bytes still to come.
     ///
-    /// A reader that waits is woken at once only when much is there: the engine wakes it as soon as no more comes.
+    /// A waiting reader is woken at once only when there is a lot of data; otherwise the engine wakes it as soon as no
+    /// more arrives.
     func receive(_ new: UnsafeRawBufferPointer, expected: Int?) -> Verdict {
         let (verdict, waiter) = state.withLock { state -> (Verdict, Suspension?) in
             switch plan.delivery {
             case .whole(let limit):
                 guard new.count <= limit - state.bytes.count else { return (.tooLarge, nil) }
-                // What a server says of its length is no reason to take that much memory at once.
+                // The announced length alone does not justify allocating that much memory at once.
                 if state.bytes.isEmpty { state.bytes.reserveCapacity(min(max(expected ?? 0, new.count), 1 << 20)) }
                 unsafe state.bytes.append(contentsOf: new)
                 return (.taken, nil)
@@ -211,7 +212,7 @@ extension Transfer {
         return verdict
     }
 
-    /// The reader came for what had waited for so many nanoseconds.
+    /// The reader took bytes that had waited this many nanoseconds.
     func released(after pause: Int64) {
         state.withLock { state in
             state.ahead.released(after: pause)
@@ -219,7 +220,7 @@ extension Transfer {
         }
     }
 
-    /// Wakes the reader, if it waits for what is there.
+    /// Wakes the reader if it waits for what has arrived.
     func wakeReader() {
         let waiter = state.withLock { $0.takeWaiter() }
         waiter?.resume()
@@ -236,34 +237,35 @@ extension Transfer {
 }
 
 extension HTTPError {
-    /// Cannot happen: the engine ends a try without a head only with an error.
+    /// Unreachable: the engine ends an attempt without a head only with an error.
     static let internalEnd = HTTPError(.badAnswer, "the response ended before it began")
 }
 
-/// How much of a stream may wait for its reader: what the request says at first, and more while the reader keeps up.
+/// How many bytes of a stream may wait for its reader: the request's value at first, and more while the reader keeps
+/// up.
 ///
-/// Each time the room is full the server is held up, and each time it is half full the reader is woken: both are a change
-/// of threads, which a fast stream would do for every piece. A slow reader gains nothing by more room, so it is taken back.
+/// The server is paused when the buffer is full, and the reader is woken when it is half full. Both switch threads,
+/// which a fast stream would do for every piece. A slow reader gains nothing from a larger buffer, so it shrinks again.
 struct ReadAhead: Sendable {
-    /// As much as it may become.
+    /// The maximum size, in bytes.
     static let most = 512 << 10
-    /// Who lets a full room wait for longer is slow; in nanoseconds.
+    /// A reader that leaves a full buffer for longer is slow; in nanoseconds.
     static let patience: Int64 = 5_000_000
 
     private let usual: Int
-    /// The room that there is now, in bytes.
+    /// The current size, in bytes.
     private(set) var size: Int
 
     init(_ usual: Int) {
         (self.usual, size) = (usual, usual)
     }
 
-    /// The reader has taken so much before the server was held up.
+    /// The reader took this many bytes before the server was paused.
     mutating func taken(_ count: Int) {
         if count >= size / 2 { grow() }
     }
 
-    /// The server was held up for so many nanoseconds until the reader came.
+    /// The server was paused for this many nanoseconds until the reader came.
     mutating func released(after pause: Int64) {
         if pause > Self.patience { size = usual } else { grow() }
     }
@@ -273,15 +275,16 @@ struct ReadAhead: Sendable {
     }
 }
 
-/// A task that waits, and must be resumed exactly once.
+/// A waiting task that must be resumed exactly once.
 ///
-/// Over the unsafe continuation, because a checked one costs an allocation for each wait; who takes a suspension out of
+/// It uses the unsafe continuation because a checked one costs an allocation for each wait. The code that removes a
+/// suspension from its place under the lock must resume it.
 /// its place under a lock is the one who resumes it.
 @safe struct Suspension: Sendable {
     private let continuation: UnsafeContinuation<Void, Never>
 
-    /// Suspends the task, unless `keep` says that there is nothing to wait for; if it keeps the suspension, somebody
-    /// resumes it.
+    /// Suspends the task unless `keep` returns false because there is nothing to wait for. If `keep` stores the
+    /// suspension, its holder must resume it.
     static nonisolated(nonsending) func wait(_ keep: (Suspension) -> Bool) async {
         await unsafe withUnsafeContinuation { continuation in
             if !keep(unsafe Suspension(continuation: continuation)) { unsafe continuation.resume() }

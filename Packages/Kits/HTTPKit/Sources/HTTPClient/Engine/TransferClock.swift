@@ -1,15 +1,16 @@
 import HTTPCore
 
-/// The time limits of one try: a pure machine that is told what happened and when, and says which limit was passed.
+/// The time limits of one attempt: a pure state machine that receives events with their times and reports expired
+/// limits.
 ///
-/// Times are nanoseconds on one clock that never goes back.
+/// Times are nanoseconds on one monotonic clock.
 struct TransferClock: Sendable {
     struct Limits: Sendable {
         var connect: Int64
         var firstByte: Int64
         var idle: Int64?
         var total: Int64?
-        /// Whether the total begins with the try, and not when a body that is sent piece by piece has gone.
+        /// Whether the total starts with the attempt, and not after a body sent piece by piece is complete.
         var totalCountsSending = true
     }
 
@@ -18,12 +19,12 @@ struct TransferClock: Sendable {
     }
 
     private let limits: Limits
-    /// Since when the total counts; nil while a body goes whose sending does not.
+    /// When the total started; nil while a body is sent whose sending does not count.
     private var start: Int64?
     private(set) var phase = Phase.connecting
-    /// Since when the present phase lasts, or when the last byte came or went in it.
+    /// When the current phase began, or when the last byte was sent or received in it.
     private var since: Int64
-    /// Who holds the transfer up: as long as it is the caller, the server cannot be late.
+    /// Whether the caller pauses the transfer; the server cannot be late meanwhile.
     private(set) var isHeldByReader = false
     private(set) var isHeldByWriter = false
 
@@ -37,13 +38,13 @@ struct TransferClock: Sendable {
         if !limits.totalCountsSending { start = hasBody ? nil : now }
     }
 
-    /// A part of the body went; the last one begins the wait for the answer.
+    /// Part of the body was sent; the last part starts the wait for the response.
     mutating func sent(isLast: Bool, now: Int64) {
         isHeldByWriter = false
         if isLast, start == nil { start = now }
         switch phase {
         case .sending: (phase, since) = (isLast ? .waiting : .sending, now)
-        // A server may answer while the body still goes; then a byte that goes is a sign of life too.
+        // A server may respond while the body is still being sent; then each sent byte also counts as activity.
         case .receiving: since = now
         case .connecting, .waiting: break
         }
@@ -51,11 +52,11 @@ struct TransferClock: Sendable {
 
     mutating func received(now: Int64) {
         (phase, since) = (.receiving, now)
-        // A server may answer before it has the whole body.
+        // A server may respond before it has the whole body.
         if start == nil { start = now }
     }
 
-    /// An interim answer is a sign of life, but not the beginning of the answer.
+    /// An interim response counts as activity, but not as the beginning of the response.
     mutating func interim(now: Int64) {
         if phase == .sending { since = now }
     }
@@ -74,10 +75,10 @@ struct TransferClock: Sendable {
         since = now
     }
 
-    /// When something would be late if nothing happened from now on.
+    /// When the next limit expires if nothing happens until then.
     var deadline: Int64 { min(phaseDeadline, totalDeadline) }
 
-    /// The limit that is passed, if one is.
+    /// The expired limit, if any.
     func passed(now: Int64) -> HTTPError.Kind? {
         if now >= phaseDeadline {
             switch phase {
@@ -110,7 +111,7 @@ struct TransferClock: Sendable {
 }
 
 extension Duration {
-    /// Whole nanoseconds; what is longer than 292 years is that long.
+    /// Whole nanoseconds; durations over 292 years are capped.
     var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -2,13 +2,13 @@ import Capabilities
 import Cryptography
 import HTTPCore
 
-/// Everything that the engine needs to know of one try.
+/// Everything that the engine needs to know about one attempt.
 struct TransferPlan: Sendable {
-    /// What becomes of the answer's body.
+    /// How the response body is delivered.
     enum Delivery: Sendable {
-        /// It is given out when it is complete, and is an error when it is larger.
+        /// Returned when complete; a larger body is an error.
         case whole(limit: Int)
-        /// It is given out as it comes; the server is made to wait when so much lies here.
+        /// Delivered as it arrives; the server is paused when this many bytes wait.
         case stream(limit: Int)
     }
 
@@ -22,14 +22,14 @@ struct TransferPlan: Sendable {
     let connect: Duration
     let headLimit: Int
     let readSize: Int
-    /// Whether the server is told that it may compress the answer.
+    /// Whether the request allows a compressed response.
     let asksCompressed: Bool
-    /// Whether an answer that it compressed is decompressed here, asked for or not.
+    /// Whether a compressed response is decompressed, even if it was not requested.
     let understandsCompressed: Bool
-    /// Whether HTTP/2 is offered: without TLS nobody takes it, and waiting for that would put requests in a row.
+    /// Whether HTTP/2 is offered. Without TLS servers do not accept it, and waiting for it would serialize requests.
     let mayUseHTTP2: Bool
     let unixSocket: String?
-    /// Within which the address has to be that the server's name leads to; nil for a socket, and for who may do everything.
+    /// The grant that must allow the resolved address; nil for a socket and for callers who may do everything.
     let grant: Grant?
     let mayRepeat: Bool
     let onProgress: (@Sendable (HTTPProgress) -> Void)?
@@ -46,7 +46,7 @@ struct TransferPlan: Sendable {
         let usual = Duration.seconds(isLocal ? 30 : 120)
         let total: Duration? =
             if case .whole = delivery { request.limits.total ?? usual } else { request.limits.total }
-        // A large body may take its time where nobody said how long the whole may last.
+        // Without an explicit total limit, sending a large body does not count.
         let countsSending = request.limits.total != nil
         limits = TransferClock.Limits(
             connect: request.limits.connect.nanoseconds,
@@ -63,23 +63,23 @@ struct TransferPlan: Sendable {
             asks = false
         }
         asksCompressed = asks
-        // Some servers compress without being asked. A part of a compressed body cannot be read by itself.
+        // Some servers compress without being asked. A range of a compressed body cannot be decompressed on its own.
         understandsCompressed =
             asks
             || request.acceptsCompressed == nil && request.headers["Accept-Encoding"] == nil
                 && request.headers["Range"] == nil
-        // Sixteen KiB of gzip can become sixteen MiB at once, which libcurl holds while the reader is slow.
+        // 16 KiB of gzip can become 16 MiB at once, which libcurl holds while the reader is slow.
         readSize = asks ? min(request.limits.readSize, 16 << 10) : request.limits.readSize
         mayUseHTTP2 = request.version == .automatic && request.url.scheme == .https
         unixSocket = request.unixSocket
-        // The engine's thread knows no caller.
+        // The engine's thread has no caller.
         self.grant = request.unixSocket != nil || grant == .person ? nil : grant
         mayRepeat = request.mayRepeat
         onProgress = request.onProgress
     }
 }
 
-/// The head of an answer.
+/// The head of a response.
 struct ResponseHead: Sendable {
     var status: HTTPStatus
     var headers: HTTPHeaders

@@ -2,14 +2,14 @@ import Glibc
 import HTTPCore
 import Synchronization
 
-/// The body of one try, opened and ready to be read by the engine.
+/// The body of one attempt, open for the engine to read.
 enum Upload: Sendable {
     case none
     case bytes([UInt8])
     case file(BodyFile)
     case pipe(UploadPipe)
 
-    /// How long it is, where that is known.
+    /// The length, if known.
     var length: Int? {
         switch self {
         case .none: 0
@@ -19,7 +19,7 @@ enum Upload: Sendable {
         }
     }
 
-    /// Opens what a request carries. A stream begins to be read here, by a task that ends with the pipe.
+    /// Opens a request's body. A task starts reading a stream here; it ends with the pipe.
     init(_ body: HTTPBody) throws(HTTPError) {
         switch body {
         case .none: self = .none
@@ -31,13 +31,12 @@ enum Upload: Sendable {
     }
 }
 
-/// Brings the bytes of a sequence to the engine, and makes the sequence wait for as long as the server does not take
-/// them.
+/// Delivers the bytes of a sequence to the engine, and pauses the sequence while the server does not accept them.
 final class UploadPipe: Sendable {
-    /// What the engine gets when it asks for bytes.
+    /// The result when the engine requests bytes.
     enum Answer {
         case bytes(Int)
-        /// Nothing is there yet; the engine is told when that changes.
+        /// No bytes yet; the engine is notified when there are some.
         case empty
         case end
         case failed(any Error)
@@ -50,7 +49,7 @@ final class UploadPipe: Sendable {
         var buffered = 0
         var end: Result<Void, any Error>?
         var isClosed = false
-        /// The engine found nothing and wants to be told.
+        /// The engine found no bytes and wants to be notified.
         var isAwaited = false
         var tell: (@Sendable () -> Void)?
         var writer: Suspension?
@@ -61,20 +60,20 @@ final class UploadPipe: Sendable {
     private let state = Mutex(State())
     private static let limit = 256 << 10
 
-    /// Begins to read the sequence.
+    /// Starts reading the sequence.
     init(length: Int?, reading sequence: any AsyncSequence<[UInt8], any Error> & Sendable) {
         self.length = length
-        // Owned by the pipe: it ends with the sequence, or is cancelled by `close`, which the end of the try calls.
+        // The pipe owns the task: it ends with the sequence, or `close` cancels it at the end of the attempt.
         let task = Task { await self.fill(from: sequence) }
         state.withLock { $0.task = task }
     }
 
-    /// Who is to be told when bytes are there after there were none.
+    /// Sets the callback for bytes that arrive after there were none.
     func onBytes(_ tell: @escaping @Sendable () -> Void) {
         state.withLock { $0.tell = tell }
     }
 
-    /// Ends the reading of the sequence, whether it was at its end or not.
+    /// Stops reading the sequence, even before its end.
     func close() {
         let (task, writer) = state.withLock { state in
             state.isClosed = true
@@ -86,7 +85,7 @@ final class UploadPipe: Sendable {
         writer?.resume()
     }
 
-    /// Copies what is there; called by the engine only.
+    /// Copies the available bytes; only the engine calls this.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Answer {
         let (answer, writer) = state.withLock { state -> (Answer, Suspension?) in
             var count = 0
@@ -139,7 +138,7 @@ final class UploadPipe: Sendable {
         }
     }
 
-    /// False when nobody takes bytes any more.
+    /// False if the bytes are no longer needed.
     private func push(_ chunk: [UInt8]) async -> Bool {
         guard !chunk.isEmpty else { return !state.withLock(\.isClosed) }
         let tell = state.withLock { state -> (@Sendable () -> Void)? in
@@ -170,17 +169,17 @@ final class UploadPipe: Sendable {
     }
 }
 
-/// An open file, or a part of one, that is sent as a body.
+/// An open file, or part of one, that is sent as a body.
 final class BodyFile: Sendable {
-    /// How many bytes are sent.
+    /// The number of bytes to send.
     let count: Int
-    /// What errors call it.
+    /// The name in error messages.
     private let name: String
     private let start: Int
     private let descriptor: Int32
 
     init(path: String, range: Range<Int>?, naming name: String) throws(HTTPError) {
-        // O_NONBLOCK, so that a FIFO does not hold the caller up; regular files do not know it.
+        // O_NONBLOCK keeps a FIFO from blocking the caller; regular files ignore it.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.failure(name, Self.words(errno)) }
         var status = stat()
@@ -203,7 +202,7 @@ final class BodyFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Reads from the offset within the part that is sent.
+    /// Reads at an offset within the part to send.
     func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(HTTPError) -> Int {
         let wanted = min(buffer.count, count - offset)
         guard wanted > 0 else { return 0 }

@@ -1,42 +1,42 @@
 public import HTTPCore
 
-/// A stream of events that comes back by itself after the connection was lost: for GET requests only, whose server can
-/// go on where it stopped. An answer to a POST is read with `HTTPExchange.events` instead, and a break is its error.
+/// An event stream that reconnects after the connection is lost. It supports only GET requests whose server can resume.
+/// Read the response to a POST with `HTTPExchange.events` instead; there a lost connection is an error.
 ///
 ///     let source = EventSource(client, HTTPRequest(.get, url))
 ///     for try await event in source { print(event.lastEventID, event.text) }
 ///
-/// It sends `Last-Event-ID`, waits as long as the server's `retry` says, longer after each failure in a row, and ends
-/// when the server answers 204. Any other status, and any other type of answer, is an error and final; so are a refused
-/// certificate, an event beyond the limits, and more failures in a row than `attempts`.
+/// It sends `Last-Event-ID`, waits for the server's `retry` time, longer after each consecutive failure, and ends when
+/// the server responds with 204. Any other status or content type is a final error; so are a refused certificate, an
+/// event beyond the limits, and more consecutive failures than `attempts`.
 public struct EventSource: AsyncSequence, Sendable {
     public typealias Element = ServerSentEvent
 
     private let client: HTTPClient
     private let request: HTTPRequest
     public var limits = EventLimits()
-    /// The id to begin after, as an earlier source ended with it.
+    /// The id to resume after, usually the last one of an earlier source.
     public var lastEventID = ""
-    /// How many times in a row no stream is got before the error is thrown; one that ends at once and without an event
-    /// counts as none.
+    /// The number of consecutive failures before the error is thrown. A stream that ends at once without an event
+    /// counts as a failure.
     public var attempts = Int.max
-    /// The wait after a connection was lost, until the server names another.
+    /// The wait after a lost connection, until the server sends another value.
     public var wait = Duration.seconds(3)
-    /// No wait is longer, whatever the server names and however often it failed.
+    /// The maximum wait, whatever the server sends and however many attempts failed.
     public var longestWait = Duration.seconds(60)
-    /// Told what goes on, for a person who waits; it must not take time.
+    /// Called on each change, to inform a person; it must return quickly.
     public var onChange: (@Sendable (Change) -> Void)?
 
     /// What a source does.
     public enum Change: Sendable {
-        /// The server answered and events follow.
+        /// The server responded and events follow.
         case opened
-        /// The stream ended or could not be opened, and is opened again after that time; with the reason, if it was
-        /// not a proper end.
+        /// The stream ended or could not be opened, and is reopened after this time. The error is nil after a normal
+        /// end.
         case waits(Duration, HTTPError?)
     }
 
-    /// A source that opens nothing until the first event is asked for.
+    /// Creates a source that connects when the first event is requested.
     public init(_ client: HTTPClient, _ request: HTTPRequest) {
         self.client = client
         self.request = request
@@ -46,19 +46,19 @@ public struct EventSource: AsyncSequence, Sendable {
         AsyncIterator(source: self)
     }
 
-    /// One reader of a source, with a connection of its own.
+    /// One reader of a source, with a separate connection.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let source: EventSource
         private var stream: EventStream.AsyncIterator?
         private var failures = 0
-        /// Whether the present stream has brought an event.
+        /// Whether the current stream has brought an event.
         private var isProven = false
-        /// How long the present stream has been open.
+        /// How long the current stream has been open.
         private var age: @Sendable () -> Duration = { .zero }
         private var isOver = false
         private var retry: Duration
 
-        /// What the next connection will name as the last event.
+        /// The last event id that the next connection will send.
         public private(set) var lastEventID: String
 
         init(source: EventSource) {
@@ -80,7 +80,7 @@ public struct EventSource: AsyncSequence, Sendable {
                         isProven = true
                         return event
                     }
-                    // Closed for good by 204, or at its end.
+                    // Closed for good by 204, or reached its end.
                     if stream != nil { try await pause(after: nil, isolation: actor) }
                 } catch let error as HTTPError where error.mayPass {
                     try await pause(after: error, isolation: actor)
@@ -110,11 +110,11 @@ public struct EventSource: AsyncSequence, Sendable {
             after error: HTTPError?, isolation actor: isolated (any Actor)?
         ) async throws {
             if let stream {
-                // An id counts also when it came without data, so the stream knows better than the last event.
+                // An id counts even without data, so the stream's value is newer than the last event's.
                 lastEventID = stream.lastEventID
                 retry = stream.retry ?? retry
             }
-            // A server may have nothing to say for a while; one that opens streams only to end them is of no use.
+            // A server may be silent for a while, but a stream that only opens and ends counts as a failure.
             let wasOfUse = stream != nil && (isProven || age() >= .seconds(5))
             failures = wasOfUse ? 0 : failures + 1
             if failures > 0, failures >= source.attempts {
@@ -122,7 +122,7 @@ public struct EventSource: AsyncSequence, Sendable {
                 throw error ?? source.useless
             }
             stream = nil
-            // Not at once, even if the server says so: one that ends each stream immediately would keep both busy.
+            // Never at once, even if the server asks for it: ending and reopening streams would keep both sides busy.
             var time = Swift.max(retry, .milliseconds(100))
             for _ in 1..<Swift.max(failures, 1) where time < source.longestWait { time = time * 2 }
             time = Swift.min(time, source.longestWait)
@@ -143,12 +143,12 @@ extension EventSource {
         request.headers["Accept"] = "text/event-stream"
         request.headers["Cache-Control"] = "no-store"
         request.headers["Last-Event-ID"] = lastEventID.isEmpty ? nil : lastEventID
-        // The waits between the tries are decided here, once.
+        // Retries are decided here only.
         request.retry = .none
         return request
     }
 
-    /// The time since now by a clock, whatever its instants are.
+    /// The time since now on a clock, whatever its instants are.
     fileprivate static func stopwatch<Time: Clock<Duration> & Sendable>(_ clock: Time) -> @Sendable () -> Duration {
         let start = clock.now
         return { start.duration(to: clock.now) }
@@ -180,7 +180,7 @@ extension EventSource {
 }
 
 extension HTTPError {
-    /// Whether a failure may pass by itself: the way to the server, and not what the server is or says.
+    /// Whether the failure may be temporary: it concerns the way to the server, not its response.
     var mayPass: Bool {
         let kinds: [Kind] = [
             .nameNotFound, .refused, .unreachable, .reset, .cut, .connectTimedOut, .firstByteTimedOut, .idleTimedOut,

@@ -7,7 +7,7 @@ extension HTTPExchange {
     ///     for try await event in exchange.events() { print(event.text) }
     ///
     /// - Parameters:
-    ///   - lastEventID: The id that the stream before this one ended with.
+    ///   - lastEventID: The last event id of the previous stream.
     ///   - readsErrorField: Whether an `error:` line, as old llama.cpp servers send it, is an event of type `error`.
     public func events(
         limits: EventLimits = EventLimits(), lastEventID: String = "", readsErrorField: Bool = false
@@ -17,10 +17,10 @@ extension HTTPExchange {
     }
 }
 
-/// The events of an answer. The server is made to wait for as long as nobody asks for one.
+/// The events of a response. The server is paused while no event is requested.
 ///
-/// It ends where the answer ends; what a protocol wants at the end, such as `[DONE]`, its reader looks for. Throws
-/// `HTTPError`, `tooLarge` beyond a limit, and `CancellationError` when the task is cancelled, which ends the request.
+/// The sequence ends with the response; protocol markers such as `[DONE]` are left to the reader. Throws `HTTPError`,
+/// with `tooLarge` beyond a limit, and `CancellationError` when the task is cancelled, which ends the request.
 public struct EventStream: AsyncSequence, Sendable {
     public typealias Element = ServerSentEvent
 
@@ -31,7 +31,7 @@ public struct EventStream: AsyncSequence, Sendable {
         AsyncIterator(body: body.makeAsyncIterator(), parser: parser)
     }
 
-    /// Hands out the events that came together one by one, without waiting.
+    /// Returns events that arrived together one by one, without waiting.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var body: HTTPBodyStream.AsyncIterator
         private var parser: EventParser
@@ -41,11 +41,11 @@ public struct EventStream: AsyncSequence, Sendable {
             self.parser = parser
         }
 
-        /// The id of the last event that ended.
+        /// The id of the last complete event.
         public var lastEventID: String { parser.lastEventID }
-        /// What the server wants as the time before the next connection.
+        /// The time the server wants before the next connection.
         public var retry: Duration? { parser.retry }
-        /// Whether a web page came in the midst of the stream.
+        /// Whether a web page appeared within the stream.
         public var hasMarkup: Bool { parser.hasMarkup }
 
         public mutating func next() async throws -> ServerSentEvent? {
@@ -60,7 +60,7 @@ public struct EventStream: AsyncSequence, Sendable {
             }
         }
 
-        /// All events that are there, at least one; nil at the end. Those before a failure are handed out before it is
+        /// All available events, at least one; nil at the end. Events before a failure are returned before it is
         /// thrown.
         mutating func nextBatch(isolation actor: isolated (any Actor)?) async throws -> [ServerSentEvent]? {
             guard let first = try await next(isolation: actor) else { return nil }
@@ -72,11 +72,11 @@ public struct EventStream: AsyncSequence, Sendable {
 }
 
 extension EventStream {
-    /// The same events, all that came together at once, for readers who pass many on: a replay, an import, a gateway.
+    /// The same events in groups that arrived together, for readers that pass many on: a replay, an import, a gateway.
     public var batches: EventBatches { EventBatches(stream: self) }
 }
 
-/// The events of an answer in groups as they came, none of them empty.
+/// The events of a response in non-empty groups, as they arrived.
 public struct EventBatches: AsyncSequence, Sendable {
     public typealias Element = [ServerSentEvent]
 
@@ -89,7 +89,7 @@ public struct EventBatches: AsyncSequence, Sendable {
     public struct AsyncIterator: AsyncIteratorProtocol {
         var events: EventStream.AsyncIterator
 
-        /// Whether a web page came in the midst of the stream.
+        /// Whether a web page appeared within the stream.
         public var hasMarkup: Bool { events.hasMarkup }
 
         public mutating func next() async throws -> [ServerSentEvent]? {

@@ -1,10 +1,10 @@
 public import HTTPCore
 
-/// An answer whose body is still to be read. Letting go of it, and of its body, ends the request.
+/// A response whose body is not read yet. Releasing it and its body ends the request.
 public struct HTTPExchange: Sendable {
     public let status: HTTPStatus
     public let headers: HTTPHeaders
-    /// The address that answered, which differs from the one asked when there were redirects.
+    /// The address that responded; differs from the requested one after redirects.
     public let url: HTTPURL
     public let version: HTTPVersion
     /// Whether the connection had served another request before.
@@ -12,7 +12,7 @@ public struct HTTPExchange: Sendable {
     /// How many times the request was sent.
     public let attempts: Int
     public let body: HTTPBodyStream
-    /// How long the words of a refusal are waited for.
+    /// The maximum wait for the message of a failure response.
     private let patience: Duration
 
     init(_ head: ResponseHead, url: HTTPURL, attempts: Int, patience: Duration, lease: TransferLease) {
@@ -41,7 +41,7 @@ public struct HTTPExchange: Sendable {
         return whole
     }
 
-    /// Itself, or an error with the server's own words when the status means failure.
+    /// Returns itself, or throws an error with the server's message if the status means failure.
     public nonisolated(nonsending) func requireSuccess() async throws -> HTTPExchange {
         guard !status.isSuccess else { return self }
         let words = await refusal()
@@ -50,7 +50,7 @@ public struct HTTPExchange: Sendable {
         throw HTTPError(status: status, headers: headers, body: words, server: url.server)
     }
 
-    /// The beginning of the body, as far as it comes soon.
+    /// The beginning of the body, as far as it arrives in time.
     private nonisolated(nonsending) func refusal() async -> [UInt8] {
         await withTaskGroup(of: [UInt8]?.self) { [self] group in
             group.addTask {
@@ -61,12 +61,12 @@ public struct HTTPExchange: Sendable {
                         if words.count > 64 << 10 { break }
                     }
                 } catch {
-                    // The status is what matters; its words may be missing.
+                    // The status is enough; its message may be missing.
                 }
                 return words
             }
             group.addTask {
-                // Ended early only when nobody needs it any more.
+                // Ends early only when it is no longer needed.
                 do { try await Task.sleep(for: patience) } catch { return nil }
                 cancel()
                 return nil
@@ -80,16 +80,16 @@ public struct HTTPExchange: Sendable {
         }
     }
 
-    /// Ends the request; whoever reads the body gets a `CancellationError`.
+    /// Ends the request; the reader of the body gets a `CancellationError`.
     public func cancel() {
         body.lease.transfer.cancel()
     }
 }
 
-/// The body of an answer as it comes: all bytes that are there, each time one asks.
+/// The body of a response as it arrives: each element contains all available bytes.
 ///
-/// The server is made to wait for as long as nobody asks. One task reads; what it has read is gone. Throws `HTTPError`,
-/// or `CancellationError` when the task is cancelled, which ends the request.
+/// The server is paused while no bytes are requested. Only one task may read, and bytes can be read only once. Throws
+/// `HTTPError`, or `CancellationError` when the task is cancelled, which ends the request.
 public struct HTTPBodyStream: AsyncSequence, Sendable {
     public typealias Element = [UInt8]
 
@@ -110,7 +110,7 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
     }
 }
 
-/// Ends a transfer when nobody can read it any more.
+/// Ends a transfer when its last reader is gone.
 final class TransferLease: Sendable {
     let transfer: Transfer
 

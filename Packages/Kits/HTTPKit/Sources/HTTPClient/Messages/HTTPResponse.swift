@@ -1,30 +1,30 @@
 public import HTTPCore
 
-/// A whole answer.
+/// A whole response.
 public struct HTTPResponse: Sendable {
     public let status: HTTPStatus
     public let headers: HTTPHeaders
-    /// The address that answered, which differs from the one asked when there were redirects.
+    /// The address that responded; differs from the requested one after redirects.
     public let url: HTTPURL
     public let version: HTTPVersion
-    /// The body, decompressed where the server compressed it.
+    /// The body, decompressed if the server compressed it.
     public let body: [UInt8]
     /// Whether the connection had served another request before.
     public let isReused: Bool
     /// How many times the request was sent.
     public let attempts: Int
 
-    /// The body as text; what is no UTF-8 is repaired.
+    /// The body as text; invalid UTF-8 is repaired.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// Itself, or an error with the server's own words when the status means failure.
+    /// Returns itself, or throws an error with the server's message if the status means failure.
     public func requireSuccess() throws(HTTPError) -> HTTPResponse {
         guard !status.isSuccess else { return self }
         throw HTTPError(status: status, headers: headers, body: body, server: url.server)
     }
 }
 
-/// The version in which a server answered.
+/// The HTTP version of a response.
 public struct HTTPVersion: Sendable, Hashable, CustomStringConvertible {
     public let major: Int
     public let minor: Int

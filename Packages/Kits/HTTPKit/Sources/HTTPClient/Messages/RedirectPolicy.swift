@@ -1,10 +1,10 @@
 import HTTPCore
 
-/// What is done when a server says that something is elsewhere.
+/// How redirects are handled.
 public struct RedirectPolicy: Sendable, Hashable {
-    /// How many are followed one after the other; the next is an error. Zero gives the redirect itself to the caller.
+    /// The maximum number of redirects in a row; one more is an error. Zero returns the redirect itself to the caller.
     public var most: Int
-    /// Whether one from https to http is followed, which lets everybody on the way read along.
+    /// Whether a redirect from https to http is followed, which exposes the traffic on the way.
     public var mayLoseTLS: Bool
 
     public init(most: Int, mayLoseTLS: Bool = false) {
@@ -15,7 +15,7 @@ public struct RedirectPolicy: Sendable, Hashable {
     public static let follow = RedirectPolicy(most: 10)
     public static let none = RedirectPolicy(most: 0)
 
-    /// The request that an answer leads to, or nil when the answer is for the caller.
+    /// The request that a response redirects to, or nil when the response is for the caller.
     ///
     /// `followed` redirects came before this one.
     func next(
@@ -50,7 +50,7 @@ public struct RedirectPolicy: Sendable, Hashable {
         }
         if !url.isSameOrigin(as: request.url) {
             guard request.unixSocket == nil else { throw refusal("it leads from a local socket to another server") }
-            // What may be a credential has too many names to list, so what is none is listed.
+            // Credential headers have too many names to list, so harmless headers are listed instead.
             for (name, _) in request.headers where !Self.isForEverybody(name) { next.headers.remove(name) }
             next.idempotencyKey = nil
         }
@@ -67,7 +67,7 @@ public struct RedirectPolicy: Sendable, Hashable {
         "If-Unmodified-Since", "Pragma", "Prefer", "Range", "User-Agent",
     ]
 
-    /// RFC 9110 lets 303 always become a GET, and 301 and 302 a POST only, as every browser does.
+    /// RFC 9110 turns any method into GET on 303, and allows POST to become GET on 301 and 302, as every browser does.
     private static func becomesGet(_ status: HTTPStatus, _ method: HTTPMethod) -> Bool {
         switch status.code {
         case 303: method != .get && method != .head

@@ -3,24 +3,24 @@ public import Capabilities
 import Glibc
 public import HTTPCore
 
-/// When a request is sent again, and after which time: a pure rule, without a clock of its own.
+/// Decides when a request is retried and after which wait: a pure rule without a clock.
 ///
-/// A request is repeated only when that cannot do its work twice: its method is idempotent, it has an idempotency key,
-/// or nothing of it was sent. Once a part of an answer was given to the caller, it is not repeated either.
+/// A request is retried only if that cannot do its work twice: its method is idempotent, it has an idempotency key, or
+/// none of it was sent. It is not retried once part of a response was given to the caller.
 public struct RetryPolicy: Sendable, Hashable {
-    /// How often it is sent at most, the first time included.
+    /// The maximum number of attempts, including the first.
     public var attempts: Int
-    /// The wait before the second try, doubled for each further one; nil is 1 s for local servers, 2 s for others.
+    /// The wait before the second attempt, doubled for each further one; nil is 1 s for local servers, 2 s for others.
     public var base: Duration?
-    /// The longest wait. When a server asks for more, its answer is given to the caller instead.
+    /// The longest wait. If a server asks for more, its response is returned to the caller.
     public var longest: Duration = .seconds(60)
-    /// How much of a wait is left to chance, from 0 to 1, so that many clients do not come back at the same moment.
+    /// The random share of a wait, from 0 to 1, so that many clients do not retry at the same moment.
     public var jitter: Double = 0.1
-    /// Which errors may pass by themselves.
+    /// The errors that may be temporary.
     public var kinds: Set<HTTPError.Kind> = [
         .refused, .unreachable, .reset, .cut, .connectTimedOut, .firstByteTimedOut, .idleTimedOut,
     ]
-    /// Which answers may pass by themselves.
+    /// The statuses that may be temporary.
     public var statuses: Set<HTTPStatus> = [
         HTTPStatus(408), .tooManyRequests, .badGateway, .serviceUnavailable,
         .gatewayTimeout,
@@ -31,11 +31,11 @@ public struct RetryPolicy: Sendable, Hashable {
         self.base = base
     }
 
-    /// Three tries after the first.
+    /// Three retries after the first attempt.
     public static let standard = RetryPolicy(attempts: 4)
     public static let none = RetryPolicy(attempts: 1)
 
-    /// The wait before the next try after an error, or nil when the error is for the caller.
+    /// The wait before the next attempt after an error, or nil when the error is for the caller.
     public func delay(
         after error: HTTPError, attempt: Int, mayRepeat: Bool, isLocal: Bool,
         using generator: inout some RandomNumberGenerator
@@ -44,7 +44,7 @@ public struct RetryPolicy: Sendable, Hashable {
         return backoff(attempt, isLocal, using: &generator)
     }
 
-    /// The wait before the next try after an answer, or nil when the answer is for the caller.
+    /// The wait before the next attempt after a response, or nil when the response is for the caller.
     public func delay(
         after status: HTTPStatus, headers: HTTPHeaders, now: Timestamp, attempt: Int, mayRepeat: Bool, isLocal: Bool,
         using generator: inout some RandomNumberGenerator
@@ -68,14 +68,14 @@ public struct RetryPolicy: Sendable, Hashable {
     }
 }
 
-/// What a server says in `Retry-After`: a number of seconds or a moment.
+/// The value of `Retry-After`: a number of seconds or a time.
 struct RetryAfter {
     let duration: Duration
 
     init?(_ headers: HTTPHeaders, now: Timestamp) {
         guard let value = headers["Retry-After"]?.trimmingSpaces else { return nil }
         if !value.isEmpty, value.utf8.allSatisfy({ (48...57).contains($0) }) {
-            // More digits than an Int has are for ever.
+            // Treat more digits than fit an Int as forever.
             duration = .seconds(min(Int(value) ?? .max, 1 << 40))
         } else if let moment = Timestamp(httpDate: value) {
             duration = max(.zero, moment - now)
@@ -86,10 +86,10 @@ struct RetryAfter {
 }
 
 extension Timestamp {
-    /// Reads a date of HTTP, in the form that is sent today, `Sun, 06 Nov 1994 08:49:37 GMT`, and in the two old ones that
-    /// every recipient has to read: `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
+    /// Parses an HTTP date in the current form, `Sun, 06 Nov 1994 08:49:37 GMT`, and in the two old forms that every
+    /// recipient must accept: `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
     init?(httpDate text: some StringProtocol) {
-        // libcurl would take a lot more for a date, down to a lone number.
+        // libcurl would accept much more as a date, even a lone number.
         guard text.utf8.count < 40, text.utf8.first.map({ $0 | 0x20 > 96 }) ?? false, text.contains(" "),
             text.utf8.count(where: { $0 == UInt8(ascii: ":") }) == 2, CurlLibrary.isUsable
         else { return nil }

@@ -1,31 +1,31 @@
-/// Decides when a connection is made, tested, dropped and made again. It has no clock and no connection: times are
-/// given in, and what is to be done comes out.
+/// Decides when a connection is made, tested, dropped and remade. It has no clock and no connection: callers pass in
+/// times and carry out the returned actions.
 public struct ConnectionMachine<Instant: InstantProtocol>: Sendable where Instant.Duration == Duration {
     public typealias State = ConnectionState<Instant>
 
-    /// What has happened.
+    /// An event for the machine.
     public enum Event: Sendable, Hashable {
-        /// Somebody wants the connection.
+        /// The connection is wanted.
         case start
         /// The attempt succeeded.
         case connected
         /// The attempt failed, or the connection was lost.
         case failed
-        /// The attempt was refused, and every further one would be.
+        /// The attempt was refused, and every further attempt would be.
         case refused
-        /// Anything came from the server: each message is a sign of life.
+        /// The server sent something; every message is a sign of life.
         case received
-        /// The network is another one, or the machine slept: what was connected is not any more.
+        /// The network changed or the machine slept, so existing connections are dead.
         case networkChanged
-        /// Time has passed; `nextTick` says when this is due.
+        /// Time has passed; `nextTick` is the time of the next tick.
         case tick
-        /// Nobody wants the connection any more.
+        /// The connection is no longer wanted.
         case stop
     }
 
-    /// What is to be done, in this order.
+    /// What the caller must do, in this order.
     public enum Action: Sendable, Hashable {
-        /// Drop the connection or the attempt that there is.
+        /// Drop the current connection or attempt.
         case drop
         case connect
         case ping
@@ -34,11 +34,11 @@ public struct ConnectionMachine<Instant: InstantProtocol>: Sendable where Instan
 
     public private(set) var state = State.disconnected
     private let policy: ConnectionPolicy
-    /// Failures in a row: a connection on which nothing ever came has not ended the row.
+    /// Consecutive failures. A connection on which nothing ever arrived does not reset the count.
     private var failures = 0
     private var lastSign: Instant?
     private var lastPing: Instant?
-    /// Until when further changes of the network are gathered, and whether there was one.
+    /// Until when further network changes are collected, and whether there was one.
     private var settled: Instant?
     private var hasChangedAgain = false
 
@@ -46,7 +46,7 @@ public struct ConnectionMachine<Instant: InstantProtocol>: Sendable where Instan
         self.policy = policy
     }
 
-    /// When the next tick is due; nil when nothing but an event goes on.
+    /// When the next tick is due; nil when the machine waits only for events.
     public var nextTick: Instant? {
         let gathered = hasChangedAgain ? settled : nil
         switch state {
@@ -77,7 +77,7 @@ public struct ConnectionMachine<Instant: InstantProtocol>: Sendable where Instan
         case (.refused, .connecting): return change(to: .disconnected)
         case (.failed, .connected): return retry(at: now)
         case (.received, .connected):
-            // Also when two events cross on their way and time seems to go back.
+            // Keeps the maximum, because two events can arrive out of order.
             lastSign = max(lastSign ?? now, now)
             failures = 0
             return []
@@ -107,7 +107,7 @@ public struct ConnectionMachine<Instant: InstantProtocol>: Sendable where Instan
         return [.ping]
     }
 
-    /// What was made over the network as it was is dropped.
+    /// Drops everything made over the old network.
     private mutating func renew(at now: Instant) -> [Action] {
         (failures, hasChangedAgain) = (0, false)
         settled = now.advanced(by: policy.settling)
@@ -131,33 +131,33 @@ public struct ConnectionMachine<Instant: InstantProtocol>: Sendable where Instan
     }
 }
 
-/// How a connection that is kept up is doing (row D-02).
+/// The state of a maintained connection (row D-02).
 public enum ConnectionState<Instant: InstantProtocol>: Sendable, Hashable {
     case disconnected
     case connecting
     case connected
-    /// The next attempt, counted from 1, is made at that time.
+    /// The next attempt, counted from 1, starts at that time.
     case reconnecting(attempt: Int, at: Instant)
 }
 
-/// When a connection is tried again, given up, and asked for a sign of life. The defaults are rows D-02 and D-03.
+/// When a connection is retried, given up, and tested. The defaults are rows D-02 and D-03.
 public struct ConnectionPolicy: Sendable, Hashable {
-    /// The waits after the first failure, the second, and so on; the last is kept.
+    /// The waits after the first failure, the second, and so on; the last one repeats.
     public var backoff: [Duration] = [1, 2, 4, 8, 16, 30].map { .seconds($0) }
-    /// After how many failures in a row it ends.
+    /// The number of consecutive failures after which it ends.
     public var maximumFailures = 10
-    /// Goes on at this pace instead of ending after the last failure.
+    /// After the last failure, continues at this interval instead of ending.
     public var persistence: Duration?
-    /// Without anything from the server for so long, the connection is taken for dead.
+    /// After this time without data from the server, the connection counts as dead.
     public var silence: Duration = .seconds(45)
-    /// After one change of the network, further ones are gathered for so long: a network comes back in several steps.
+    /// How long further network changes are collected after one: a network comes back in several steps.
     public var settling: Duration = .seconds(2)
-    /// How often a ping is sent.
+    /// The interval between pings.
     public var ping: Duration = .seconds(30)
 
     public init() {}
 
-    /// The wait after so many failures in a row, or nil to give up.
+    /// The wait after this many consecutive failures, or nil to give up.
     func wait(after failures: Int) -> Duration? {
         guard failures < maximumFailures else { return persistence }
         return backoff.isEmpty ? .zero : backoff[min(failures, backoff.count) - 1]

@@ -5,12 +5,12 @@ import Glibc
 import HTTPCore
 import Synchronization
 
-/// A connection that libcurl has made and on which this side reads and writes by itself: TCP or TLS, through a proxy or
-/// not, to a server whose certificate was judged.
+/// A connection made by libcurl and then read and written directly: TCP or TLS, with or without a proxy, to a server
+/// whose certificate was judged.
 ///
-/// Each has a pool of its own, so no connection that another trust has judged is ever used.
+/// Each has its own pool, so a connection judged under another trust is never used.
 final class CurlSocket: Sendable {
-    /// What became of one try.
+    /// The result of one attempt to read or write.
     enum Moved: Sendable, Equatable {
         case bytes(Int)
         case wouldBlock
@@ -18,8 +18,8 @@ final class CurlSocket: Sendable {
         case failed(String)
     }
 
-    // Safe to share: it lives only inside of the lock below, and nothing of it is handed out. The compiler cannot see
-    // that a buffer lent to libcurl is not kept.
+    // Safe to share: it exists only inside the lock below, and nothing of it escapes. The compiler cannot see that a
+    // buffer lent to libcurl is not kept.
     fileprivate struct Handles: ~Copyable, @unchecked Sendable {
         let target: Target
         let multi: MultiHandle
@@ -40,9 +40,9 @@ final class CurlSocket: Sendable {
     private let handles: Mutex<Handles?>
     private let isCancelled = Atomic(false)
 
-    /// Prepares a connection; nothing is sent yet.
+    /// Prepares a connection without sending anything.
     ///
-    /// - Parameter grant: what whoever asks may reach.
+    /// - Parameter grant: what the caller may reach.
     init(_ request: WebSocketRequest, _ setup: ConnectionSetup, within grant: Grant) throws(HTTPError) {
         let target = Target(url: request.url, unixSocket: request.unixSocket, limit: request.deadline)
         let isBound = request.unixSocket == nil && grant != .person
@@ -53,9 +53,9 @@ final class CurlSocket: Sendable {
         let verification = try setup.configure(
             easy, url: target.url, unixSocket: target.unixSocket, connect: target.limit)
         easy.set(CURLOPT_CONNECT_ONLY, 1)
-        // Otherwise the server may choose HTTP/2, where nothing is upgraded.
+        // Otherwise the server may choose HTTP/2, which has no upgrade.
         easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
-        // A proxy passes an upgrade on only through a tunnel.
+        // A proxy forwards an upgrade only through a tunnel.
         easy.set(CURLOPT_HTTPPROXYTUNNEL, 1)
         unsafe easy.set(CURLOPT_PRIVATE, pointer: UnsafeRawPointer(easy.raw))
         gate?.install(on: easy)
@@ -64,30 +64,30 @@ final class CurlSocket: Sendable {
         handles = Mutex(Handles(target: target, multi: multi, easy: easy, verification: verification, gate: gate))
     }
 
-    /// Connects, on a thread that may block.
+    /// Connects; call it on a thread that may block.
     func connect() throws(HTTPError) {
         try handles.withLock { (handles) throws(HTTPError) in
             try handles?.connect(unless: { self.isCancelled.load(ordering: .sequentiallyConsistent) })
         }
     }
 
-    /// Ends `connect` from another thread, soon.
+    /// Makes `connect` on another thread return soon.
     func cancel() {
         isCancelled.store(true, ordering: .sequentiallyConsistent)
         waker.wake()
     }
 
-    /// The descriptor of the connection; whoever waits for it lets go of it before `close`.
+    /// The descriptor of the connection. A task that waits for it must release it before `close`.
     var descriptor: Int32? { handles.withLock { $0?.easy.socket } }
 
-    /// Writes as many bytes as can be, from the place given. A write that would block has to be made again with the
-    /// same array, because OpenSSL may have begun with it.
+    /// Writes as many bytes as possible from the given position. A blocked write must be repeated with the same array,
+    /// because OpenSSL may have started with it.
     func send(_ bytes: [UInt8], from start: Int) -> Moved {
         handles.withLock { handles in
             guard let easy = handles?.easy else { return .ended }
             var count = 0
             let code = unsafe bytes.withUnsafeBytes { buffer in
-                // A large write would be encrypted whole, while others wait for the lock.
+                // OpenSSL would encrypt a large write whole while others wait for the lock.
                 let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[start...].prefix(64 << 10))
                 return unsafe curl_easy_send(easy.raw, rest.baseAddress, rest.count, &count)
             }
@@ -99,7 +99,7 @@ final class CurlSocket: Sendable {
         }
     }
 
-    /// Reads what is there into the buffer.
+    /// Reads the available bytes into the buffer.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Moved {
         handles.withLock { handles in
             guard let easy = handles?.easy else { return .ended }
@@ -131,7 +131,7 @@ extension CurlSocket.Handles {
                 guard code == CURLE_OK, easy.socket != nil else { throw failure(code) }
                 return
             }
-            // libcurl keeps its own limit; this is only when to look again.
+            // libcurl enforces its own limit; this is only the polling interval.
             _ = multi.poll(milliseconds: 1_000)
         }
     }

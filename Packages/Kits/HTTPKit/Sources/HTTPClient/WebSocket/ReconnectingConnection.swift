@@ -3,7 +3,7 @@ public import HTTPCore
 import LoopKit
 import Synchronization
 
-/// Keeps one connection up: connects, hands over what comes, tests for life, and connects again (rows D-02 to D-04).
+/// Maintains a connection: connects, delivers what arrives, sends pings, and reconnects (rows D-02 to D-04).
 ///
 ///     let connection = ReconnectingConnection { try await client.connect(request).kept }
 ///     for await state in connection.states() { … }                  // in one task
@@ -14,7 +14,7 @@ public final class ReconnectingConnection<Connection: KeptConnection, Time: Cloc
 
     private struct Shared {
         var machine: Machine
-        /// The attempt that counts; what an earlier one says is not heard.
+        /// The current attempt; events of earlier ones are ignored.
         var attempt = 0
         var current: Connection?
         var lastError: (any Error)?
@@ -35,11 +35,12 @@ public final class ReconnectingConnection<Connection: KeptConnection, Time: Cloc
     private let isFinal: @Sendable (any Error) -> Bool
     private let shared: Mutex<Shared>
 
-    /// Prepares to connect by `make`, which has its own time limit.
+    /// Prepares to connect with `make`, which must enforce its own time limit.
     ///
-    /// `watchNetwork` runs as long as the connection is kept, and calls what it is given whenever what is connected
-    /// should be made anew; `systemNetwork` is one. `isFinal` says of an error of `make` that the next attempt would end
-    /// with it too, so that it is the last: asking a person or showing a wrong key again and again helps nobody.
+    /// `watchNetwork` runs as long as the connection is maintained, and calls its argument whenever the connection
+    /// should be remade; `systemNetwork` is one implementation. `isFinal` returns whether an error of `make` would
+    /// recur on every attempt, so that it is not retried: asking a person or sending a wrong key again and again does
+    /// not help.
     public init(
         policy: ConnectionPolicy = ConnectionPolicy(), clock: Time,
         watchNetwork: @escaping @Sendable (_ changed: @escaping @Sendable () -> Void) async -> Void = { _ in },
@@ -57,16 +58,16 @@ public final class ReconnectingConnection<Connection: KeptConnection, Time: Cloc
         for listener in shared.withLock({ $0.listeners.values.map(\.self) }) { listener.finish() }
     }
 
-    /// How it is doing now.
+    /// The current state.
     public var state: State { shared.withLock { $0.machine.state } }
 
-    /// The connection while there is one, to send by.
+    /// The current connection, for sending, or nil.
     public var current: Connection? { shared.withLock { $0.current } }
 
-    /// Why the last attempt failed or the last connection ended.
+    /// The error of the last failed attempt or lost connection.
     public var lastError: (any Error)? { shared.withLock { $0.lastError } }
 
-    /// The state now and every one that follows. Each caller gets all of them.
+    /// The current state and all later ones. Each caller gets all of them.
     public func states() -> AsyncStream<State> {
         let (stream, continuation) = AsyncStream.makeStream(of: State.self)
         let number = shared.withLock { shared in
@@ -81,10 +82,10 @@ public final class ReconnectingConnection<Connection: KeptConnection, Time: Cloc
         return stream
     }
 
-    /// Keeps the connection up and gives `body` what comes, one thing at a time; nothing is read while it works.
+    /// Maintains the connection and passes each input to `body`, one at a time; nothing is read while `body` runs.
     ///
-    /// Returns when it has given up, for the reason in `lastError`, and throws `CancellationError` when the task is cancelled; either way the
-    /// connection is closed. An error that `body` throws counts as a loss of the connection.
+    /// Returns after giving up, with the reason in `lastError`, and throws `CancellationError` when the task is
+    /// cancelled. Either way the connection is closed. An error from `body` counts as a lost connection.
     public func run(_ body: @escaping @Sendable (Connection.Input) async throws -> Void) async throws {
         let (messages, mailbox) = AsyncStream.makeStream(of: Message.self)
         await withDiscardingTaskGroup { group in
@@ -106,7 +107,7 @@ public final class ReconnectingConnection<Connection: KeptConnection, Time: Cloc
 // MARK: One run
 
 extension ReconnectingConnection {
-    /// What one run keeps to itself: how the attempt is stopped, and which alarm is set.
+    /// The state of one run: how to stop the attempt, and which alarm is set.
     private struct Driver {
         let owner: ReconnectingConnection
         let mailbox: AsyncStream<Message>.Continuation
@@ -118,7 +119,7 @@ extension ReconnectingConnection {
             switch message {
             case .networkChanged: step(.networkChanged, &group)
             case .alarm(let time):
-                // One that was set before a nearer one says nothing new.
+                // A nearer alarm has replaced this one.
                 guard alarm == time else { return }
                 alarm = nil
                 step(.tick, &group)
@@ -144,7 +145,7 @@ extension ReconnectingConnection {
             setAlarm(&group)
         }
 
-        /// Ends the attempt that there is, and gives the number of the next.
+        /// Ends the current attempt and returns the number of the next.
         private mutating func end() -> Int {
             stop?.finish()
             stop = nil
@@ -181,12 +182,12 @@ extension ReconnectingConnection {
         private func ping(_ group: inout DiscardingTaskGroup) {
             guard let connection = owner.current else { return }
             group.addTask {
-                // One that cannot be sent is followed by silence, and that is what ends the connection.
+                // A ping that cannot be sent is followed by silence, which ends the connection.
                 do { try await connection.ping() } catch {}
             }
         }
 
-        /// One alarm is enough until it rings: what moves the next tick further away needs no other.
+        /// One alarm is enough: a tick that moves to a later time needs no new one.
         private mutating func setAlarm(_ group: inout DiscardingTaskGroup) {
             guard let next = owner.shared.withLock({ $0.machine.nextTick }) else { return }
             if let alarm, alarm <= next { return }
@@ -205,14 +206,14 @@ extension ReconnectingConnection {
     private static func handle(_ event: Machine.Event, at now: Time.Instant, _ shared: inout Shared) -> [Machine.Action]
     {
         let actions = shared.machine.handle(event, at: now)
-        // Within the lock, so that every listener gets every state once and in its order.
+        // Within the lock, so that every listener gets every state once and in order.
         for case .changed(let state) in actions {
             for listener in shared.listeners.values { listener.yield(state) }
         }
         return actions
     }
 
-    /// One attempt and the connection that it makes, until the server closes that.
+    /// One attempt and its connection, until the server closes it.
     private func live(
         _ attempt: Int, _ mailbox: AsyncStream<Message>.Continuation,
         _ body: @Sendable (Connection.Input) async throws -> Void
@@ -244,45 +245,45 @@ extension ReconnectingConnection {
         shared.withLock { shared in
             guard shared.attempt == attempt else { return }
             shared.current = connection
-            // Neither of the two events asks for anything to be done.
+            // These two events require no action.
             _ = Self.handle(event, at: now, &shared)
         }
     }
 }
 
-/// An attempt that need not be repeated.
+/// An attempt that should not be retried.
 private struct Refused: Error {
     let cause: any Error
 }
 
-/// Whether an attempt to connect that ended with this error is not worth repeating: credentials and certificates that
-/// are refused, a person's no, an address at which there is something else.
+/// Whether an attempt that failed with this error should not be retried: refused credentials or certificates, a
+/// person's refusal, or something else at the address.
 @Sendable public func isFinalForConnections(_ error: any Error) -> Bool {
     guard let error = error as? HTTPError else {
         let exit = (error as? any Failure)?.exit
         return exit == .denied || exit == .usage || exit == .unanswered
     }
     guard error.kind == .status, let status = error.status else { return !error.mayPass }
-    // What a server says while it starts, is moved or has too much to do.
+    // Statuses of a server that is starting, moving or overloaded are retried.
     return status.code < 500 && status != .tooManyRequests && status.code != 408
 }
 
-/// The server closed the connection in good order.
+/// The server closed the connection normally.
 public struct ConnectionEnded: Error, Sendable {}
 
-/// A connection that `ReconnectingConnection` keeps up, such as a `WebSocket`.
+/// A connection that `ReconnectingConnection` maintains, such as a `WebSocket`.
 public protocol KeptConnection: Sendable {
     associatedtype Input: Sendable
 
-    /// The next thing from the server, each of which is a sign of life; nil when the server has closed.
+    /// The next input from the server, which counts as a sign of life; nil after the server closed.
     func receive() async throws -> Input?
-    /// Asks the server for a sign of life.
+    /// Sends a ping to the server.
     func ping() async throws
-    /// Ends it in good order, within a short time, also in a cancelled task.
+    /// Closes normally within a short time, even in a cancelled task.
     func close() async
 }
 
-/// A `WebSocket` as something that `ReconnectingConnection` keeps up: its pings and pongs are signs of life too.
+/// A `WebSocket` for `ReconnectingConnection`; its pings and pongs also count as signs of life.
 public struct KeptWebSocket: KeptConnection {
     public let socket: WebSocket
 
@@ -297,14 +298,14 @@ public struct KeptWebSocket: KeptConnection {
     public func close() async { await socket.close(within: .seconds(1)) }
 }
 
-/// Calls `changed` whenever this machine's way out changes or it wakes up, until the task is cancelled (row D-04); for
-/// `ReconnectingConnection`. Where the system does not tell, it returns.
+/// Calls `changed` whenever this machine's default route changes or it wakes up, until the task is cancelled (row
+/// D-04); for `ReconnectingConnection`. Returns if the system does not report changes.
 @Sendable public func systemNetwork(_ changed: @escaping @Sendable () -> Void) async {
     do {
         let monitor = try await NetworkMonitor.start(loop: EventLoop())
-        // Containers come and go all day, and no connection is worse for it.
+        // Containers come and go all day without affecting the connection.
         for try await change in monitor where monitor.concernsWayOut(change) { changed() }
     } catch {
-        // Without word from the system the pings find out, only later.
+        // If the system does not report changes, the pings detect them later.
     }
 }

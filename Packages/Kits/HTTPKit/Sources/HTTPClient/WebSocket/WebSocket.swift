@@ -3,32 +3,32 @@ public import HTTPCore
 import LoopKit
 import Synchronization
 
-/// An open WebSocket, from the client's side.
+/// An open WebSocket on the client's side.
 ///
-/// Nothing is read before somebody asks for a message, so a slow reader makes the server wait. Pings are answered while
-/// a message is waited for. Any number of tasks may send; each message goes out whole.
+/// Data is read only while a message is requested, so a slow reader pauses the server. Pings are answered at the same
+/// time. Any number of tasks may send; each message is sent whole.
 public final class WebSocket: Sendable {
     /// The subprotocol that the server chose.
     public let subprotocol: String?
-    /// The headers of the server's agreement.
+    /// The headers of the server's 101 response.
     public let headers: HTTPHeaders
     /// The host and port.
     public let server: String
 
     struct State: ~Copyable {
         var machine: WebSocketMachine
-        /// What is being written, and how much of it is; it must not change before it is written whole.
+        /// The bytes being written; they must not change until all are written.
         var sending: [UInt8] = []
         var sent = 0
-        /// Why nothing can be read any more.
+        /// Why nothing more can be read.
         var end: Result<WebSocketClose, HTTPError>?
-        /// The server was told what it did wrong, and may still be sending.
+        /// The server was told of its violation and may still be sending.
         var mustLinger = false
     }
 
     private let socket: CurlSocket
     private let descriptor: LoopDescriptor
-    /// Taken within the lock of the descriptor, never the other way around.
+    /// Taken inside the descriptor's lock, never the other way around.
     private let state: Mutex<State>
     private let turn = Turn()
 
@@ -47,12 +47,12 @@ public final class WebSocket: Sendable {
     }
 
     deinit {
-        // In this order: the descriptor belongs to the socket.
+        // In this order, because the descriptor belongs to the socket.
         descriptor.close()
         socket.close()
     }
 
-    /// Why the server closed, once it has; nil while it is open or when it just went away.
+    /// The server's close reason; nil while the socket is open, or if the server left without a close.
     public var closeReason: WebSocketClose? {
         guard case .success(let close) = state.withLock({ $0.end }) else { return nil }
         return close
@@ -64,7 +64,7 @@ public final class WebSocket: Sendable {
 extension WebSocket {
     /// Sends a message, and waits while the server does not read.
     ///
-    /// A message whose sending is cancelled half way is completed by the next use, so that the stream stays whole.
+    /// If sending is cancelled half way, the next operation completes the message, so that the stream stays valid.
     public nonisolated(nonsending) func send(_ message: WebSocketMessage) async throws {
         try await write { $0.send(message) }
     }
@@ -74,7 +74,7 @@ extension WebSocket {
         try await send(.text(text))
     }
 
-    /// Sends a ping with at most 125 bytes; its pong is one of the `inputs`.
+    /// Sends a ping with at most 125 bytes; its pong arrives as one of the inputs.
     public nonisolated(nonsending) func ping(_ payload: [UInt8] = []) async throws {
         try await write { $0.ping(payload) }
     }
@@ -82,7 +82,7 @@ extension WebSocket {
     private nonisolated(nonsending) func write(_ queue: (inout WebSocketMachine) -> Bool) async throws {
         try await turn.take()
         defer { turn.pass() }
-        // What a cancelled sender left goes first, so that no more than one message waits here.
+        // Sends the rest of a cancelled message first, so that at most one message waits here.
         try await flush()
         guard state.withLock({ queue(&$0.machine) }) else { throw closed }
         try await flush()
@@ -90,7 +90,7 @@ extension WebSocket {
 
     enum Flush {
         case done, blocked
-        /// There is more, and others had to wait long enough.
+        /// More is left, but others have waited long enough.
         case turn
     }
 
@@ -104,8 +104,8 @@ extension WebSocket {
         }
     }
 
-    /// Writes what can be written now, and not much more than 256 KiB: encrypting takes time, in which the loop's thread
-    /// may wait for the lock of this registration.
+    /// Writes what can be written now, up to about 256 KiB: encryption takes time, while the loop's thread may wait for
+    /// the lock of this registration.
     func flushOnce() throws(HTTPError) -> Flush {
         let done = try descriptor.withDescriptor { (_, ready) throws(HTTPError) in
             try state.withLock { (state) throws(HTTPError) in try flush(&state, &ready) }
@@ -114,10 +114,10 @@ extension WebSocket {
         return done
     }
 
-    /// Puts a message behind what waits to be written.
+    /// Queues a message for sending.
     func queue(_ message: WebSocketMessage) -> Bool { state.withLock { $0.machine.send(message) } }
 
-    /// How much of what is being written the system has not taken yet.
+    /// The number of bytes that the system has not accepted yet.
     var unsentCount: Int { state.withLock { $0.sending.count - $0.sent } }
 
     private func flush(_ state: inout State, _ ready: inout Readiness) throws(HTTPError) -> Flush {
@@ -156,10 +156,10 @@ extension WebSocket {
 // MARK: Receiving
 
 extension WebSocket {
-    /// The next message; nil once the server has closed, and `closeReason` tells why.
+    /// The next message; nil after the server closed, with the reason in `closeReason`.
     ///
-    /// Throws `HTTPError` when the connection broke, ended without a close, or the server broke the protocol; and
-    /// `CancellationError`, after which the next call goes on where this one was.
+    /// Throws `HTTPError` when the connection broke, ended without a close, or the server violated the protocol; and
+    /// `CancellationError`, after which the next call continues where this one stopped.
     public nonisolated(nonsending) func receive() async throws -> WebSocketMessage? {
         while let input = try await receiveInput() {
             if case .message(let message) = input { return message }
@@ -167,10 +167,10 @@ extension WebSocket {
         return nil
     }
 
-    /// The next message, ping or pong, each of which is a sign of life; nil once the server has closed.
+    /// The next message, ping or pong, each a sign of life; nil after the server closed.
     public nonisolated(nonsending) func receiveInput() async throws -> WebSocketReader.Input? {
         while true {
-            // Also where the server sends so fast that there is nothing to wait for.
+            // Also checked when the server sends so fast that there is no wait.
             try Task.checkCancellation()
             switch receiveOnce() {
             case .input(let input): return input
@@ -183,7 +183,7 @@ extension WebSocket {
         }
     }
 
-    /// The messages, until the server closes. Every iterator goes on where the last reader stopped.
+    /// The messages until the server closes. Every iterator continues where the last reader stopped.
     public var messages: Messages { Messages(socket: self) }
 
     /// The sequence of `messages`.
@@ -193,7 +193,7 @@ extension WebSocket {
         /// This sequence itself.
         public func makeAsyncIterator() -> Messages { self }
 
-        /// The next message, or nil when the server has closed.
+        /// The next message, or nil after the server closed.
         public func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> WebSocketMessage? {
             try await socket.receive()
         }
@@ -254,8 +254,7 @@ extension WebSocket {
         }
     }
 
-    /// Sends what the machine has to say, as far as that is possible now. A server that takes nothing any more is
-    /// noticed by reading.
+    /// Sends the machine's pending output as far as possible now. If the server no longer reads, reading detects it.
     private func answer(_ state: inout State, _ ready: inout Readiness) {
         do throws(HTTPError) { _ = try flush(&state, &ready) } catch {}
     }
@@ -268,8 +267,8 @@ extension WebSocket {
         }
     }
 
-    /// Drops what the server still sends until it leaves: what is unread when a connection is closed makes the system
-    /// reset it, and then the server may never read why.
+    /// Discards what the server still sends until it leaves. Closing a connection with unread data makes the system
+    /// reset it, and then the server may never read the reason.
     private nonisolated(nonsending) func linger(until deadline: ContinuousClock.Instant) async {
         let isNeeded = state.withLock { state in
             defer { state.mustLinger = false }
@@ -303,8 +302,8 @@ extension WebSocket {
 // MARK: Closing
 
 extension WebSocket {
-    /// Closes with the handshake: tells the server, drops the messages that still come, and waits for its answer for at
-    /// most `limit`. The connection is gone afterwards, also in a cancelled task. The reason is cut at 123 bytes.
+    /// Closes with the handshake: notifies the server, discards incoming messages, and waits for its close for at most
+    /// `limit`. Afterwards the connection is gone, even in a cancelled task. The reason is cut to 123 bytes.
     public nonisolated(nonsending) func close(
         _ code: WebSocketCloseCode = .normal, reason: String = "", within limit: Duration = .seconds(5)
     ) async {
@@ -312,7 +311,7 @@ extension WebSocket {
         state.withLock { $0.machine.close(WebSocketClose(code, reason)) }
         while true {
             switch receiveOnce() {
-            // A server that sends without end does not hold this up either.
+            // A server that sends without end does not delay this either.
             case .input: if ContinuousClock.now >= deadline { return give(up: limit) }
             case .end:
                 await linger(until: deadline)

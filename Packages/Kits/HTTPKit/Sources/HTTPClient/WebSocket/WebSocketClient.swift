@@ -3,7 +3,7 @@ import Glibc
 public import HTTPCore
 import LoopKit
 
-/// Opens WebSockets. What is made by one of these shares whom it trusts, its proxies, and one thread.
+/// Opens WebSockets that share their trust, proxies and thread.
 ///
 ///     let client = WebSocketClient(withoutCaller: .person)
 ///     let socket = try await client.connect(WebSocketRequest("ws://localhost:8000/events"))
@@ -14,14 +14,14 @@ public final class WebSocketClient: Sendable {
     private let withoutCaller: Grant
     private let loop = EventLoop()
 
-    /// - Parameter withoutCaller: what may be reached for no action: nothing, unless somebody says so.
+    /// - Parameter withoutCaller: what a task without an action may reach; nothing by default.
     public init(trust: TrustDomain = .system, proxies: ProxySettings = .none, withoutCaller: Grant = .nobody) {
         setup = ConnectionSetup(trust: trust, proxies: proxies)
         self.withoutCaller = withoutCaller
     }
 
-    /// Opens a WebSocket. Throws `HTTPError`; one for an answer other than 101 has its status and words. A cancelled
-    /// task ends it at once.
+    /// Opens a WebSocket. Throws `HTTPError`; for a response other than 101 it has the status and the server's message.
+    /// Cancelling the task ends it at once.
     public func connect(_ request: WebSocketRequest) async throws -> WebSocket {
         let grant = Caller.current?.grant ?? withoutCaller
         defer { setup.trust.tell?() }
@@ -35,22 +35,22 @@ public final class WebSocketClient: Sendable {
     }
 }
 
-/// What is asked for to open a WebSocket.
+/// A request to open a WebSocket.
 public struct WebSocketRequest: Sendable {
     public var url: HTTPURL
-    /// Further headers, such as `Authorization`.
+    /// Additional headers, such as `Authorization`.
     public var headers: HTTPHeaders
     /// In the order of preference.
     public var subprotocols: [String]
-    /// The page that asks; programs need none, but some servers check it.
+    /// The origin of the requesting page. Programs do not need one, but some servers check it.
     public var origin: String?
-    /// What the server may make this side keep.
+    /// What the server may make this side keep in memory.
     public var limits = WebSocketLimits()
-    /// From the beginning to the server's agreement: name, TCP, proxy, TLS and the answer.
+    /// Time until the server's 101 response: name lookup, TCP, proxy, TLS and response.
     public var deadline: Duration = .seconds(10)
-    /// Bytes of the head of the answer.
+    /// Maximum bytes of the response head.
     public var head = 64 << 10
-    /// The path of a socket of this machine, instead of the address's host.
+    /// The path of a Unix socket, used instead of the address's host.
     public var unixSocket: String?
 
     public init(_ url: HTTPURL, headers: HTTPHeaders = [:], subprotocols: [String] = [], origin: String? = nil) {
@@ -60,7 +60,7 @@ public struct WebSocketRequest: Sendable {
         self.origin = origin
     }
 
-    /// Reads an address that begins with `ws://`, `wss://`, `http://` or `https://`.
+    /// Parses an address that begins with `ws://`, `wss://`, `http://` or `https://`.
     public init(
         _ text: String, headers: HTTPHeaders = [:], subprotocols: [String] = [], origin: String? = nil
     ) throws(HTTPError) {
@@ -76,7 +76,7 @@ public struct WebSocketRequest: Sendable {
     }
 }
 
-/// Opens one WebSocket: connects, asks, and reads the answer.
+/// Opens one WebSocket: connects, sends the request, and reads the response.
 struct WebSocketOpener {
     let request: WebSocketRequest
     let setup: ConnectionSetup
@@ -186,7 +186,7 @@ struct WebSocketOpener {
         }
     }
 
-    /// What the server says about its refusal, as far as it comes soon.
+    /// The server's message about its refusal, as far as it arrives in time.
     private func refusal(_ head: UpgradeAnswer.Head, _ socket: CurlSocket, _ descriptor: LoopDescriptor) async
         -> HTTPError
     {
@@ -199,13 +199,13 @@ struct WebSocketOpener {
                 body += part
             }
         } catch {
-            // The status is what matters; its words may be missing.
+            // The status is enough; its message may be missing.
         }
         if head.headers.has("Transfer-Encoding", "chunked") { body = Self.dechunked(body) }
         return HTTPError(status: head.status, headers: head.headers, body: body, server: server)
     }
 
-    /// The first chunks, as far as they are there.
+    /// The first chunks, as far as they have arrived.
     private static func dechunked(_ bytes: [UInt8]) -> [UInt8] {
         var (body, rest) = ([UInt8](), bytes[...])
         while let end = rest.firstIndex(of: 13),
@@ -219,7 +219,7 @@ struct WebSocketOpener {
         return body
     }
 
-    /// The next bytes; none at the end.
+    /// The next bytes; empty at the end.
     private func receive(_ socket: CurlSocket, _ descriptor: LoopDescriptor) async throws -> [UInt8] {
         while true {
             var moved: CurlSocket.Moved?
@@ -257,13 +257,13 @@ struct WebSocketOpener {
     }
 }
 
-/// The answer to the request for a WebSocket, as its bytes come.
+/// Parses the response to a WebSocket request as its bytes arrive.
 struct UpgradeAnswer {
-    /// What was found when the head was complete.
+    /// The complete head.
     struct Head {
         let status: HTTPStatus
         let headers: HTTPHeaders
-        /// What came after the head: the first frames, or the body of a refusal.
+        /// The bytes after the head: the first frames, or the body of a refusal.
         let rest: [UInt8]
     }
 
@@ -277,11 +277,11 @@ struct UpgradeAnswer {
     init(limit: Int, server: String) {
         self.limit = limit
         self.server = server
-        // The count of all lines is kept here, over several heads.
+        // The limit for all lines, over several heads, is checked here.
         reader = HeadReader(limit: .max)
     }
 
-    /// Takes bytes; gives the head once it is complete. Answers before the answer, such as 103, are passed over.
+    /// Adds bytes and returns the head once it is complete. Interim responses, such as 103, are skipped.
     mutating func append(_ new: ArraySlice<UInt8>) throws(HTTPError) -> Head? {
         bytes += new
         while let end = newline() {
@@ -308,7 +308,7 @@ struct UpgradeAnswer {
         }
     }
 
-    /// A status line stands first and nowhere else.
+    /// The status line must be the first line and no other.
     private mutating func check(_ line: ArraySlice<UInt8>) throws(HTTPError) {
         let isStatus = line.starts(with: "HTTP/".utf8)
         guard isStatus != isBegun, !isStatus || line.starts(with: "HTTP/1.".utf8), isBegun || line.count >= 12 else {

@@ -1,13 +1,13 @@
-/// Reads a `text/event-stream` (WHATWG HTML, "Server-sent events") from bytes that come in chunks cut anywhere.
+/// Parses a `text/event-stream` (WHATWG HTML, "Server-sent events") from chunks split anywhere.
 ///
-/// It knows lines that end with LF, CR or CRLF, drops a byte order mark at the very start, and ends an event as soon as
-/// its empty line is there, without waiting for the byte after a CR. What the stream leaves unfinished is no event.
+/// Lines may end with LF, CR or CRLF. A byte order mark at the very start is dropped. An event ends with its empty
+/// line, without waiting for the byte after a CR. An event that the stream leaves unfinished is dropped.
 ///
 ///     var parser = EventParser()
 ///     parser.feed(chunk)
 ///     while let event = try parser.next() { print(event.text) }
 public struct EventParser: Sendable {
-    /// The bytes that were fed, and how far they have been read.
+    /// The current chunk and the read position.
     private var chunk: [UInt8] = []
     private var position = 0
     private var reader: EventReader
@@ -21,15 +21,15 @@ public struct EventParser: Sendable {
         reader = EventReader(limits: limits, lastEventID: lastEventID, readsErrorField: readsErrorField)
     }
 
-    /// The id of the last event that ended, for `Last-Event-ID` when the stream is opened again.
+    /// The id of the last complete event, for `Last-Event-ID` when the stream is reopened.
     public var lastEventID: String { reader.lastEventID }
-    /// How long to wait before the stream is opened again, if the server said so.
+    /// The server's wait before the stream is reopened, if it sent one.
     public var retry: Duration? { reader.retry }
-    /// Whether a line began like a tag. The standard has readers pass over such lines; a proxy that fails in the midst of a
-    /// stream writes its page there.
+    /// Whether a line began like a tag. The specification ignores such lines, but a proxy that fails within a stream
+    /// writes its error page there.
     public var hasMarkup: Bool { reader.hasMarkup }
 
-    /// Takes the next bytes of the stream, which follow those that are still to be read.
+    /// Adds the next bytes of the stream after the unread ones.
     public mutating func feed(_ bytes: [UInt8]) {
         if position == chunk.count {
             chunk = bytes
@@ -41,8 +41,8 @@ public struct EventParser: Sendable {
         reader.beginChunk()
     }
 
-    /// The next event that has ended, or nil when more bytes are needed. Throws `tooLarge` beyond a limit, and then ever
-    /// after.
+    /// The next complete event, or nil when more bytes are needed. Throws `tooLarge` beyond a limit, and on every later
+    /// call.
     public mutating func next() throws(HTTPError) -> ServerSentEvent? {
         guard position < chunk.count || reader.failure != nil else { return nil }
         let found = unsafe chunk.withUnsafeBytes { unsafe reader.readEvent($0, &position) }
@@ -58,9 +58,9 @@ public struct EventParser: Sendable {
         }
     }
 
-    /// Adds all events that have ended. At a failure it stops, and `next` throws that when it is called.
+    /// Appends all complete events. It stops at a failure, which `next` then throws.
     public mutating func readRest(into events: inout [ServerSentEvent]) {
-        // As many as there were in the chunk before, which saves making room again and again.
+        // The previous chunk's count, which saves reallocations.
         events.reserveCapacity(events.count + restCount)
         let before = events.count
         while position < chunk.count {
@@ -84,7 +84,7 @@ public struct EventParser: Sendable {
     }
 }
 
-/// How large the parts of an event stream may be. What is larger ends the stream with an error and is never cut.
+/// The size limits of an event stream. Exceeding a limit ends the stream with an error; data is never truncated.
 public struct EventLimits: Sendable, Hashable {
     /// The bytes of one line without its end.
     public var line: Int

@@ -1,8 +1,8 @@
 import Glibc
 
-/// The state between the lines of an event stream, and what each line does to it.
+/// The parser state between lines, and the effect of each line.
 struct EventReader: Sendable {
-    /// Where the data of an event is that has ended.
+    /// The location of a complete event's data.
     enum Found {
         case none
         case inChunk(Range<Int>)
@@ -17,7 +17,7 @@ struct EventReader: Sendable {
     private let limits: EventLimits
     private let readsErrorField: Bool
 
-    // The standard's buffers. `data` is without the last line feed, which makes "no data" a value of its own.
+    // The specification's buffers. `data` omits the last line feed, so that "no data" is a distinct value.
     private var data: [UInt8] = []
     private var hasData = false
     private var type = ServerSentEvent.defaultType
@@ -25,11 +25,11 @@ struct EventReader: Sendable {
     private var endedType = ServerSentEvent.defaultType
     private var id: String
 
-    /// The beginning of a line whose end has not come yet.
+    /// The beginning of an incomplete line.
     private var carry: [UInt8] = []
     private var isInComment = false
     private var endedWithReturn = false
-    /// How many bytes of a byte order mark have come; `nil` once the stream has begun.
+    /// The number of byte order mark bytes read; `nil` once the stream has begun.
     private var markBytes: Int? = 0
     private var ends = LineEnds()
 
@@ -50,7 +50,7 @@ struct EventReader: Sendable {
         ServerSentEvent(type: endedType, data: data, lastEventID: lastEventID)
     }
 
-    /// Reads up to the end of an event that has data, or of the chunk. After a failure nothing is read.
+    /// Reads to the end of an event with data, or of the chunk. Reads nothing after a failure.
     mutating func readEvent(_ chunk: UnsafeRawBufferPointer, _ position: inout Int) -> Found {
         guard failure == nil else { return .none }
         do throws(HTTPError) {
@@ -74,10 +74,10 @@ extension EventReader {
             endedWithReturn = false
             if unsafe chunk[start] == 10 { start += 1 }
         }
-        // The data of an event of one line stays where it is until the event ends, so that it need not be copied.
+        // The data of a one-line event stays in place until the event ends, which avoids a copy.
         var lone: Range<Int>?
         while start < chunk.count {
-            // Every other line of most streams is empty, which is seen without a search.
+            // In most streams every other line is empty, which is detected without a search.
             let end = unsafe chunk[start] == 10 ? start : ends.next(in: chunk, from: start)
             guard end < chunk.count else { break }
             let first = start
@@ -109,7 +109,7 @@ extension EventReader {
         if case .none = found { false } else { true }
     }
 
-    /// Matches the mark across chunks and returns where the lines begin. What looked like one and was none is put back.
+    /// Matches the mark across chunks and returns where the lines begin. A false match is put back.
     private mutating func skipMark(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard var matched = markBytes else { return 0 }
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -128,7 +128,7 @@ extension EventReader {
         return position
     }
 
-    /// Keeps the beginning of a line; nothing of a comment is kept, however long it is.
+    /// Keeps the beginning of a line, except of a comment, however long it is.
     private mutating func keep(_ bytes: UnsafeRawBufferPointer) throws(HTTPError) {
         guard bytes.count > 0, !isInComment else { return }
         if carry.isEmpty, unsafe bytes[0] == UInt8(ascii: ":") {
@@ -158,7 +158,7 @@ extension EventReader {
             }
         }
         if let failure { throw failure }
-        // A long line is rare: its memory is given back and not held for the life of the stream.
+        // A long line is rare, so its memory is released at once.
         if line.count <= 4096 {
             line.removeAll(keepingCapacity: true)
             carry = line
@@ -189,7 +189,7 @@ extension EventReader {
         if let value = unsafe EventField.event.value(in: chunk, line) {
             guard value.count <= limits.name else { throw Self.tooLarge("the type of an event", limits.name) }
             hasType = !value.isEmpty
-            // Streams use few types, so most often the string of the event before serves again.
+            // Streams use few types, so the previous event's string can usually be reused.
             let bytes = unsafe UnsafeRawBufferPointer(rebasing: chunk[value])
             if hasType, unsafe !type.hasBytes(bytes) { type = unsafe String(decoding: bytes, as: UTF8.self) }
         } else if let value = unsafe EventField.id.value(in: chunk, line) {
@@ -247,7 +247,7 @@ extension EventReader {
         return .apart(whole)
     }
 
-    /// A number of ASCII digits and nothing else; one that is too large counts as the largest.
+    /// A number of only ASCII digits; a number that is too large becomes the maximum.
     private static func number(_ digits: UnsafeRawBufferPointer) -> Int64? {
         guard digits.count > 0 else { return nil }
         var number: Int64 = 0
@@ -279,7 +279,7 @@ struct EventField {
     static let retry = EventField(name: "retry")
     static let error = EventField(name: "error")
 
-    /// Where the value is when the line is this field: after the colon and one space, or empty without a colon.
+    /// The range of the value if the line is this field: after the colon and one space, or empty without a colon.
     @inline(__always)
     func value(in chunk: UnsafeRawBufferPointer, _ line: Range<Int>) -> Range<Int>? {
         let count = name.utf8CodeUnitCount
@@ -307,8 +307,8 @@ extension String {
     }
 }
 
-/// Where the next line of a chunk ends, whether CR or LF comes first. The place of the next one of each is remembered,
-/// so that a chunk is searched once for each and not once for every line.
+/// The next line end of a chunk, CR or LF. It caches the next position of each, so that a chunk is searched once for
+/// each and not once for every line.
 struct LineEnds {
     private var nextFeed = -1
     private var nextReturn = -1

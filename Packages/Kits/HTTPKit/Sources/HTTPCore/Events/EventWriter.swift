@@ -1,7 +1,7 @@
-/// Writes a `text/event-stream`. Each event is whole when its call returns; nothing in data, type or id can begin a line
-/// of its own. Send what it wrote with `Content-Type: text/event-stream` and `Cache-Control: no-cache`.
+/// Writes a `text/event-stream`. Each call writes a whole event; data, type and id cannot inject a line. Send the
+/// output with `Content-Type: text/event-stream` and `Cache-Control: no-cache`.
 public struct EventWriter: Sendable {
-    /// What has been written and not yet taken.
+    /// Output that was not taken yet.
     public private(set) var bytes: [UInt8] = []
 
     public init() {}
@@ -26,12 +26,12 @@ public struct EventWriter: Sendable {
         bytes.append(10)
     }
 
-    /// Writes an event of all of the bytes.
+    /// Writes an event with these bytes.
     public mutating func event(_ data: [UInt8], type: String? = nil, id: String? = nil) throws(HTTPError) {
         try event(data[...], type: type, id: id)
     }
 
-    /// Writes an event of a text.
+    /// Writes an event with this text.
     public mutating func event(_ text: String, type: String? = nil, id: String? = nil) throws(HTTPError) {
         try event(Array(text.utf8)[...], type: type, id: id)
     }
@@ -42,7 +42,7 @@ public struct EventWriter: Sendable {
         bytes.append(10)
     }
 
-    /// Tells readers how long to wait before they come back.
+    /// Sets how long readers wait before they reconnect.
     public mutating func retry(_ time: Duration) {
         let (seconds, attoseconds) = time.components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
@@ -51,7 +51,7 @@ public struct EventWriter: Sendable {
         bytes.append(10)
     }
 
-    /// Hands over what has been written, and begins anew.
+    /// Returns the output and clears it.
     public mutating func take() -> [UInt8] {
         var taken: [UInt8] = []
         swap(&taken, &bytes)

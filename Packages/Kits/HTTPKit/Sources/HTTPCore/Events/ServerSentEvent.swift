@@ -1,13 +1,13 @@
 /// One event of a `text/event-stream`.
 public struct ServerSentEvent: Sendable, Hashable {
-    /// The name that the server gave, or `message`.
+    /// The server's event name, or `message`.
     public var type: String
     /// The data as it came, several lines joined by a line feed; not necessarily UTF-8.
     ///
     /// It is a part of the bytes that were received together and is not copied out of them: read `data.span` or `text`,
     /// and keep `Array(data)` where an event outlives the stream, so that not all of those bytes are kept with it.
     public var data: ArraySlice<UInt8>
-    /// The last id that the server set, on this event or on an earlier one; empty when it set none.
+    /// The last id that the server set, on this event or an earlier one; empty if it set none.
     public var lastEventID: String
 
     public init(type: String = Self.defaultType, data: ArraySlice<UInt8>, lastEventID: String = "") {
@@ -24,10 +24,10 @@ public struct ServerSentEvent: Sendable, Hashable {
         self.init(type: type, data: Array(text.utf8)[...], lastEventID: lastEventID)
     }
 
-    /// The type of an event that the server gave none.
+    /// The type of an event without a name.
     public static let defaultType = "message"
 
-    /// The data as text, with what is not UTF-8 replaced by U+FFFD. Made anew each time, so that a reader of JSON, who
-    /// wants the bytes, does not pay for it.
+    /// The data as text; invalid UTF-8 is replaced by U+FFFD. Computed on each access, so that a JSON parser, which
+    /// needs only the bytes, does not pay for it.
     public var text: String { String(decoding: data, as: UTF8.self) }
 }

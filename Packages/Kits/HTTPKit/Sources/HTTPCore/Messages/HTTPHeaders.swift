@@ -1,4 +1,4 @@
-/// The header lines of a request or an answer, in the order in which they are sent. Names differ not by case.
+/// The header lines of a request or response, in order. Names are case-insensitive.
 public struct HTTPHeaders: Sendable, Hashable {
     public typealias Field = (name: String, value: String)
 
@@ -33,19 +33,19 @@ public struct HTTPHeaders: Sendable, Hashable {
         names.indices.filter { Self.isSame(names[$0], name) }.map { values[$0] }
     }
 
-    /// The values of a header that is a list, cut at the commas of all its lines, without spaces and empty ones.
+    /// The elements of a list header, split at the commas of all its lines and trimmed, without empty ones.
     public func list(_ name: String) -> [Substring] {
         all(name).flatMap { value in
             value.split(separator: ",").map { $0.trimmingSpaces }.filter { !$0.isEmpty }
         }
     }
 
-    /// Whether a header that is a list has that member, whatever its case: `has("Connection", "close")`.
+    /// Whether a list header contains the element, ignoring case: `has("Connection", "close")`.
     public func has(_ name: String, _ member: String) -> Bool {
         list(name).contains { Self.isSame($0, member) }
     }
 
-    /// Adds a line and keeps those of the same name.
+    /// Adds a line and keeps existing ones of the same name.
     public mutating func append(_ name: String, _ value: String) {
         names.append(name)
         values.append(value)
@@ -58,7 +58,7 @@ public struct HTTPHeaders: Sendable, Hashable {
         }
     }
 
-    /// The first line that must not be sent, because its name is no token or its value would begin another line.
+    /// The first line that must not be sent: its name is not a token, or its value would start another line.
     public var firstInvalid: Field? {
         for (name, value) in self {
             guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte), value.utf8.allSatisfy(Self.isValueByte) else {
@@ -68,7 +68,7 @@ public struct HTTPHeaders: Sendable, Hashable {
         return nil
     }
 
-    /// Whether a byte may stand in a name (`token` in RFC 9110).
+    /// Whether a byte is allowed in a name (`token` in RFC 9110).
     public static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -82,12 +82,12 @@ public struct HTTPHeaders: Sendable, Hashable {
         }
     }
 
-    /// Whether a byte may stand in a value: no control character but the tab.
+    /// Whether a byte is allowed in a value: no control characters except tab.
     public static func isValueByte(_ byte: UInt8) -> Bool {
         byte == 9 || (byte >= 32 && byte != 127)
     }
 
-    /// Compares two names without making new strings; only ASCII letters have a case here.
+    /// Compares two names without allocating strings, ignoring ASCII case.
     public static func isSame(_ left: some StringProtocol, _ right: some StringProtocol) -> Bool {
         left.utf8.count == right.utf8.count
             && zip(left.utf8, right.utf8).allSatisfy { $0 == $1 || lowered($0) == lowered($1) }

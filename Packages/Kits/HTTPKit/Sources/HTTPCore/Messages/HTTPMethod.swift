@@ -1,4 +1,4 @@
-/// What a request asks for.
+/// The method of a request.
 public struct HTTPMethod: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     public let rawValue: String
 

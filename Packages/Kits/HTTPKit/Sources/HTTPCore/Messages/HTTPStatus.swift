@@ -1,4 +1,4 @@
-/// The number with which a server answers.
+/// The status code of a response.
 public struct HTTPStatus: Sendable, Hashable, CustomStringConvertible {
     public let code: Int
 
@@ -9,7 +9,7 @@ public struct HTTPStatus: Sendable, Hashable, CustomStringConvertible {
     public var isSuccess: Bool { (200..<300).contains(code) }
     public var isRedirect: Bool { [301, 302, 303, 307, 308].contains(code) }
 
-    /// The usual words for the number; empty when there are none.
+    /// The usual reason phrase; empty if there is none.
     public var reason: String { Self.reasons[code] ?? "" }
 
     public var description: String { reason.isEmpty ? "\(code)" : "\(code) \(reason)" }

@@ -10,7 +10,7 @@ public struct WebSocketFrame: Sendable, Hashable {
         self.payload = payload
     }
 
-    /// Writes the frame to the end of `bytes`; a client's with a mask that nobody can foretell, a server's without.
+    /// Appends the frame to `bytes`. A client's frame needs an unpredictable mask, a server's frame has none.
     public func append(to bytes: inout [UInt8], mask: UInt32?) {
         let mask = mask.map(WebSocketMask.init)
         let header = WebSocketFrameHeader(isFinal: isFinal, opcode: opcode, mask: mask, length: payload.count)
@@ -25,7 +25,7 @@ public struct WebSocketFrame: Sendable, Hashable {
     }
 }
 
-/// What a frame is.
+/// The type of a frame.
 public enum WebSocketOpcode: UInt8, Sendable, Hashable {
     case continuation = 0
     case text = 1
@@ -38,7 +38,7 @@ public enum WebSocketOpcode: UInt8, Sendable, Hashable {
     public var isControl: Bool { rawValue >= 8 }
 }
 
-/// The first bytes of a frame: what it is and how long.
+/// The header of a frame: its type and length.
 struct WebSocketFrameHeader: Sendable, Hashable {
     var isFinal: Bool
     var opcode: WebSocketOpcode
@@ -54,8 +54,8 @@ struct WebSocketFrameHeader: Sendable, Hashable {
         return 2 + extended + (second & 0x80 == 0 ? 0 : 4)
     }
 
-    /// Reads a header at the start of `bytes`; nil when more bytes are needed. What is wrong is seen as soon as its
-    /// byte is there.
+    /// Parses a header at the start of `bytes`; nil when more bytes are needed. An error is detected as soon as its
+    /// byte has arrived.
     static func read(
         _ bytes: UnsafeRawBufferPointer, from peer: WebSocketRole
     ) throws(WebSocketViolation) -> (header: WebSocketFrameHeader, count: Int)? {
@@ -124,7 +124,7 @@ struct WebSocketFrameHeader: Sendable, Hashable {
     }
 }
 
-/// The four bytes with which a client changes what it sends, so that nothing on the way takes it for HTTP.
+/// The four bytes with which a client masks its data, so that no intermediary mistakes it for HTTP.
 struct WebSocketMask: Sendable, Hashable {
     /// In the order of memory.
     let bytes: UInt32
@@ -133,7 +133,7 @@ struct WebSocketMask: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// The mask for what follows after `count` bytes of a frame.
+    /// The mask for the data after `count` bytes of a frame.
     func advanced(by count: Int) -> WebSocketMask {
         let bits = UInt32(count & 3) * 8
         // The first byte in memory is the lowest of a little-endian number.

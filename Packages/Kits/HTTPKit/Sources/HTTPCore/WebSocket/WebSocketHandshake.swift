@@ -1,13 +1,13 @@
 import Cryptography
 
-/// The request and the answer that turn an HTTP/1.1 connection into a WebSocket.
+/// The request and the response that turn an HTTP/1.1 connection into a WebSocket.
 public enum WebSocketHandshake {
     /// A key for one request: 16 random bytes in base64.
     public static func makeKey(using generator: inout some RandomNumberGenerator) -> String {
         base64((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     }
 
-    /// What a server has to answer to a key.
+    /// The value with which a server must answer a key.
     public static func accept(for key: String) -> String {
         base64(Digest.sha1(Array(key.utf8) + Array("258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8)))
     }
@@ -29,7 +29,7 @@ public enum WebSocketHandshake {
 // MARK: A client's part
 
 extension WebSocketHandshake {
-    /// The headers by which a client asks for a WebSocket. No extension is offered.
+    /// The headers with which a client requests a WebSocket. No extension is offered.
     public static func request(key: String, subprotocols: [String] = [], origin: String? = nil) -> HTTPHeaders {
         var headers: HTTPHeaders = [
             "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Key": key, "Sec-WebSocket-Version": "13",
@@ -39,14 +39,14 @@ extension WebSocketHandshake {
         return headers
     }
 
-    /// Checks the headers of a 101 and gives the subprotocol that the server chose.
+    /// Checks the headers of a 101 and returns the server's subprotocol.
     public static func subprotocol(
         in answer: HTTPHeaders, key: String, offered: [String]
     ) throws(HTTPError) -> String? {
         guard answer.has("Upgrade", "websocket"), answer.has("Connection", "upgrade") else {
             throw bad("it did not switch to WebSocket")
         }
-        // Exactly one: a second could come from whoever stands between.
+        // Exactly one: an intermediary could have added a second.
         guard answer.all("Sec-WebSocket-Accept").map(\.trimmingSpaces) == [accept(for: key)[...]] else {
             throw bad("its key does not match; a cache or a server without WebSocket may have answered")
         }
@@ -68,15 +68,15 @@ extension WebSocketHandshake {
 // MARK: A server's part
 
 extension WebSocketHandshake {
-    /// Why a request does not open a WebSocket, and what to answer.
+    /// Why a request does not open a WebSocket, and how to respond.
     public struct Refusal: Error, Sendable {
         public let status: HTTPStatus
         public let headers: HTTPHeaders
         public let message: String
     }
 
-    /// The headers of the 101 for a request over HTTP/1.1. Of the subprotocols that the client offers, the first that
-    /// `supported` has is chosen.
+    /// The headers of the 101 response to an HTTP/1.1 request. It selects the client's first subprotocol that is in
+    /// `supported`.
     public static func answer(
         to method: HTTPMethod, _ headers: HTTPHeaders, supported: [String] = []
     ) throws(Refusal) -> HTTPHeaders {

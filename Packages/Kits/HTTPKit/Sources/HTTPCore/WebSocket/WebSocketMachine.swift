@@ -1,16 +1,16 @@
 /// One side of an open WebSocket without its connection: messages in, bytes out, and the other way around.
 ///
-/// It answers pings and the closing handshake by itself. Whoever drives it sends what `takeOutput` gives, and gives it
-/// what has come.
+/// It answers pings and the closing handshake by itself. The owner sends the bytes of `takeOutput`, and passes in
+/// received bytes.
 public struct WebSocketMachine: Sendable {
-    /// How far the closing is.
+    /// The phase of the closing handshake.
     public enum Phase: Sendable, Hashable {
         case open
-        /// This side has asked to close; messages may still come.
+        /// This side has started to close; messages may still arrive.
         case closing
-        /// Both sides have said that they close; this is what the peer said.
+        /// Both sides have closed; the value is the peer's close.
         case closed(WebSocketClose)
-        /// The peer broke the rules and was told so.
+        /// The peer violated the protocol and was told so.
         case failed(WebSocketViolation)
     }
 
@@ -22,7 +22,7 @@ public struct WebSocketMachine: Sendable {
     // Only the last ping needs an answer (section 5.5.3), so a peer that sends nothing else cannot fill the memory.
     private var pong: [UInt8]?
 
-    /// A side whose handshake is done. A client's masks come from the system's random numbers unless said.
+    /// Creates a side after its handshake. By default, a client's masks are system random numbers.
     public init(
         role: WebSocketRole, limits: WebSocketLimits = WebSocketLimits(),
         makeMask: @escaping @Sendable () -> UInt32 = { UInt32.random(in: .min ... .max) }
@@ -58,7 +58,7 @@ extension WebSocketMachine {
         return true
     }
 
-    /// Begins the closing handshake unless it has begun. The reason is cut at 123 bytes.
+    /// Starts the closing handshake unless it has started. The reason is cut to 123 bytes.
     public mutating func close(_ close: WebSocketClose) {
         guard phase == .open else { return }
         writeClose(close)
@@ -67,7 +67,7 @@ extension WebSocketMachine {
 
     public var hasOutput: Bool { !output.isEmpty || pong != nil }
 
-    /// What is to be sent now, in whole frames.
+    /// Returns the bytes to send now, in whole frames.
     public mutating func takeOutput() -> [UInt8] {
         if let payload = pong {
             write(.pong, payload)
@@ -98,12 +98,12 @@ extension WebSocketMachine {
 // MARK: From the peer
 
 extension WebSocketMachine {
-    /// Takes bytes that have come; `next` reads them.
+    /// Adds received bytes; `next` parses them.
     public mutating func append(_ bytes: UnsafeRawBufferPointer) {
         unsafe reader.append(bytes)
     }
 
-    /// Takes what `read` writes to at most `capacity` free bytes; it gives how many it wrote, and so does this.
+    /// Lets `read` write to at most `capacity` free bytes; returns the number of bytes that it returned.
     public mutating func fill<Failure>(
         capacity: Int, _ read: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) -> Int {
@@ -131,13 +131,13 @@ extension WebSocketMachine {
         }
     }
 
-    /// Gives back the memory for what has come, for a connection that waits.
+    /// Releases the input buffer, for an idle connection.
     public mutating func releaseMemory() {
         reader.releaseMemory()
     }
 }
 
-/// Which side of a WebSocket: a client masks what it sends, and a server must not.
+/// The side of a WebSocket: a client masks its data, and a server must not.
 public enum WebSocketRole: Sendable {
     case client, server
 }

@@ -1,13 +1,13 @@
-/// Reads frames and puts messages together, for one side, from bytes cut anywhere.
+/// Parses frames and assembles messages, for one side, from bytes split anywhere.
 ///
-/// Nothing is kept of a frame that is against the rules or the limit: its header alone decides.
+/// Invalid or oversized frames are rejected by their header alone, so none of their payload is kept.
 public struct WebSocketReader: Sendable {
-    /// What came from the peer.
+    /// An input from the peer.
     public enum Input: Sendable, Hashable {
         case message(WebSocketMessage)
         case ping([UInt8])
         case pong([UInt8])
-        /// The last thing that comes; what is sent after it is dropped.
+        /// The last input; later data is dropped.
         case close(WebSocketClose)
     }
 
@@ -31,25 +31,25 @@ public struct WebSocketReader: Sendable {
     private var start = 0
     private var state = State.header
 
-    /// The message that has begun, of which a continuation is expected.
+    /// The kind of the unfinished message, which expects a continuation.
     private var kind: WebSocketMessage.Kind?
     private var message: [UInt8] = []
     private var checker = UTF8Checker()
     private var control: [UInt8] = []
 
-    /// A reader for the side `role`, which reads what the other side sends.
+    /// Creates a reader for the side `role`, which parses the other side's data.
     public init(role: WebSocketRole, limits: WebSocketLimits = WebSocketLimits()) {
         peer = role == .client ? .server : .client
         self.limits = limits
     }
 
-    /// Takes bytes that have come; `next` reads them.
+    /// Adds received bytes; `next` parses them.
     public mutating func append(_ bytes: UnsafeRawBufferPointer) {
         makeRoom()
         unsafe buffer.append(contentsOf: bytes)
     }
 
-    /// Takes what `read` writes to at most `capacity` free bytes; it gives how many it wrote, and so does this.
+    /// Lets `read` write to at most `capacity` free bytes; returns the number of bytes that it returned.
     public mutating func fill<Failure>(
         capacity: Int, _ read: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) -> Int {
@@ -65,7 +65,7 @@ public struct WebSocketReader: Sendable {
         return buffer.count - before
     }
 
-    /// The next input, or nil when more bytes are needed. What is against the rules ends the reading for good.
+    /// The next input, or nil when more bytes are needed. A violation stops the reader for good.
     public mutating func next() throws(WebSocketViolation) -> Input? {
         do throws(WebSocketViolation) {
             while true {
@@ -86,7 +86,7 @@ public struct WebSocketReader: Sendable {
         }
     }
 
-    /// Gives back the memory of the buffer when nothing is in it, for a connection that waits.
+    /// Releases the buffer if it is empty, for an idle connection.
     public mutating func releaseMemory() {
         if start == buffer.count { (buffer, start) = ([], 0) }
     }
@@ -125,7 +125,7 @@ extension WebSocketReader {
         return true
     }
 
-    /// Decides by the header alone, before any memory is taken for the frame.
+    /// Checks the header before any memory is allocated for the frame.
     private mutating func check(_ header: WebSocketFrameHeader) throws(WebSocketViolation) {
         switch header.opcode {
         case .close, .ping, .pong: return control.reserveCapacity(header.length)
@@ -142,12 +142,12 @@ extension WebSocketReader {
         guard header.length <= limits.message - message.count else {
             throw WebSocketViolation(.tooLarge, "a message is larger than the limit of \(limits.message) bytes")
         }
-        // Only so much on the word of the peer, and only once: reserving for every fragment would copy the message so
-        // often.
+        // The peer's length justifies only a limited reservation, and only once: reserving for every fragment would
+        // copy the message each time.
         if message.isEmpty { message.reserveCapacity(min(header.length, 1 << 18)) }
     }
 
-    /// Moves what is there of the payload to its place.
+    /// Moves the available payload to its place.
     private mutating func readPayload(_ payload: inout Payload) throws(WebSocketViolation) {
         let count = min(payload.left, buffer.count - start)
         guard count > 0 else { return }
@@ -227,18 +227,18 @@ extension WebSocketReader {
     }
 }
 
-/// Checks that bytes are UTF-8 as they come, in parts cut anywhere; what cannot become valid any more is seen at once.
+/// Validates UTF-8 incrementally, in parts split anywhere; an error is detected at the first impossible byte.
 struct UTF8Checker: Sendable {
-    /// How many bytes the character that has begun still needs.
+    /// How many bytes the current character still needs.
     private var needed = 0
-    /// What the next of them may be: the first after the start byte has a narrower range for some.
+    /// The allowed range of the next byte: it is narrower after some start bytes.
     private var lower: UInt8 = 0x80
     private var upper: UInt8 = 0xBF
 
-    /// Whether what came so far ends with a whole character.
+    /// Whether the input so far ends with a complete character.
     var isComplete: Bool { needed == 0 }
 
-    /// Takes the next part; false when no continuation can make it valid.
+    /// Checks the next part; false when no continuation can make it valid.
     mutating func accept(_ buffer: UnsafeRawBufferPointer) -> Bool {
         guard let base = buffer.baseAddress else { return true }
         var index = 0
@@ -265,7 +265,7 @@ struct UTF8Checker: Sendable {
         return true
     }
 
-    /// Takes the first byte of a character. Overlong forms, surrogates and what is above U+10FFFF are left out here.
+    /// Checks the first byte of a character. Overlong forms, surrogates and code points above U+10FFFF are rejected.
     private mutating func begin(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x00...0x7F: break

@@ -2,25 +2,25 @@ import Glibc
 import HTTPCore
 import Synchronization
 
-/// Writes the lines before a body.
+/// Writes the status line and header lines.
 struct AnswerHead {
     var status: HTTPStatus
     var headers: HTTPHeaders
     var framing: Framing
     var closes: Bool
-    /// Whether the client speaks HTTP/1.0, which keeps a connection only when that is said.
+    /// Whether the client speaks HTTP/1.0, which keeps a connection only if the response says so.
     var isOldClient: Bool
 
     enum Framing: Equatable {
-        /// No body by the meaning of the status.
+        /// The status allows no body.
         case bare
         case length(Int)
         case chunked
-        /// The body ends with the connection, for clients that know no chunks.
+        /// The body ends with the connection, for clients that do not support chunks.
         case untilClose
     }
 
-    /// The name of a header that must not be sent: its value would begin another line.
+    /// Throws with the name of a header whose value would start another line.
     func write(into bytes: inout [UInt8], _ date: DateLine) throws(InvalidHeader) {
         if status == .ok {
             bytes.append(contentsOf: "HTTP/1.1 200 OK\r\n".utf8)
@@ -50,8 +50,8 @@ struct AnswerHead {
         bytes.append(contentsOf: "\r\n".utf8)
     }
 
-    /// Whether a header would contradict what is written here of the body: two notions of where it ends are two answers to
-    /// whoever reads them. A handler that passes an answer on has to leave them out.
+    /// Whether the header frames the body. The server writes these itself: two statements about where the body ends let
+    /// readers see two different responses. A handler that forwards a response must leave them out.
     private func isFraming(_ name: String) -> Bool {
         switch name.utf8.count {
         case 10: ![101, 426].contains(status.code) && HTTPHeaders.isSame(name, "Connection")
@@ -66,7 +66,7 @@ struct AnswerHead {
     }
 }
 
-/// Times as header lines write them: `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Formats times for header lines: `Sun, 06 Nov 1994 08:49:37 GMT`.
 enum HTTPDate {
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = [
@@ -78,7 +78,7 @@ enum HTTPDate {
         var parts = unsafe tm()
         guard unsafe gmtime_r(&time, &parts) != nil else { return text(secondsSince1970: 0) }
         func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        // `tm` counts as unsafe because of the zone's name in it, which is not touched.
+        // `tm` counts as unsafe because of its zone name, which is not used.
         let (hour, minute, second) = unsafe (parts.tm_hour, parts.tm_min, parts.tm_sec)
         let (weekday, day, month, year) = unsafe (parts.tm_wday, parts.tm_mday, parts.tm_mon, parts.tm_year)
         let date = "\(days[Int(weekday) % 7]), \(two(day)) \(months[Int(month) % 12]) \(1900 + year)"
@@ -86,7 +86,7 @@ enum HTTPDate {
     }
 }
 
-/// The `Date` line, made once a second for all answers.
+/// The `Date` line, formatted once a second for all responses.
 final class DateLine: Sendable {
     private let state = Mutex((second: -1, line: [UInt8]()))
 

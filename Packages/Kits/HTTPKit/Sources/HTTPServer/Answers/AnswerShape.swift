@@ -1,14 +1,14 @@
 import HTTPCore
 
-/// What becomes of an answer when the client's wishes are heard: the same, a part, nothing because the client has it
-/// already, or a shorter form.
+/// Adapts a response to the request's conditions: the whole body, a part, no body because the client already has it, or
+/// a compressed body.
 struct AnswerShape {
     var status: HTTPStatus
     var headers: HTTPHeaders
-    /// Which of the bytes are sent.
+    /// The range of bytes to send.
     var range: Range<Int>
 
-    /// For a body of known length. `hasRanges` says that parts of it may be asked for.
+    /// For a body of known length. `hasRanges` means that parts of it may be requested.
     init(_ answer: HTTPAnswer, length: Int, hasRanges: Bool, _ request: HTTPRequestHead) throws(RequestProblem) {
         status = answer.status
         headers = answer.headers
@@ -19,7 +19,7 @@ struct AnswerShape {
         if isKnown(etag, modified, to: request.headers) {
             status = .notModified
             range = 0..<0
-            // What describes the body goes with it.
+            // Headers that describe the body are removed with it.
             headers["Content-Type"] = nil
             return
         }
@@ -43,14 +43,14 @@ struct AnswerShape {
         }
     }
 
-    /// `If-Modified-Since` is compared as text: we get back what we sent, and another date says nothing.
+    /// `If-Modified-Since` is compared as text: clients send back our own value, and any other date is ignored.
     private func isKnown(_ etag: String?, _ modified: String?, to request: HTTPHeaders) -> Bool {
         if let known = request["If-None-Match"] { return etag.map { EntityTag.matches(known, $0) } ?? false }
         guard let modified else { return false }
         return request["If-Modified-Since"] == modified
     }
 
-    /// Compresses whole text where the client takes it.
+    /// Compresses whole text if the client accepts that.
     mutating func compress(_ bytes: inout [UInt8], _ request: HTTPHeaders) {
         guard range.count == bytes.count, Gzip.canCompress(bytes.count, headers) else { return }
         if !headers.has("Vary", "Accept-Encoding") { headers.append("Vary", "Accept-Encoding") }
@@ -58,18 +58,18 @@ struct AnswerShape {
         bytes = smaller
         range = 0..<smaller.count
         headers.append("Content-Encoding", "gzip")
-        // The bytes are others, so that the tag holds for their meaning only.
+        // The bytes differ now, so the tag becomes weak.
         if let etag = headers["ETag"], !etag.hasPrefix("W/") { headers["ETag"] = "W/" + etag }
     }
 }
 
-/// What a `Range` header asks for of so many bytes.
+/// The part of the body that a `Range` header requests.
 enum ByteRange: Equatable {
-    /// Everything: the header is absent, malformed, of another unit, or asks for several ranges at once, which a
-    /// server may answer with everything.
+    /// The whole body: the header is absent, malformed, in another unit, or requests several ranges, which a server may
+    /// ignore.
     case everything
     case part(Range<Int>)
-    /// Nothing of it is there.
+    /// No requested byte exists.
     case unsatisfiable
 
     init(_ header: String?, of length: Int) {
@@ -96,14 +96,14 @@ enum ByteRange: Equatable {
     }
 }
 
-/// Compares what a client has with what there is.
+/// Compares the client's entity tag with the current one.
 enum EntityTag {
-    /// Whether a list such as that of `If-None-Match` has the tag, without regard to `W/`.
+    /// Whether a list such as `If-None-Match` contains the tag, ignoring `W/`.
     static func matches(_ header: String, _ tag: String) -> Bool {
         header.split(separator: ",").map(\.trimmingSpaces).contains { $0 == "*" || strong($0) == strong(tag[...]) }
     }
 
-    /// Whether the bytes are the same and not only their meaning, as ranges need it.
+    /// Whether the bytes are identical, not only equivalent, as ranges require.
     static func isSame(_ header: String, _ tag: String) -> Bool {
         header == tag && !tag.hasPrefix("W/")
     }
@@ -113,20 +113,20 @@ enum EntityTag {
     }
 }
 
-/// Which answers are sent in gzip: whole ones, to clients that ask for it.
+/// Decides which responses are sent in gzip: whole ones, to clients that ask for it.
 extension Gzip {
-    /// Below this a compressed answer saves nothing: it fits one packet anyway.
+    /// Below this size compression saves nothing: the response fits one packet anyway.
     static let smallest = 1 << 10
-    /// Above this the work would hold up others for too long.
+    /// Above this size compression would delay other requests too long.
     static let largest = 8 << 20
 
-    /// Whether a body of that size and kind may be compressed at all.
+    /// Whether a body of this size and type may be compressed.
     static func canCompress(_ count: Int, _ headers: HTTPHeaders) -> Bool {
         count >= smallest && count <= largest && headers["Content-Encoding"] == nil
             && headers["Content-Type"].map(isWorthwhile) ?? false
     }
 
-    /// Whether a client takes gzip: a weight of zero refuses it.
+    /// Whether the client accepts gzip; a weight of zero refuses it.
     static func isAccepted(_ header: String?) -> Bool {
         guard let header else { return false }
         var any = false
@@ -143,7 +143,7 @@ extension Gzip {
         return any
     }
 
-    /// Whether a type is text of some kind; pictures, films and archives are compressed already.
+    /// Whether the type is some kind of text; pictures, films and archives are already compressed.
     static func isWorthwhile(_ type: String) -> Bool {
         let name = type.prefix { $0 != ";" }.trimmingSpaces.lowercased()
         return name.hasPrefix("text/") && name != "text/event-stream" || name.hasSuffix("+json")

@@ -2,7 +2,7 @@ public import Capabilities
 public import HTTPCore
 import JSON
 
-/// What a handler answers.
+/// The response of a handler.
 ///
 /// ```swift
 /// .json(model)                                        // 200, application/json
@@ -13,12 +13,12 @@ import JSON
 /// ```
 public struct HTTPAnswer: Sendable {
     public var status: HTTPStatus
-    /// What is sent besides the lines that frame the body, which the server adds itself: `Content-Length`,
-    /// `Transfer-Encoding` and `Connection` are refused here.
+    /// Headers besides those that frame the body, which the server adds itself: `Content-Length`, `Transfer-Encoding`
+    /// and `Connection` are refused here.
     public var headers: HTTPHeaders
     var content: Content
 
-    // Indirect, because an answer that is four words goes through registers and takes no room in the task of a connection.
+    // Indirect, because an answer of four words is passed in registers and takes no room in a connection's task.
     indirect enum Content: Sendable {
         case none
         case bytes([UInt8])
@@ -27,7 +27,7 @@ public struct HTTPAnswer: Sendable {
         case events(isEndless: Bool, @Sendable (EventStreamWriter) async throws -> Void)
         case webSocket([String], WebSocketLimits, @Sendable (ServerWebSocket) async throws -> Void)
 
-        /// Whether a part of the handler runs after it has given the answer.
+        /// Whether part of the handler runs after it has returned the response.
         var isMadeLater: Bool {
             switch self {
             case .stream, .events, .webSocket: true
@@ -43,7 +43,7 @@ public struct HTTPAnswer: Sendable {
         if let type { headers.append("Content-Type", type) }
     }
 
-    /// Only a status, such as 204.
+    /// A status without a body, such as 204.
     public static func empty(_ status: HTTPStatus = .noContent) -> HTTPAnswer {
         HTTPAnswer(status, .none)
     }
@@ -60,7 +60,7 @@ public struct HTTPAnswer: Sendable {
         HTTPAnswer(status, type: "text/plain; charset=utf-8", .bytes(Array(text.utf8)))
     }
 
-    /// Bytes of some type. With an `etag`, clients may ask for ranges of them and whether theirs are still right.
+    /// Bytes of the given type. With an `etag`, clients may request ranges and check whether their copy is current.
     public static func bytes(_ bytes: [UInt8], type: String, status: HTTPStatus = .ok, etag: String? = nil)
         -> HTTPAnswer
     {
@@ -69,16 +69,16 @@ public struct HTTPAnswer: Sendable {
         return answer
     }
 
-    /// A regular file, read while it is sent; one that does not exist is answered with 404.
+    /// A regular file, read while it is sent; a missing file is answered with 404.
     public static func file(_ path: String, type: String? = nil) -> HTTPAnswer {
         HTTPAnswer(.ok, type: type ?? MediaType.ofFile(path), .file(path))
     }
 
-    /// A body that is made while it is sent. `write` waits while the client does not read. A length that is known
-    /// lets the client see how far it is; then exactly so many bytes must be written.
+    /// A body produced while it is sent. `write` waits while the client does not read. A known length lets the client
+    /// show progress; then exactly that many bytes must be written.
     ///
-    /// The task is cancelled when the client goes away. An error after the first byte ends the connection, so that
-    /// the client knows that something is missing.
+    /// The task is cancelled when the client disconnects. An error after the first byte ends the connection, so that
+    /// the client can detect the truncation.
     public static func stream(
         _ type: String, length: Int? = nil, status: HTTPStatus = .ok,
         _ body: @escaping @Sendable (BodyWriter) async throws -> Void
@@ -86,26 +86,26 @@ public struct HTTPAnswer: Sendable {
         HTTPAnswer(status, type: type, .stream(length: length, body))
     }
 
-    /// A stream of server-sent events, which lasts until `body` returns or the client goes away.
+    /// A stream of server-sent events, which lasts until `body` returns or the client disconnects.
     ///
-    /// One that has no end of its own, such as news of what goes on, says that it is endless: its task is cancelled as soon
-    /// as the server ends, where others have time to finish.
+    /// Declare a stream endless if it never ends by itself, such as a feed of changes: its task is cancelled as soon as
+    /// the server stops, while other streams get time to finish.
     public static func events(
         isEndless: Bool = false, _ body: @escaping @Sendable (EventStreamWriter) async throws -> Void
     ) -> HTTPAnswer {
         var answer = HTTPAnswer(.ok, type: "text/event-stream", .events(isEndless: isEndless, body))
         answer.headers.append("Cache-Control", "no-cache")
-        // Proxies such as nginx collect an answer otherwise.
+        // Otherwise proxies such as nginx buffer the response.
         answer.headers.append("X-Accel-Buffering", "no")
         return answer
     }
 
-    /// Sends the client elsewhere.
+    /// Redirects the client.
     public static func redirect(to location: String, status: HTTPStatus = HTTPStatus(303)) -> HTTPAnswer {
         HTTPAnswer(status, .none).header("Location", location)
     }
 
-    /// The same answer with one more header line.
+    /// The same response with one more header line.
     public func header(_ name: String, _ value: String) -> HTTPAnswer {
         var copy = self
         copy.headers.append(name, value)
@@ -113,7 +113,7 @@ public struct HTTPAnswer: Sendable {
     }
 }
 
-/// The type of a file by its name.
+/// Guesses the media type of a file from its name.
 enum MediaType {
     static func ofFile(_ path: String) -> String {
         let name = path.split(separator: "/").last ?? ""

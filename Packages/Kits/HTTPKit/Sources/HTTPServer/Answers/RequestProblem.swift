@@ -2,7 +2,7 @@ public import Capabilities
 public import HTTPCore
 public import JSON
 
-/// Why a request is not answered as asked: what a handler throws when the status matters.
+/// An error response with a certain status; handlers throw it.
 ///
 /// ```swift
 /// throw RequestProblem.notFound("there is no project '\(id)'; GET /v1/projects lists them")
@@ -11,9 +11,9 @@ public struct RequestProblem: Failure {
     public var status: HTTPStatus
     public let code: String
     public let message: String
-    /// Everything that is wrong with the values of the request.
+    /// All invalid input values of the request.
     public var inputs: [InputProblem]
-    /// Header lines of the answer, such as `Retry-After`.
+    /// Header lines of the response, such as `Retry-After`.
     public var headers: HTTPHeaders
 
     public init(
@@ -56,13 +56,13 @@ public struct RequestProblem: Failure {
     }
 }
 
-/// One value of a request that is not as it was declared.
+/// An input value that does not match its declaration.
 public struct InputProblem: Sendable, Hashable {
-    /// Where it was given: `path`, `query`, `header` or `body`.
+    /// The source of the value: `path`, `query`, `header` or `body`.
     public let place: String
-    /// The name, and in a body the members and indices that lead to it: `messages.0.role`.
+    /// The name; in a body, the path of members and indices: `messages.0.role`.
     public let name: String
-    /// What is wrong, as the end of a sentence that begins with the name.
+    /// What is wrong, as the end of a sentence that starts with the name.
     public let message: String
 
     public init(place: String, name: String, message: String) {

@@ -1,14 +1,14 @@
 public import Capabilities
 public import HTTPCore
 
-/// Writes the body of an answer while it is made. Several tasks may write; their pieces do not mix.
+/// Writes a response body while it is produced. Several tasks may write; their pieces do not mix.
 public struct BodyWriter: Sendable {
     let connection: Connection
     let number: Int
 
     /// Sends a piece, and waits while the client does not read.
     ///
-    /// Throws `CancellationError` once the client went away, and `ClientGone` when it did not read for too long.
+    /// Throws `CancellationError` after the client disconnected, and `ClientGone` if it did not read for too long.
     public func write(_ bytes: [UInt8]) async throws {
         if bytes.isEmpty { return }
         try await connection.writePiece(bytes, of: number)
@@ -19,22 +19,22 @@ public struct BodyWriter: Sendable {
         try await write(Array(text.utf8))
     }
 
-    /// Sends the head of the answer now, and not only with the first bytes. From here on the status stands.
+    /// Sends the response head now instead of with the first bytes. The status cannot change afterwards.
     public func begin() async throws {
         try await connection.writePiece([], of: number)
     }
 }
 
-/// Sends server-sent events to one client. A comment goes out by itself when the stream is silent for long.
+/// Sends server-sent events to one client. A comment is sent automatically after a long silence.
 public struct EventStreamWriter: Sendable {
     let body: BodyWriter
-    /// The id of the last event that the client had before it came back, if it told one.
+    /// The last event id that a reconnecting client sent, if any.
     public let lastEventID: String?
 
     /// Sends an event, and waits while the client does not read.
     ///
-    /// Throws `CancellationError` once the client went away, `ClientGone` when it did not read for too long, and
-    /// `HTTPError` for a type or an id with a line end.
+    /// Throws `CancellationError` after the client disconnected, `ClientGone` if it did not read for too long, and
+    /// `HTTPError` for a type or id with a line end.
     public func send(_ event: ServerSentEvent) async throws {
         try await body.write(try event.encoded())
     }
@@ -46,26 +46,26 @@ public struct EventStreamWriter: Sendable {
         try await body.write(writer.take())
     }
 
-    /// Sends what an `EventWriter` has written: several events at once.
+    /// Sends the output of an `EventWriter`: several events at once.
     public func send(written bytes: [UInt8]) async throws {
         try await body.write(bytes)
     }
 
-    /// Sends what an `EventWriter` has written without waiting: for one who tells of things where they happen, and may not
-    /// be held up there. False while the client has not taken all of it; then `flushed` waits for that.
+    /// Sends the output of an `EventWriter` without waiting, for code that must not block where events happen. False
+    /// while the client has not accepted all of it; then `flushed` waits for that.
     ///
-    /// Throws `ClientGone` once the client went away.
+    /// Throws `ClientGone` after the client disconnected.
     public func offer(written bytes: [UInt8]) throws -> Bool {
         try body.connection.offerPiece(bytes, of: body.number)
     }
 
-    /// Waits until the client has taken everything, and throws what `send` throws.
+    /// Waits until the client has accepted everything; throws what `send` throws.
     public func flushed() async throws {
         try await body.begin()
     }
 }
 
-/// The client cannot be answered any more: it went away, or it does not read.
+/// The client can no longer be answered: it disconnected or does not read.
 public struct ClientGone: Failure, Hashable {
     public let message: String
 

@@ -2,7 +2,7 @@ import HTTPCore
 import Synchronization
 
 extension Connection {
-    /// Answers one request, but for a stream of events, of which only the head is prepared.
+    /// Answers one request. For an event stream, only the head is prepared.
     @inline(never)
     nonisolated(nonsending) func respond(_ request: ServerRequest) async throws -> Rest {
         do {
@@ -12,8 +12,8 @@ extension Connection {
         }
     }
 
-    /// The answer that tells of an error; throws it where nobody can be told. That is when the client hung up and the
-    /// handler noticed, and when an answer has begun: that it stops without its end is what tells then.
+    /// Converts an error to a response. Rethrows if no response is possible: the client hung up and the handler
+    /// noticed, or a response has already begun and its missing end signals the failure.
     @inline(never)
     private func fallback(_ error: any Error, _ request: ServerRequest) throws -> HTTPAnswer {
         leave()
@@ -22,8 +22,8 @@ extension Connection {
         return core.marked(core.answer(to: error, request), request)
     }
 
-    /// Answers what is no request, and ends the connection: where the next would begin, nobody knows. After any other
-    /// error the client is gone, or was given up: nobody is there to be told.
+    /// Answers an invalid request and ends the connection, because the start of the next request is unknown. After any
+    /// other error the client is gone or was given up, and gets no response.
     @inline(never)
     nonisolated(nonsending) func refuse(_ error: any Error) async {
         guard let refusal = error as? RequestRefusal else { return }
@@ -31,7 +31,7 @@ extension Connection {
             try await send(try refusalBytes(refusal))
             await linger()
         } catch {
-            // The client is gone: nobody is there to be told.
+            // The client is gone.
         }
     }
 
@@ -51,21 +51,21 @@ extension Connection {
 // MARK: Writing answers
 
 extension Connection {
-    /// An answer as it goes out.
+    /// A response as it is sent.
     struct Written {
         var bytes: [UInt8]
-        /// A large body, which is sent apart because putting both together would copy it.
+        /// A large body, sent separately because joining it with the head would copy it.
         var body: [UInt8] = []
         let closes: Bool
     }
 
-    /// What is left to do for an answer.
+    /// The remaining work for a response.
     enum Rest {
         case nothing(keeps: Bool)
         case events(EventStream)
     }
 
-    /// Writes the answer, of an event stream the beginning.
+    /// Writes the response; for an event stream, only its beginning.
     private nonisolated(nonsending) func write(_ answer: HTTPAnswer, _ request: ServerRequest) async throws -> Rest {
         switch answer.content {
         case .bytes(let bytes)
@@ -134,7 +134,8 @@ extension Connection {
         }
     }
 
-    /// The head of an answer; whether the connection stays follows from both sides and from what is left of the body.
+    /// Builds the head of a response. Both sides and the unread rest of the body decide whether the connection stays
+    /// open.
     func makeHead(
         _ status: HTTPStatus, _ headers: HTTPHeaders, _ framing: AnswerHead.Framing, _ request: HTTPRequestHead
     ) -> AnswerHead {
@@ -150,7 +151,7 @@ extension Connection {
 }
 
 extension Connection.Exchange {
-    /// Whether what is left of the body may be thrown away, so that the connection can stay.
+    /// Whether the rest of the body may be discarded, so that the connection can stay open.
     fileprivate func canSkipBody(_ body: HTTPRequestHead.Body, _ limit: Int) -> Bool {
         switch self.body {
         case .ended: return true

@@ -2,7 +2,7 @@ import Glibc
 import HTTPCore
 
 extension Connection {
-    /// A file on its way: the bytes that go out first, and which of the file's follow.
+    /// A file being sent: the bytes to send first, and the remaining range of the file.
     private struct FilePlan: ~Copyable {
         let file: OpenFile
         var written: Written
@@ -14,7 +14,7 @@ extension Connection {
         _ answer: HTTPAnswer, _ path: String, _ request: ServerRequest
     ) async throws -> Bool {
         guard OpenFile.isLarge(path) else { return try await writeFileHere(answer, path, request) }
-        // A disk can block for seconds, and compressing takes its time.
+        // A disk can block for seconds, and compression takes time.
         return try await core.files.run { try await self.writeFileHere(answer, path, request) }
     }
 
@@ -26,7 +26,7 @@ extension Connection {
         var bytes = plan.written.bytes
         var offset = plan.rest.lowerBound
         while offset < plan.rest.upperBound {
-            // A file that became shorter cannot be told any more; the client sees that the end is missing.
+            // It is too late to report that the file became shorter; the client sees the missing end.
             guard let piece = plan.file.read(at: offset, count: min(128 << 10, plan.rest.upperBound - offset)),
                 !piece.isEmpty
             else { throw ClientGone.finished }
@@ -72,15 +72,15 @@ struct OpenFile: ~Copyable, Sendable {
     let etag: String
     let lastModified: String
 
-    /// Whether there is a file that takes a while to read.
+    /// Whether the file exists and takes a while to read.
     static func isLarge(_ path: String) -> Bool {
         var info = stat()
         return unsafe stat(path, &info) == 0 && info.st_size > FileThreads.large
     }
 
-    /// Throws the problem to answer with.
+    /// Throws the problem to respond with.
     init(_ path: String) throws(RequestProblem) {
-        // Without O_NONBLOCK a FIFO would be waited for.
+        // Without O_NONBLOCK, opening a FIFO would block.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else {
             switch errno {
@@ -102,7 +102,7 @@ struct OpenFile: ~Copyable, Sendable {
         lastModified = HTTPDate.text(secondsSince1970: seconds)
     }
 
-    /// Up to `count` bytes from a place on; empty where the file has become shorter, nil when it cannot be read.
+    /// Reads up to `count` bytes from an offset; empty if the file became shorter, nil if reading fails.
     func read(at offset: Int, count: Int) -> [UInt8]? {
         var failed = false
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, used in

@@ -11,7 +11,7 @@ extension Connection {
         case refused(RequestRefusal)
     }
 
-    /// Waits for the next request; nil once there will be none.
+    /// Waits for the next request; nil when there are no more.
     nonisolated(nonsending) func nextRequest() async throws -> ServerRequest? {
         var deadline: ContinuousClock.Instant?
         var isOfHead = false
@@ -22,7 +22,7 @@ extension Connection {
             case .refused(let refusal): throw refusal
             case .wait(let direction, let hasBegun):
                 if deadline == nil || isOfHead != hasBegun {
-                    // The limit for a head counts from its first byte, so that a client cannot win time byte by byte.
+                    // The head limit counts from its first byte, so that a client cannot gain time byte by byte.
                     isOfHead = hasBegun
                     deadline = .now + (hasBegun ? core.limits.head : core.limits.idle)
                 }
@@ -36,7 +36,7 @@ extension Connection {
         }
     }
 
-    /// Waits for a direction. After a hang-up no wait is needed: reading finds what is left, and then the end.
+    /// Waits for a direction. After a hang-up it does not wait: reading returns the remaining bytes and then the end.
     nonisolated(nonsending) func heed(
         _ direction: Readiness, until deadline: ContinuousClock.Instant?
     ) async throws -> LoopDescriptor.Wake {
@@ -71,7 +71,7 @@ extension Connection {
         }
     }
 
-    /// Receives onto the stack, so that an idle connection holds no buffer; nil when there is more to look at.
+    /// Receives onto the stack, so that an idle connection has no buffer; nil when there is more to parse.
     private func receiveHead(_ state: inout State) -> Result<Step?, RequestRefusal> {
         unsafe withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 16) { buffer in
             switch unsafe receive(&state, buffer) {
@@ -99,13 +99,13 @@ extension Connection {
         return ServerRequest(head, id: core.requestID(head), self, number: state.exchange.number)
     }
 
-    /// Receives what is there, if the loop has told that there may be something.
+    /// Receives the available bytes if the loop reported that there may be some.
     func receive(_ state: inout State, _ buffer: UnsafeMutableRawBufferPointer) -> Transport.Moved {
         let isHungUp = state.isHungUp
         let moved = descriptor.withDescriptor { descriptor, ready -> Transport.Moved in
             guard isHungUp || ready.contains(.readable) else { return .wait(.readable) }
             let moved = unsafe state.transport.receive(descriptor, buffer, &ready)
-            // Nothing more can come, so waiting would have no end.
+            // Nothing more can arrive, so waiting would never end.
             if isHungUp, case .wait(.readable) = moved { return .ended }
             return moved
         }
@@ -133,7 +133,7 @@ extension Connection.State {
 }
 
 extension RequestParser {
-    /// The next head; the end of the request before it is passed over.
+    /// The next head; skips the end of the previous request.
     fileprivate mutating func nextHead(
         _ bytes: Span<UInt8>, _ offset: inout Int
     ) throws(RequestRefusal) -> HTTPRequestHead? {
@@ -153,7 +153,7 @@ extension Connection {
         case failed(any Error)
     }
 
-    /// The next piece of the body of that request; nil at its end.
+    /// The next piece of that request's body; nil at its end.
     nonisolated(nonsending) func nextPiece(of number: Int, limit: Int) async throws -> [UInt8]? {
         while true {
             switch takePiece(of: number, limit: limit) {
@@ -173,7 +173,7 @@ extension Connection {
         }
     }
 
-    /// How long the next bytes of the body may take. What a handler does between them is not the client's fault.
+    /// The time limit for the next body bytes. Time that a handler spends between reads is not the client's fault.
     @inline(never)
     private func patience() -> Duration {
         state.withLock { state in
@@ -183,14 +183,14 @@ extension Connection {
         }
     }
 
-    /// Throws away what is left of a body that nobody wanted; false when it is too much, so that the connection ends.
+    /// Discards the unread rest of a body; false when it is too large and the connection must end.
     nonisolated(nonsending) func discardBody(of number: Int) async throws -> Bool {
         while true {
             let isEnded: Bool? = state.withLock { state in
                 switch state.exchange.body {
                 case .ended: true
                 case .refused: false
-                // The client waits for a word that it will not get, and may send the body or leave it.
+                // The client waits for a 100 Continue that it will not get, and may send the body or omit it.
                 case .open where state.exchange.owesContinue: false
                 case .open(let received): received <= core.limits.discarded ? nil : false
                 }
@@ -215,7 +215,7 @@ extension Connection {
             }
             if state.exchange.owesContinue {
                 state.exchange.owesContinue = false
-                // A client that has begun to send does not need the word.
+                // A client that already sends the body does not need the 100 Continue.
                 if state.unread.isEmpty { return .askToContinue }
             }
             while true {
@@ -253,7 +253,7 @@ extension Connection {
 }
 
 extension Connection.State {
-    /// The part of the bytes that belongs to the body; the rest is kept for the next request.
+    /// Returns the bytes that belong to the body; the rest is kept for the next request.
     fileprivate mutating func parseBody(_ bytes: [UInt8], limit: Int) throws(RequestRefusal) -> [UInt8] {
         guard case .open(let received) = exchange.body else { return [] }
         var offset = 0

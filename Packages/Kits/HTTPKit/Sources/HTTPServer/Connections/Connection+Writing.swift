@@ -10,7 +10,7 @@ extension Connection {
         case failed
     }
 
-    /// Sends whole bytes that nobody can take back, also when the task was cancelled: an answer that exists is given.
+    /// Sends all bytes even if the task was cancelled: a finished response is always sent.
     nonisolated(nonsending) func send(_ bytes: [UInt8]) async throws {
         var step = state.withLock { state in
             state.enqueue(bytes)
@@ -31,12 +31,14 @@ extension Connection {
         }
     }
 
-    /// Writes a piece of a stream; returns once the system has all of it, so that a slow client slows the work.
+    /// Writes a piece of a stream and returns once the system has accepted all of it, so that a slow client slows the
+    /// producer.
     nonisolated(nonsending) func writePiece(_ bytes: [UInt8], of number: Int) async throws {
         try await write(of: number) { bytes }
     }
 
-    /// Writes what `make` gives. It is called under the lock, so that pieces are sent in the order in which they are made.
+    /// Writes the result of `make`, which is called under the lock so that pieces are sent in the order in which they
+    /// are made.
     nonisolated(nonsending) func write(of number: Int, _ make: () throws -> [UInt8]) async throws {
         try Task.checkCancellation()
         var step = try state.withLock { state in
@@ -61,7 +63,7 @@ extension Connection {
         }
     }
 
-    /// Writes a piece of a stream as far as the system takes it; false while some of it waits.
+    /// Writes a piece of a stream as far as the system accepts it; false while the rest waits.
     func offerPiece(_ bytes: [UInt8], of number: Int) throws -> Bool {
         let step = try state.withLock { state in
             try state.enqueuePiece(bytes, of: number)
@@ -74,7 +76,7 @@ extension Connection {
         }
     }
 
-    /// Sends what waits, as far as the system takes it.
+    /// Sends waiting bytes as far as the system accepts them.
     func flush(_ state: inout State) -> Flush {
         while state.sent < state.outgoing.count {
             let moved = descriptor.withDescriptor { descriptor, ready in
@@ -86,7 +88,7 @@ extension Connection {
             case .ended, .failed, nil: return .failed
             }
         }
-        // Nothing is kept for the next time: most streams are idle nearly always.
+        // The buffer is released, because most streams are idle most of the time.
         (state.outgoing, state.sent) = ([], 0)
         return .done
     }
@@ -96,7 +98,7 @@ extension Connection {
         return .stalled
     }
 
-    /// Tells a client of a quiet event stream, and every proxy on the way, that the stream is alive.
+    /// Shows a client of a quiet event stream, and every proxy on the way, that the stream is alive.
     func heartbeat(quietFor interval: Duration, now: ContinuousClock.Instant) {
         let isStuck = state.withLock { state -> Bool in
             guard state.exchange.isOpen, let quiet = state.exchange.quietSince else { return false }
@@ -107,7 +109,7 @@ extension Connection {
                 if case .failed = flush(&state) { return true }
                 return false
             }
-            // A writer that waits has its own limit; what is left here is an older heartbeat.
+            // A waiting writer has its own limit; bytes left here are from an older heartbeat.
             if case .failed = flush(&state) { return true }
             return !state.outgoing.isEmpty && now - quiet >= interval + core.limits.stall
         }
@@ -148,24 +150,24 @@ extension Connection.State {
     }
 }
 
-/// A stream wrote more than the length that it had told: a mistake of the handler.
+/// A stream wrote more than its declared length: an error in the handler.
 struct StreamTooLong: Error {}
 
 extension Connection {
     struct StreamPlan {
-        /// All of an answer that has no body.
+        /// The complete response, if it has no body.
         var bare: [UInt8]?
         let closes: Bool
     }
 
-    /// An event stream whose head was sent; an object, so that the task that runs it holds a reference only.
+    /// An event stream whose head was sent. It is an object so that its task holds only a reference.
     final class EventStream: Sendable {
         let events: EventStreamWriter
         /// The number of its request.
         let number: Int
         let body: @Sendable (EventStreamWriter) async throws -> Void
         let closes: Bool
-        /// Whether it ends only when one side goes.
+        /// Whether it ends only when one side leaves.
         let isEndless: Bool
 
         init(
@@ -208,13 +210,13 @@ extension Connection {
         }
         defer { closeStream() }
         try await body(BodyWriter(connection: self, number: number))
-        // Before the end of the answer is sent: who sees that may count on the room.
+        // Done before the end of the response is sent: a client that sees the end may rely on the free place.
         leave()
         try await send(try endOfStream())
         return !plan.closes
     }
 
-    /// Runs an event stream to its end, with signs of life when it is silent.
+    /// Runs an event stream to its end, with heartbeats while it is silent.
     @inline(never)
     nonisolated(nonsending) func run(_ stream: EventStream) async throws -> Bool {
         defer { closeStream() }
@@ -222,7 +224,7 @@ extension Connection {
         do {
             try await stream.body(stream.events)
         } catch is CancellationError where stream.isEndless && core.isEnding.load(ordering: .relaxed) {
-            // This is how an endless one ends in good order.
+            // An endless stream normally ends this way.
         }
         leave()
         try await send(try endOfStream())
@@ -237,7 +239,7 @@ extension Connection {
             return state.isLast && isEndless
         }
         core.streams.add(self)
-        // The server has told the others already.
+        // The server has already cancelled the others.
         if isLate { cancel() }
     }
 
@@ -261,5 +263,5 @@ extension Connection {
     }
 }
 
-/// A stream wrote less than the length that it had told: a mistake of the handler.
+/// A stream wrote less than its declared length: an error in the handler.
 struct StreamTooShort: Error {}

@@ -4,57 +4,57 @@ import HTTPCore
 import LoopKit
 import Synchronization
 
-/// One client: reads its requests one after the other and answers each.
+/// Serves one client: reads its requests in sequence and answers each.
 ///
-/// One task owns the connection and suspends in it. The lock guards what others touch too: handlers that read a body or
-/// write a stream from tasks of their own, the heartbeat, the loop that tells of a hang-up, and the end of the server.
+/// One task owns the connection and waits in it. The lock guards state that others also use: handlers that read a body
+/// or write a stream from other tasks, the heartbeat, the loop that reports a hang-up, and the shutdown of the server.
 final class Connection: Sendable {
     struct State {
         var transport: Transport
         var parser: RequestParser
-        /// Received and not parsed yet: the beginning of a body or of the next request.
+        /// Received but unparsed bytes: the beginning of a body or of the next request.
         var unread: [UInt8] = []
-        /// What the client has to be sent before anything else.
+        /// Bytes that must be sent to the client first.
         var outgoing: [UInt8] = []
         var sent = 0
         var exchange = Exchange()
         var isHungUp = false
-        /// Whether a request is being answered; otherwise the connection may be closed at any time.
+        /// Whether a request is being answered; if not, the connection may be closed at any time.
         var isBusy = false
-        /// Whether the server ends, so that no request is taken after this one.
+        /// Whether the server is shutting down, so that this request is the last.
         var isLast = false
     }
 
-    /// What is known of the request that is being answered.
+    /// The state of the current request.
     struct Exchange {
-        /// Counts the requests, so that a writer or a body that outlives its own cannot touch the next.
+        /// Counts the requests, so that a writer or body that outlives its request cannot affect the next.
         var number = 0
         var body = BodyState.ended
-        /// How long the body was waited for, all in all.
+        /// The total time spent waiting for the body.
         var waited = Duration.zero
-        /// Whether the client waits for a word before it sends the body.
+        /// Whether the client waits for a 100 Continue before it sends the body.
         var owesContinue = false
-        /// The head of a stream, which goes out with the first bytes.
+        /// The head of a stream, which is sent with the first bytes.
         var head: [UInt8]?
         var isChunked = false
-        /// How many bytes a stream of known length still has to write.
+        /// The bytes that a stream of known length still has to write.
         var left: Int?
         var route: RouteEntry?
-        /// Whether the status was told, so that it stands.
+        /// Whether the status was sent and cannot change.
         var hasBegun = false
         var status: HTTPStatus?
         var written = 0
-        /// The error behind an answer that tells of one, for the span.
+        /// The error behind an error response, for the span.
         var problem: (any Error)?
-        /// What is told when the answer has ended; nil where nobody wants to know.
+        /// The trace of the request, completed when the response has ended; nil if it is not observed.
         var observation: Observation?
-        /// Since when an event stream was silent; nil for every other answer.
+        /// Since when an event stream has been silent; nil for all other responses.
         var quietSince: ContinuousClock.Instant?
         /// Whether a stream may be written to.
         var isOpen = false
-        /// Whether its handler is counted among those that run.
+        /// Whether its handler counts as running.
         var isCounted = false
-        /// Whether it is a stream that only ends because one side goes.
+        /// Whether it is a stream that ends only when one side leaves.
         var isEndless = false
     }
 
@@ -70,13 +70,13 @@ final class Connection: Sendable {
     let listener: ListenerFacts
     let descriptor: LoopDescriptor
     let state: Mutex<State>
-    // A lock of its own: cancelling runs the handlers of whoever waits, and these may want the other one.
+    // A separate lock: cancelling runs the cancellation handlers of waiting code, which may need the other lock.
     private let task = Mutex<TaskHandle?>(nil)
 
-    /// The task of a connection, for others to cancel.
+    /// The task of a connection, so that others can cancel it.
     @safe
     private struct TaskHandle: @unchecked Sendable {
-        // Used only under the lock, and taken out of it before the task ends, so that it never outlives the task.
+        // Used only under the lock, and removed before the task ends, so that it never outlives the task.
         private let task: UnsafeCurrentTask
 
         init(_ task: UnsafeCurrentTask) { unsafe self.task = task }
@@ -96,7 +96,7 @@ final class Connection: Sendable {
         state = Mutex(State(transport: transport, parser: RequestParser(limits: core.limits.parsing)))
     }
 
-    /// Serves the client until one of both has enough.
+    /// Serves the client until either side ends the connection.
     func run() async {
         begin()
         var isNew = true
@@ -104,7 +104,7 @@ final class Connection: Sendable {
         end()
     }
 
-    /// Makes the present task the one that others cancel.
+    /// Makes the current task the one that others cancel.
     @inline(never)
     private func begin() {
         unsafe withUnsafeCurrentTask { task in
@@ -120,10 +120,10 @@ final class Connection: Sendable {
         descriptor.close()
     }
 
-    /// Answers until a stream of events begins, and gives that; nil when the connection has ended.
+    /// Answers requests until an event stream begins, and returns it; nil when the connection has ended.
     ///
-    /// A task keeps the memory of its deepest call until it ends, and a stream may last for hours, so that what leads to
-    /// it has a task of its own.
+    /// A task keeps the memory of its deepest call until it ends, and a stream may last for hours, so the work before
+    /// it runs in a separate task.
     @inline(never)
     private nonisolated(nonsending) func nextStream(_ isNew: Bool) async -> EventStream? {
         async let stream = serve(isNew)
@@ -169,14 +169,15 @@ final class Connection: Sendable {
 
     // MARK: Counting
 
-    /// Counts the handler of the present request, and throws when there are too many.
+    /// Counts the handler of the current request; throws if too many are running.
     @inline(never)
     func enter() throws {
         try core.enter()
         state.withLock { $0.exchange.isCounted = true }
     }
 
-    /// Ends the count, if there is one. A handler has ended when its answer is there, or the stream that it gave is.
+    /// Ends the count, if there is one. A handler has ended when its response is complete, or the stream that it
+    /// returned is.
     @inline(never)
     func leave() {
         let wasCounted = state.withLock { state in
@@ -188,7 +189,7 @@ final class Connection: Sendable {
 
     // MARK: Observing
 
-    /// Whether the work for the present request has a place in a trace.
+    /// Whether the work for the current request is traced.
     private var isObserved: Bool { state.withLock { $0.exchange.observation != nil } }
 
     @inline(never)
@@ -225,25 +226,25 @@ final class Connection: Sendable {
         core.record(state.withLock { $0.exchange }, of: peer, error)
     }
 
-    /// On the thread of the loop: the peer has closed its side, so that whoever works for it can stop.
+    /// Called on the loop's thread: the peer closed its side, so work for it can stop.
     private func hangUp() {
         state.withLock { $0.isHungUp = true }
         cancel()
     }
 
-    /// Cancels what is being done for the client.
+    /// Cancels the work for the client.
     func cancel() {
         task.withLock { $0?.cancel() }
     }
 
-    /// Ends the connection where nothing is lost by it, and after the present answer otherwise.
+    /// Ends the connection now if it is idle, otherwise after the current response.
     func drain() {
         let (isIdle, isEndless) = state.withLock { state in
             state.isLast = true
             return (!state.isBusy && state.parser.isBetweenRequests, state.exchange.isEndless && state.exchange.isOpen)
         }
         if isIdle { descriptor.close() }
-        // It would last for all of the time that the others have to finish.
+        // It would use up all the time that others have to finish.
         if isEndless { cancel() }
     }
 
@@ -255,7 +256,7 @@ final class Connection: Sendable {
 }
 
 extension Connection {
-    /// Agrees on keys with the client; false when that fails or takes too long.
+    /// Performs the TLS handshake; false when it fails or takes too long.
     nonisolated(nonsending) func handshake() async throws -> Bool {
         let deadline = ContinuousClock.now + core.limits.head
         while true {
@@ -273,7 +274,7 @@ extension Connection {
         }
     }
 
-    /// Tells the client that nothing more comes.
+    /// Tells the client that nothing more follows.
     func finish() {
         state.withLock { state in
             _ = descriptor.withDescriptor { descriptor, _ in state.transport.finish(descriptor) }
@@ -292,8 +293,8 @@ extension Connection {
         }
     }
 
-    /// Lets the client read the last answer before the connection goes: closing while it still sends would make its
-    /// system throw the answer away.
+    /// Lets the client read the last response before the connection closes: closing while the client still sends would
+    /// make its system discard the response.
     nonisolated(nonsending) func linger() async {
         let deadline = ContinuousClock.now + .seconds(1)
         finish()
@@ -312,8 +313,8 @@ extension Connection {
 // MARK: Other protocols
 
 extension Connection {
-    /// Receives for whoever took the connection over with the request of that number. `body` is given the call that
-    /// receives into a buffer, and gives back what that gave.
+    /// Receives for the code that took over the connection with that request number. `body` gets a function that
+    /// receives into a buffer, and returns its result.
     func receive(
         of number: Int, _ body: ((UnsafeMutableRawBufferPointer) throws -> Int) throws -> Int
     ) -> Transport.Moved {

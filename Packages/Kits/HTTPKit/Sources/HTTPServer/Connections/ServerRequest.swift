@@ -4,7 +4,7 @@ import Synchronization
 
 /// A request as a handler sees it.
 public struct ServerRequest: Sendable {
-    // One object instead of a dozen strings, so that handing the request on costs a reference.
+    // One object instead of a dozen strings, so that passing the request on costs one reference.
     private let facts: Facts
 
     private final class Facts: Sendable {
@@ -32,19 +32,19 @@ public struct ServerRequest: Sendable {
     }
 
     public var head: HTTPRequestHead { facts.head }
-    /// Names this request in answers, spans and logs.
+    /// Identifies this request in responses, spans and logs.
     public var id: String { facts.id }
     public var method: HTTPMethod { facts.head.method }
     public var headers: HTTPHeaders { facts.head.headers }
-    /// Whom the authenticator recognised; nil on open routes and where there is no authenticator.
+    /// The authenticated client; nil on open routes and without an authenticator.
     public var principal: Principal? { facts.principal }
-    /// The body, read while it comes.
+    /// The body, read while it arrives.
     public var body: RequestBody { RequestBody(connection: connection, number: number, limit: bodyLimit) }
     /// Whether the connection is encrypted.
     public var isSecure: Bool { connection.listener.isSecure }
-    /// Whether the server ends: nothing long should be begun any more.
+    /// Whether the server is shutting down; start no long work.
     public var isServerEnding: Bool { connection.core.isEnding.load(ordering: .relaxed) }
-    /// Who is at the other end.
+    /// The address of the client.
     public var peer: PeerAddress { connection.peer }
 
     var bodyLimit: Int { facts.bodyLimit }
@@ -52,13 +52,13 @@ public struct ServerRequest: Sendable {
     var number: Int { facts.number }
 }
 
-/// Somebody who was recognised.
+/// An authenticated client.
 public struct Principal: Sendable, Hashable {
     /// The name for logs and spans; never a credential.
     public let name: String
-    /// What this one may do.
+    /// What this principal may do.
     public let grant: Grant
-    /// What tells its credential from another one of the same name, such as a digest of it; nil where the name is enough.
+    /// Distinguishes its credential from others of the same name, such as by a digest; nil where the name is enough.
     public let credential: String?
 
     public init(_ name: String, grant: Grant = .person, credential: String? = nil) {
@@ -68,10 +68,10 @@ public struct Principal: Sendable, Hashable {
     }
 }
 
-/// The body of a request, read while it comes.
+/// The body of a request, read while it arrives.
 ///
-/// Nothing is received before somebody asks for it, so that a handler that is slow slows the client. What a handler
-/// leaves is thrown away when it is little, and ends the connection otherwise.
+/// Data is received only when it is requested, so a slow handler slows the client. The unread rest is discarded if it
+/// is small; otherwise the connection ends.
 public struct RequestBody: AsyncSequence, Sendable {
     public typealias Element = [UInt8]
 
@@ -79,7 +79,7 @@ public struct RequestBody: AsyncSequence, Sendable {
     let number: Int
     let limit: Int
 
-    /// The whole body. One that is larger than the route's limit is refused with 413.
+    /// The whole body. A body larger than the route's limit is refused with 413.
     public func bytes() async throws -> [UInt8] {
         var whole: [UInt8] = []
         while let piece = try await connection.nextPiece(of: number, limit: limit) {

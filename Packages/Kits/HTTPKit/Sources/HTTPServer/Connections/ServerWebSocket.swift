@@ -13,11 +13,11 @@ import Synchronization
 /// Nothing is read before somebody asks for a message, so that a slow handler slows the client. Any task may send; one
 /// at a time should read, because each message is given once. Pings are answered while a message is waited for.
 public final class ServerWebSocket: Sendable {
-    /// The subprotocol that was chosen.
+    /// The selected subprotocol.
     public let subprotocol: String?
     private let connection: Connection
     private let number: Int
-    // Taken inside of the connection's lock and never the other way around.
+    // Taken inside the connection's lock, never the other way around.
     private let machine: Mutex<WebSocketMachine>
 
     init(_ connection: Connection, number: Int, limits: WebSocketLimits, subprotocol: String?) {
@@ -35,7 +35,7 @@ public final class ServerWebSocket: Sendable {
 
     /// Sends a message, and waits while the client does not read.
     ///
-    /// Throws `ClientGone` once the socket is closed or the client does not read for too long.
+    /// Throws `ClientGone` after the socket closed or if the client does not read for too long.
     public func send(_ message: WebSocketMessage) async throws {
         try await connection.write(of: number) {
             try machine.withLock { machine in
@@ -50,10 +50,10 @@ public final class ServerWebSocket: Sendable {
         try await send(.text(text))
     }
 
-    /// The next message; nil once the client has closed. A client that is silent for long is asked for a sign of life,
-    /// and given up when it gives none.
+    /// The next message; nil after the client closed. A client that is silent for long gets a ping, and is given up if
+    /// it does not respond.
     ///
-    /// Throws `WebSocketViolation` when the client broke the protocol, and has been told so.
+    /// Throws `WebSocketViolation` when the client violated the protocol; the client has been told.
     public func next() async throws -> WebSocketMessage? {
         var isAsked = false
         while true {
@@ -76,7 +76,7 @@ public final class ServerWebSocket: Sendable {
         }
     }
 
-    /// Closes with the handshake; messages that still come can be read until `next` gives nil.
+    /// Closes with the handshake; remaining messages can be read until `next` returns nil.
     public func close(_ code: WebSocketCloseCode = .normal, reason: String = "") async throws {
         machine.withLock { $0.close(WebSocketClose(code, reason)) }
         try await flush()
@@ -86,14 +86,14 @@ public final class ServerWebSocket: Sendable {
         try await connection.write(of: number) { machine.withLock { $0.takeOutput() } }
     }
 
-    /// Takes what has come into the machine.
+    /// Passes received bytes to the machine.
     private func fill() -> Transport.Moved {
         unsafe connection.receive(of: number) { receive in
             try machine.withLock { machine in try unsafe machine.fill(capacity: 16 << 10, receive) }
         }
     }
 
-    /// Waits for bytes; gives whether the client owes a sign of life.
+    /// Waits for bytes; returns whether the client owes a sign of life.
     private func receive(isAsked: Bool) async throws -> Bool {
         while true {
             let moved = fill()
@@ -115,7 +115,7 @@ public final class ServerWebSocket: Sendable {
         }
     }
 
-    /// Ends what the handler left open: says why, and waits a little for the client to agree.
+    /// Closes a socket that the handler left open: sends the reason, and waits briefly for the client's close.
     func finish(_ error: (any Error)?) async {
         do {
             let code = error == nil ? WebSocketCloseCode.normal : .internalError
@@ -132,13 +132,13 @@ public final class ServerWebSocket: Sendable {
                 else { return }
             }
         } catch {
-            // The client is gone or breaks the rules: there is nobody to agree with.
+            // The client is gone or violates the protocol, so it will not confirm the close.
         }
     }
 }
 
 extension HTTPAnswer {
-    /// Turns the connection into a WebSocket. A request that asks for something else is answered with 426.
+    /// Upgrades the connection to a WebSocket. Any other request is answered with 426.
     public static func upgrade(
         protocols: [String] = [], limits: WebSocketLimits = WebSocketLimits(),
         _ body: @escaping @Sendable (ServerWebSocket) async throws -> Void
@@ -169,7 +169,7 @@ extension Connection {
         await socket.finish(nil)
     }
 
-    /// Prepares the answer that opens the socket; gives the subprotocol.
+    /// Prepares the response that opens the socket; returns the subprotocol.
     @inline(never)
     private func beginWebSocket(
         _ answer: HTTPAnswer, _ request: HTTPRequestHead, _ protocols: [String]

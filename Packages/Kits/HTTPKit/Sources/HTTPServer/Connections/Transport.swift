@@ -2,33 +2,33 @@ import Cryptography
 import Glibc
 import LoopKit
 
-/// How bytes go over the connection. Used under the lock of the connection, while its descriptor is lent.
+/// Moves bytes over the connection. Used under the connection's lock, while its descriptor is lent.
 enum Transport {
     case plain
     case tls(TLSChannel)
 
-    /// What became of one try to move bytes.
+    /// The result of one attempt to move bytes.
     enum Moved {
         case bytes(Int)
-        /// The peer sends nothing more.
+        /// The peer sends no more.
         case ended
-        /// Nothing moves before the descriptor is ready in that direction.
+        /// No bytes can move until the descriptor is ready in that direction.
         case wait(Readiness)
         case failed
     }
 
-    /// Receives what is there, into a buffer that is not empty.
+    /// Receives available bytes into a buffer that is not empty.
     func receive(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, _ ready: inout Readiness) -> Moved {
         if case .tls(let channel) = self { return unsafe channel.receive(buffer, &ready) }
         let result = retrying { unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0) }
         guard result >= 0 else { return blocked(.readable, &ready) }
         if result == 0 { return .ended }
-        // Less than there was room for means that nothing is left, by epoll(7); trying again would be a call for nothing.
+        // Per epoll(7), a short read means that nothing is left; trying again would waste a call.
         if result < buffer.count { ready.subtract(.readable) }
         return .bytes(result)
     }
 
-    /// Sends some of the bytes. After a wait the same bytes have to come again, perhaps with more behind them.
+    /// Sends some of the bytes. After a wait, pass the same bytes again, perhaps with more behind them.
     func send(_ descriptor: Int32, _ bytes: Span<UInt8>, _ ready: inout Readiness) -> Moved {
         if case .tls(let channel) = self { return channel.send(bytes, &ready) }
         let flags = Int32(MSG_NOSIGNAL)
@@ -39,7 +39,7 @@ enum Transport {
         return .bytes(result)
     }
 
-    /// Tells the peer that nothing more is sent, and ends that direction of the connection.
+    /// Tells the peer that nothing more follows, and ends that direction of the connection.
     func finish(_ descriptor: Int32) {
         if case .tls(let channel) = self { channel.finish() }
         shutdown(descriptor, Int32(SHUT_WR))
@@ -81,7 +81,7 @@ final class TLSChannel: @unchecked Sendable {
     }
 
     func finish() {
-        // It says the end or it does not: the connection goes in any case.
+        // The result does not matter, because the connection closes in any case.
         _ = session.shutdown()
     }
 

@@ -1,19 +1,19 @@
 public import Cryptography
 import Glibc
 
-/// Where a server listens.
+/// An address for a server to listen at.
 public struct ListenAddress: Sendable {
     enum Place: Sendable {
         case ip(String, port: UInt16)
         case path(String)
-        /// A socket that listens already.
+        /// A socket that is already listening.
         case inherited(Int32, SocketAddress)
     }
 
     let place: Place
     var tls: TLSServerContext?
 
-    /// Whether only programs of this machine can reach it.
+    /// Whether only programs on this machine can reach it.
     var isLocal: Bool {
         switch place {
         case .ip(let host, let port): SocketAddress(ip: host, port: port)?.isLoopback ?? true
@@ -22,7 +22,7 @@ public struct ListenAddress: Sendable {
         }
     }
 
-    /// Whether it is a socket of this machine without a name in a network.
+    /// Whether it is a Unix socket, which has no name in a network.
     public var isUnixSocket: Bool {
         switch place {
         case .ip: false
@@ -31,7 +31,7 @@ public struct ListenAddress: Sendable {
         }
     }
 
-    /// Programs of this machine only. Port 0 lets the system choose; `run` tells which it is.
+    /// Reachable only from this machine. With port 0 the system chooses a port, which `run` reports.
     public static func loopback(port: UInt16 = 0) -> ListenAddress {
         ListenAddress(place: .ip("127.0.0.1", port: port))
     }
@@ -41,7 +41,7 @@ public struct ListenAddress: Sendable {
         ListenAddress(place: .ip("::1", port: port))
     }
 
-    /// An address of this machine in digits. One that others can reach needs an authenticator.
+    /// An IP address of this machine. An address that others can reach needs an authenticator.
     public static func ip(_ address: String, port: UInt16) -> ListenAddress {
         ListenAddress(place: .ip(address, port: port))
     }
@@ -53,7 +53,7 @@ public struct ListenAddress: Sendable {
         return copy
     }
 
-    /// A socket in the file system that only this user can use. One that a dead server left is replaced.
+    /// A Unix socket that only this user can use. A socket left by a dead server is replaced.
     public static func unix(_ path: String) -> ListenAddress {
         ListenAddress(place: .path(path))
     }
@@ -69,11 +69,11 @@ extension ListenAddress: CustomStringConvertible {
     }
 }
 
-/// Where a server listens indeed.
+/// The actual address at which a server listens.
 public struct BoundAddress: Sendable, Hashable, CustomStringConvertible {
-    /// The address in digits, or the path of a socket.
+    /// The IP address, or the path of a Unix socket.
     public let host: String
-    /// Nil for a socket in the file system.
+    /// Nil for a Unix socket.
     public let port: Int?
     public let isSecure: Bool
 
@@ -85,22 +85,22 @@ public struct BoundAddress: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The sockets that whoever started this process has opened for it, as systemd does for a service with a socket unit.
+/// The sockets that the parent process opened for this one, as systemd does for a service with a socket unit.
 ///
-/// The service manager listens from the start of the machine on, and starts the server when the first client comes; a
-/// restart of the server loses no client.
+/// The service manager listens from system start and starts the server when the first client connects; a restart of the
+/// server loses no client.
 public enum InheritedSockets {
     /// "The file descriptors are passed … beginning at 3" (sd_listen_fds(3)).
     static let first: Int32 = 3
 
-    /// Where a server may listen that was started so; empty when it was started in another way.
+    /// The inherited listen addresses; empty if the process was started without any.
     ///
-    /// Each address is good for one run of a server, which closes the socket in the end. Nothing that this process
-    /// starts inherits the sockets again.
+    /// Each address can be used for one run of a server, which closes the socket at its end. Child processes do not
+    /// inherit the sockets.
     ///
-    /// - Parameter environment: the variables that this process was started with.
+    /// - Parameter environment: the environment variables at process start.
     public static func addresses(environment: [String: String]) throws(ServerError) -> [ListenAddress] {
-        // The variables outlive the process that they are for: its children have them too, but not the sockets.
+        // Child processes inherit the variables but not the sockets.
         guard let target = environment["LISTEN_PID"], Int32(target) == getpid(),
             let text = environment["LISTEN_FDS"], let count = Int32(text), count > 0
         else { return [] }
@@ -114,9 +114,9 @@ public enum InheritedSockets {
 }
 
 extension ListenAddress {
-    /// A socket that somebody else opened and that already listens; the server that runs with it closes it.
+    /// A listening socket opened by another process; the server that uses it closes it.
     ///
-    /// Throws when the descriptor is none.
+    /// Throws when the descriptor is not a listening socket.
     public static func inherited(_ descriptor: Int32) throws(ServerError) -> ListenAddress {
         func value(_ option: Int32) -> Int32? {
             var value: Int32 = 0

@@ -3,11 +3,11 @@ import FileKit
 import Glibc
 import LoopKit
 
-/// A socket at which clients arrive.
+/// A socket that accepts clients.
 struct Listener: Sendable {
     let descriptor: LoopDescriptor
     let facts: ListenerFacts
-    /// The file of a Unix socket, with what tells it from one that took its place.
+    /// The file of a Unix socket, with the data that identifies it if another file replaces it.
     private let file: SocketFile?
 
     init(_ address: ListenAddress, allowed: Set<String>, loop: EventLoop) throws {
@@ -33,13 +33,13 @@ struct Listener: Sendable {
             }
             descriptor = try LoopDescriptor(owning: bound, loop: loop)
             self.file = file
-            // No browser reaches it, so that any name is right.
+            // Browsers cannot reach it, so any host name is accepted.
             facts = ListenerFacts(
                 address: BoundAddress(host: path, port: nil, isSecure: tls != nil), hosts: nil, tls: tls)
         case .inherited(let socket, let own):
             Self.tune(socket, own)
             descriptor = try LoopDescriptor(owning: socket, loop: loop)
-            // A file that belongs to it is the affair of who made it.
+            // An inherited socket's file belongs to the process that made it.
             file = nil
             let host = own.host
             facts = ListenerFacts(
@@ -58,7 +58,7 @@ struct Listener: Sendable {
         set(SOL_SOCKET, SO_REUSEADDR, 1)
         tune(descriptor, address)
         if address.family == AF_INET6 { set(Int32(IPPROTO_IPV6), IPV6_V6ONLY, 1) }
-        // The mode that the socket has is that of the file which bind makes; the mask of the process can only take from it.
+        // bind creates the file with this mode; the umask can only remove bits from it.
         if address.family == AF_UNIX, fchmod(descriptor, 0o600) != 0 {
             let number = errno
             _ = Glibc.close(descriptor)
@@ -73,8 +73,8 @@ struct Listener: Sendable {
         return descriptor
     }
 
-    /// Connections inherit both: small answers go out at once, and the system takes no more of a stream than a slow
-    /// client should be able to make it hold.
+    /// Connections inherit both options: small responses are sent at once, and the system buffers no more of a stream
+    /// than a slow client should make it hold.
     private static func tune(_ descriptor: Int32, _ address: SocketAddress) {
         guard address.family != AF_UNIX else { return }
         set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
@@ -86,17 +86,17 @@ struct Listener: Sendable {
         unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Takes no more clients.
+    /// Stops accepting clients.
     func close() {
         descriptor.close()
         file?.remove()
     }
 }
 
-/// What connections need to know of the listener at which they came.
+/// Properties of the listener that its connections need.
 struct ListenerFacts: Sendable {
     let address: BoundAddress
-    /// Nil where any name is right.
+    /// Nil where any host name is accepted.
     let hosts: HostCheck?
     let tls: TLSServerContext?
     var isSecure: Bool { address.isSecure }
@@ -108,12 +108,12 @@ struct SocketFile: Sendable {
     private let device: dev_t
     private let inode: ino_t
 
-    /// Makes the socket under a name that nobody waits at, readable and writable by this user only, and puts it in its
-    /// place when it is ready. What a dead server left is replaced; a live one, or a file of another kind, is not.
+    /// Creates the socket under an unused name, readable and writable only by this user, and moves it into place when
+    /// it is ready. A socket left by a dead server is replaced; a live one, or a file of another kind, is not.
     static func make(
         _ path: String, _ listen: () throws(ServerError) -> Int32
     ) throws(ServerError) -> (Int32, SocketFile) {
-        // Of two servers that start at once, the second would remove what the first has just made.
+        // If two servers started at once, the second would remove the socket that the first has just created.
         let lock = try lock("\(path).lock")
         try removeStale(path)
         let descriptor = try listen()
@@ -148,12 +148,12 @@ struct SocketFile: Sendable {
         guard probe >= 0 else { throw .listen(path, errno) }
         defer { close(probe) }
         let result = unsafe address.withPointer { unsafe connect(probe, $0, $1) }
-        // Only this answer means that nobody listens; a full queue, for one, means that somebody does.
+        // Only this error means that no server is listening; a full queue, for example, means that one is.
         guard result != 0, errno == ECONNREFUSED else { throw .listen(path, EADDRINUSE) }
         guard unsafe unlink(path) == 0 || errno == ENOENT else { throw .listen(path, errno) }
     }
 
-    /// Removes the file, unless another server has put its own there.
+    /// Removes the file, unless another server has replaced it.
     func remove() {
         var info = stat()
         guard unsafe lstat(path, &info) == 0, info.st_dev == device, info.st_ino == inode else { return }

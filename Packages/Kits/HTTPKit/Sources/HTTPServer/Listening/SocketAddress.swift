@@ -10,7 +10,7 @@ struct SocketAddress: Sendable {
 
     var family: Int32 { Int32(storage.ss_family) }
 
-    /// An IPv4 or IPv6 address in digits; nil when it is none.
+    /// An IPv4 or IPv6 address; nil if the text is not a valid one.
     init?(ip text: String, port: UInt16) {
         if let address = Self.parsed(text, AF_INET, in_addr()) {
             var value = sockaddr_in()
@@ -29,7 +29,7 @@ struct SocketAddress: Sendable {
         }
     }
 
-    /// A socket in the file system; nil when the path is longer than the system allows.
+    /// A Unix socket; nil when the path is longer than the system allows.
     init?(path: String) {
         var value = sockaddr_un()
         value.sun_family = sa_family_t(AF_UNIX)
@@ -53,12 +53,12 @@ struct SocketAddress: Sendable {
         }
     }
 
-    /// The address that a socket listens at.
+    /// The local address of a socket.
     static func own(of descriptor: Int32) -> SocketAddress? {
         unsafe read { unsafe getsockname(descriptor, $0, $1) }
     }
 
-    /// The address at the other end.
+    /// The peer's address.
     static func peer(of descriptor: Int32) -> SocketAddress? {
         unsafe read { unsafe getpeername(descriptor, $0, $1) }
     }
@@ -82,7 +82,7 @@ struct SocketAddress: Sendable {
         }
     }
 
-    /// The address in digits; nil for a socket in the file system.
+    /// The IP address; nil for a Unix socket.
     var host: String? {
         switch family {
         case AF_INET: text(of: as4.sin_addr, INET_ADDRSTRLEN)
@@ -99,7 +99,7 @@ struct SocketAddress: Sendable {
         }
     }
 
-    /// The path of a socket in the file system; nil for others, and for one without a name.
+    /// The path of a Unix socket; nil for others and for unnamed ones.
     var path: String? {
         guard family == AF_UNIX else { return nil }
         let value = unsafe withUnsafeBytes(of: storage) { unsafe $0.loadUnaligned(as: sockaddr_un.self) }
@@ -134,10 +134,10 @@ struct SocketAddress: Sendable {
     }
 }
 
-/// Who is at the other end of a connection.
+/// The peer of a connection.
 public enum PeerAddress: Sendable, Hashable, CustomStringConvertible {
     case ip(String)
-    /// A program on this machine, through a socket in the file system.
+    /// A program on this machine, connected through a Unix socket.
     case unix
 
     public var description: String {

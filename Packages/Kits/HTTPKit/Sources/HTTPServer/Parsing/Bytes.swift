@@ -24,7 +24,7 @@ enum Byte {
 }
 
 extension Span<UInt8> {
-    /// The place of the next line feed.
+    /// The position of the next line feed.
     func firstLineFeed(from start: Int) -> Int? {
         first(Byte.lineFeed, from: start)
     }
@@ -39,12 +39,12 @@ extension Span<UInt8> {
         }
     }
 
-    /// The text of a range; what is not UTF-8 is repaired.
+    /// The text of a range; invalid UTF-8 is repaired.
     func text(_ range: Range<Int>) -> String {
         unsafe extracting(range).withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Whether a range is the ASCII word, whatever its case; the word is given in lower case.
+    /// Whether a range equals the ASCII word, ignoring case; pass the word in lower case.
     func isWord(_ range: Range<Int>, _ word: StaticString) -> Bool {
         guard range.count == word.utf8CodeUnitCount else { return false }
         let letters = unsafe UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)

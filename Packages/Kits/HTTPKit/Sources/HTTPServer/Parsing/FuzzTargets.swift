@@ -1,8 +1,8 @@
 import HTTPCore
 
-/// What fuzzers feed: functions that take any bytes and stop the program when a promise is broken.
+/// The functions for fuzzers: they accept any bytes and trap when an invariant is violated.
 @_spi(Fuzzing) public enum FuzzTargets {
-    /// A connection's bytes: whatever they are, every cut gives the same requests.
+    /// Parses a connection's bytes: every split must give the same requests.
     public static func requests(_ bytes: [UInt8]) {
         let whole = trace([bytes])
         let cut = bytes.count / 2
@@ -12,12 +12,12 @@ import HTTPCore
         }
     }
 
-    /// The bytes as a chunked body.
+    /// Parses the bytes as a chunked body.
     public static func chunks(_ bytes: [UInt8]) {
         requests(Array("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n".utf8) + bytes)
     }
 
-    /// The bytes as a path and as a query.
+    /// Parses the bytes as a path and as a query.
     public static func address(_ bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
         for segment in text.split(separator: "/") {

@@ -1,31 +1,31 @@
 public import HTTPCore
 
-/// What a client said before the body: the request line and the header lines.
+/// The request line and the header lines.
 public struct HTTPRequestHead: Sendable {
     public let method: HTTPMethod
-    /// What was asked for, as it came.
+    /// The request target as received.
     public let target: String
-    /// The path with its percent signs, beginning with a slash; `*` for the server as a whole.
+    /// The percent-encoded path, beginning with a slash; `*` for the server as a whole.
     public let path: String
-    /// What follows the question mark, as it came.
+    /// The text after the question mark, as received.
     public let query: String?
     public let version: Version
     public let headers: HTTPHeaders
-    /// The host and port that the client believes to talk to; nil only for HTTP/1.0.
+    /// The host and port that the client addressed; nil only for HTTP/1.0.
     public let host: String?
 
     let body: Body
-    /// Whether the client waits for a word before it sends the body.
+    /// Whether the client waits for a 100 Continue before it sends the body.
     let expectsContinue: Bool
-    /// Whether the client would send another request after this one.
+    /// Whether the client may send another request on this connection.
     let keepsAlive: Bool
 
-    /// The two versions that are spoken here.
+    /// The supported versions.
     public enum Version: Sendable, Hashable {
         case http10, http11
     }
 
-    /// How the end of the body is found.
+    /// How the body's end is found.
     enum Body: Sendable, Hashable {
         case none
         case length(Int)
@@ -33,7 +33,7 @@ public struct HTTPRequestHead: Sendable {
     }
 }
 
-/// A head of which not all lines have come.
+/// An incomplete head.
 struct HeadBuilder {
     private var line: RequestLine?
     /// The bytes of its lines so far.
@@ -94,7 +94,7 @@ struct HeadBuilder {
         }
         switch line.version {
         case .http11 where host == nil: throw RequestRefusal(.badRequest, "names no host")
-        // A proxy of that age does not know the encoding and would see the next request inside of the body.
+        // A proxy of that age does not know the encoding and would treat the body as the next request.
         case .http10 where isChunked: throw RequestRefusal(.badRequest, "is HTTP/1.0 with a chunked body")
         default: break
         }
@@ -123,7 +123,7 @@ struct RequestLine {
     let target: String
     let path: String
     let query: String?
-    /// The host that the target names when it is a whole URL, as it is for a proxy.
+    /// The host in the target when it is a whole URL, as proxies receive it.
     let authority: String?
     let version: HTTPRequestHead.Version
 
@@ -136,7 +136,7 @@ struct RequestLine {
         guard target.count <= longestTarget else { throw .targetTooLong }
         version = try Self.version(line, (second + 1)..<line.count)
         for place in target {
-            // A fragment is never sent, and anything outside of printable ASCII has to be percent-encoded.
+            // A fragment is never sent, and everything except printable ASCII must be percent-encoded.
             guard line[place] > 32, line[place] < 127, line[place] != UInt8(ascii: "#") else {
                 throw RequestRefusal(.badRequest, "has an address with characters that must be percent-encoded")
             }
@@ -155,7 +155,7 @@ struct RequestLine {
         }
         let question = line.extracting(0..<target.upperBound).first(UInt8(ascii: "?"), from: start)
         let path = line.text(start..<(question ?? target.upperBound))
-        // The path of a whole URL may be left out.
+        // The path of a whole URL may be omitted.
         self.path = path.isEmpty ? "/" : path
         query = question.map { line.text(($0 + 1)..<target.upperBound) }
         self.authority = authority.map { line.text($0) }
@@ -176,7 +176,7 @@ struct RequestLine {
         _ line: Span<UInt8>, _ range: Range<Int>
     ) throws(RequestRefusal) -> HTTPRequestHead.Version {
         let text = line.extracting(range)
-        // The name is upper-case by the standard, so that the comparison is exact.
+        // RFC 9112 defines the name in upper case, so the comparison is case-sensitive.
         let prefix: StaticString = "HTTP/"
         guard text.count == 8, text.isWord(0..<5, "http/"), unsafe text[0] == prefix.utf8Start[0],
             text.text(0..<5) == "HTTP/", Byte.isDigit(text[5]), text[6] == UInt8(ascii: "."), Byte.isDigit(text[7])
@@ -187,7 +187,7 @@ struct RequestLine {
         return text[7] == UInt8(ascii: "1") ? .http11 : .http10
     }
 
-    /// The host in a whole URL; its range ends where the path begins.
+    /// The host in a whole URL; the range ends where the path begins.
     private static func authority(_ line: Span<UInt8>, _ target: Range<Int>) throws(RequestRefusal) -> Range<Int> {
         let rest = line.extracting(0..<target.upperBound)
         for scheme in ["http://", "https://"] where target.count > scheme.utf8.count {
@@ -208,7 +208,7 @@ struct FieldLine {
     let name: String
     let value: String
 
-    /// The few names that decide how the request is read.
+    /// The few names that affect how the request is parsed.
     enum Kind {
         case host, contentLength, transferEncoding, connection, expect, other
     }
@@ -246,7 +246,7 @@ struct FieldLine {
     }
 }
 
-/// The line before a chunk: its size in hexadecimal digits, and perhaps extensions, which nobody uses.
+/// The line before a chunk: its size in hexadecimal digits, and optional extensions, which are ignored.
 enum ChunkLine {
     static func size(_ line: Span<UInt8>) throws(RequestRefusal) -> Int {
         var size = 0
@@ -267,9 +267,10 @@ enum ChunkLine {
     }
 }
 
-/// A host with an optional port, as requests name it.
+/// A host with an optional port, as in requests.
 enum HostName {
-    /// Whether the bytes can be a host: a name, an IPv4 address, or an IPv6 address in brackets, and digits for a port.
+    /// Whether the bytes are a valid host: a name, an IPv4 address, or an IPv6 address in brackets, and an optional
+    /// numeric port.
     static func isValid(_ bytes: Span<UInt8>) -> Bool {
         var place = 0
         if !bytes.isEmpty, bytes[0] == UInt8(ascii: "[") {

@@ -1,6 +1,6 @@
-/// Text with percent signs, as addresses have it.
+/// Decodes percent-encoded text.
 enum PercentDecoding {
-    /// The text behind it, or nil for a malformed escape, bytes that are no UTF-8, or a NUL.
+    /// The decoded text, or nil for a malformed escape, invalid UTF-8, or a NUL.
     static func decode(_ text: Substring, plusIsSpace: Bool = false) -> String? {
         let isPlain = text.utf8.allSatisfy { byte in
             byte != UInt8(ascii: "%") && byte != 0 && !(plusIsSpace && byte == UInt8(ascii: "+"))
@@ -23,7 +23,7 @@ enum PercentDecoding {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// The pairs of a query; nil when one of them is malformed.
+    /// The name-value pairs of a query; nil when one of them is malformed.
     static func pairs(_ query: String?) -> [(name: String, value: String)]? {
         guard let query, !query.isEmpty else { return [] }
         var pairs: [(name: String, value: String)] = []

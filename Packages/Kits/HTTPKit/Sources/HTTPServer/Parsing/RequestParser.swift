@@ -1,36 +1,36 @@
 import Glibc
 import HTTPCore
 
-/// Finds the requests in the bytes of one connection, however these are cut.
+/// Parses the requests in the bytes of one connection, however they are split.
 ///
-/// It is strict: what two programs could read in two ways is refused, since a request that is seen differently by a
-/// proxy in front can carry another one inside. It holds an unfinished line and nothing else, and it decides by whole
-/// lines, so that every cut of the same bytes gives the same events and the same refusal.
+/// It is strict: ambiguous input is refused, because a request that a proxy parses differently can smuggle in another
+/// one. It keeps only an unfinished line and decides by whole lines, so that every split of the same bytes gives the
+/// same events and the same refusal.
 struct RequestParser {
     struct Limits: Sendable {
         /// The request line with all header lines.
         var head = 16 << 10
         var target = 8 << 10
         var fields = 100
-        /// The line before a chunk, with what may be appended to its size.
+        /// The line before a chunk, including extensions.
         var chunkLine = 256
-        /// The lines after the last chunk, which are checked and dropped.
+        /// The trailer lines, which are checked and dropped.
         var trailers = 8 << 10
     }
 
     enum Event {
         case head(HTTPRequestHead)
-        /// A piece of the body, as a range of the bytes that were given.
+        /// A piece of the body, as a range of the given bytes.
         case body(Range<Int>)
-        /// The request is complete; the next byte begins another one.
+        /// The request is complete; the next byte begins another request.
         case end
     }
 
     private enum State {
-        /// Before a request; one empty line is let pass here, as RFC 9112 advises.
+        /// Before a request. One empty line is allowed here, as RFC 9112 advises.
         case start(mayBeEmpty: Bool)
         case fields
-        /// The head was told, and its body is empty.
+        /// The head was returned, and its body is empty.
         case end
         case data(left: Int)
         case chunkSize
@@ -42,7 +42,7 @@ struct RequestParser {
 
     private let limits: Limits
     private var state = State.start(mayBeEmpty: true)
-    /// The beginning of a line whose end has not come.
+    /// The beginning of an incomplete line.
     private var unfinished: [UInt8] = []
     private var head = HeadBuilder()
 
@@ -50,7 +50,7 @@ struct RequestParser {
         self.limits = limits
     }
 
-    /// Whether the next byte begins a request: then the connection may be closed without loss.
+    /// Whether the next byte begins a request; then the connection may be closed without loss.
     var isBetweenRequests: Bool {
         switch state {
         case .start, .end: unfinished.isEmpty
@@ -58,7 +58,7 @@ struct RequestParser {
         }
     }
 
-    /// The next event in the bytes from `offset` on, which moves past what was used; nil once all bytes are used.
+    /// The next event from `offset` on, which moves past the used bytes; nil once all bytes are used.
     mutating func next(_ bytes: Span<UInt8>, _ offset: inout Int) throws(RequestRefusal) -> Event? {
         do throws(RequestRefusal) {
             return try advance(bytes, &offset)
@@ -129,8 +129,8 @@ struct RequestParser {
 // MARK: Lines
 
 extension RequestParser {
-    /// The next line without its end, as a range of `bytes` that follows on what is in `unfinished`; nil when its end
-    /// has not come. `limit` counts the line with its end.
+    /// The next line without its end, as a range of `bytes` that continues `unfinished`; nil when the line is
+    /// incomplete. `limit` includes the line end.
     private mutating func line(
         _ bytes: Span<UInt8>, _ offset: inout Int, limit: Int, orElse refusal: RequestRefusal
     ) throws(RequestRefusal) -> Range<Int>? {
@@ -147,13 +147,13 @@ extension RequestParser {
             guard bytes[end - 1] == Byte.carriageReturn else { throw .bareLineFeed }
             return start..<(end - 1)
         }
-        // The two halves of the line's end came apart.
+        // The two bytes of the line end were split.
         guard unfinished.last == Byte.carriageReturn else { throw .bareLineFeed }
         unfinished.removeLast()
         return start..<start
     }
 
-    /// Lends the whole line, and forgets its beginning after that.
+    /// Passes the whole line to the closure, then discards its stored beginning.
     private mutating func withLine<Result>(
         _ bytes: Span<UInt8>, _ range: Range<Int>,
         _ body: (Span<UInt8>) throws(RequestRefusal) -> Result
@@ -183,7 +183,7 @@ extension RequestParser {
         state = .fields
     }
 
-    /// Takes one line of the head; the head itself once the empty line has come.
+    /// Adds one line of the head; returns the head after the empty line.
     private mutating func addField(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(RequestRefusal) -> HTTPRequestHead?
     {
         let length = unfinished.count + range.count
@@ -204,8 +204,7 @@ extension RequestParser {
     }
 }
 
-/// Why bytes are no request that may be answered. The connection closes after it, because nobody can tell where the
-/// next request would begin.
+/// Why a request was refused. The connection closes afterwards, because the start of the next request is unknown.
 struct RequestRefusal: Error, Hashable {
     let status: HTTPStatus
     /// What is wrong, as the end of a sentence that begins with "the request".

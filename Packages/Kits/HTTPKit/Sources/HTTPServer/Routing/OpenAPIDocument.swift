@@ -2,15 +2,15 @@ public import Capabilities
 import HTTPCore
 public import JSON
 
-/// What a server says of itself in its OpenAPI document.
+/// The general part of a server's OpenAPI document.
 public struct APIDescription: Sendable {
     public var title: String
     public var version: String
     /// In Markdown.
     public var details: String
-    /// Where it can be reached, as URLs.
+    /// The server's URLs.
     public var servers: [String]
-    /// How a client shows who it is.
+    /// How a client authenticates.
     public var security: [Security]
 
     public enum Security: Sendable, Hashable {
@@ -33,8 +33,7 @@ public struct APIDescription: Sendable {
 }
 
 extension Routes {
-    /// The OpenAPI 3.1 document of all routes that are not hidden. `problem` is the shape of the configuration's
-    /// envelope, where that is another than the usual one.
+    /// The OpenAPI 3.1 document of all routes that are not hidden. `problem` is the schema of a custom envelope.
     public func openAPI(_ description: APIDescription, problem: Schema? = nil) -> JSON {
         OpenAPIWriter(description: description, problem: problem ?? ProblemReport.schema).document(self)
     }
@@ -52,7 +51,7 @@ extension Route {
     }
 }
 
-/// Makes the document from the declarations.
+/// Builds the document from the declarations.
 struct OpenAPIWriter {
     let description: APIDescription
     let problem: Schema
@@ -118,7 +117,7 @@ struct OpenAPIWriter {
         if !route.details.isEmpty { operation["description"] = .string(route.details) }
         if let tag = route.tag { operation["tags"] = [.string(tag)] }
         if route.isDeprecated { operation["deprecated"] = true }
-        // An empty list takes the document's requirement away.
+        // An empty list cancels the document's requirement.
         if route.isOpen, !description.security.isEmpty { operation["security"] = [] }
         let parameters = route.inputs.filter { [.path, .query, .header].contains($0.place) }
         if !parameters.isEmpty { operation["parameters"] = .array(parameters.map { .object(parameter($0)) }) }
@@ -131,7 +130,7 @@ struct OpenAPIWriter {
 
     private func parameter(_ input: RouteInputDeclaration) -> JSONObject {
         var schema = input.schema.jsonSchema
-        // Neither a path nor a query with a NUL in it is taken.
+        // A NUL is refused in paths and queries.
         if input.place != .header, input.schema.unwrapped == .string { schema["pattern"] = #"^[^\u0000]*$"# }
         for (word, value) in input.keywords { schema[word] = value }
         if let standard = input.standard, !standard.isNull { schema["default"] = standard }
@@ -155,7 +154,7 @@ struct OpenAPIWriter {
             if let example = route.requestExample { media["example"] = example }
             content["application/json"] = .object(media)
         }
-        // HTTP cannot tell an empty upload from none.
+        // HTTP cannot distinguish an empty upload from a missing one.
         let isRequired = input.isRequired && input.place == .body
         var body: JSONObject = ["required": .bool(isRequired), "content": .object(content)]
         if !input.summary.isEmpty { body["description"] = .string(input.summary) }
@@ -183,7 +182,7 @@ struct OpenAPIWriter {
         return responses
     }
 
-    /// What any route of that kind may refuse with, and what this one says besides.
+    /// The error statuses of every route of this kind, and those that the route declares.
     private func refusals(of route: Route) -> [HTTPStatus] {
         var found: Set<Int> = [500]
         if !route.isOpen, !description.security.isEmpty { found.insert(401) }

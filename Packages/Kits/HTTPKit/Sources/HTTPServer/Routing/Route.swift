@@ -2,8 +2,8 @@ public import Capabilities
 public import HTTPCore
 public import JSON
 
-/// One thing that the server answers, declared once: the handler's arguments are the types of the inputs, and the
-/// OpenAPI document says the same.
+/// A route of the server, declared once: the handler's arguments have the types of the inputs, and the OpenAPI document
+/// is built from the same declaration.
 ///
 /// ```swift
 /// Route(.get, "/v1/projects/{id}/files", "listFiles", "The files of a project",
@@ -14,26 +14,26 @@ public import JSON
 /// ```
 public struct Route: Sendable {
     public let method: HTTPMethod
-    /// The path with its names in braces.
+    /// The path with placeholders in braces.
     public let template: String
     /// The operation's id in the OpenAPI document.
     public let id: String
     /// One line, without a final stop.
     public let summary: String
     public let inputs: [RouteInputDeclaration]
-    /// What it answers when all is well.
+    /// The declared success responses.
     public private(set) var answers: [AnswerDeclaration]
-    /// What it may refuse with besides the usual.
+    /// The declared error statuses besides the usual ones.
     public private(set) var refusals: [HTTPStatus] = []
-    /// What it refuses with where a value is not as it was declared.
+    /// The status for invalid input values.
     public private(set) var inputRefusal = HTTPStatus.unprocessable
     public private(set) var details = ""
     public private(set) var tag: String?
-    /// Whether it is answered without knowing who asks.
+    /// Whether the route needs no authentication.
     public private(set) var isOpen = false
-    /// What whoever asks has to have one of; nothing in particular when empty.
+    /// The client needs one of these scopes; none if empty.
     public private(set) var scopes: Set<ClientScope> = []
-    /// Whether documents leave it out.
+    /// Whether documents omit it.
     public private(set) var isHidden = false
     public private(set) var isDeprecated = false
     /// The largest body; nil for the server's limit.
@@ -42,7 +42,7 @@ public struct Route: Sendable {
 
     let run: @Sendable (RawInputs) async throws -> HTTPAnswer
 
-    /// What a status of this route comes with.
+    /// The declaration of a response with a certain status.
     public struct AnswerDeclaration: Sendable {
         public let status: HTTPStatus
         public let summary: String
@@ -51,7 +51,7 @@ public struct Route: Sendable {
         public var example: JSON?
     }
 
-    /// A route whose handler makes the answer itself; `answering` declares what that is.
+    /// A route whose handler builds the response itself; `answering` declares it.
     public init<each Value: Sendable>(
         _ method: HTTPMethod, _ path: String, _ id: String, _ summary: String,
         _ input: repeat RouteInput<each Value>,
@@ -71,7 +71,7 @@ public struct Route: Sendable {
         }
     }
 
-    /// What the handler takes, or everything that is wrong with it.
+    /// The handler's inputs, or all their problems.
     @inline(never)
     private static func values<each Value>(
         _ raw: RawInputs, _ input: repeat RouteInput<each Value>
@@ -82,7 +82,7 @@ public struct Route: Sendable {
         return (repeat try present(each values))
     }
 
-    /// A route whose handler's result is answered as JSON with 200.
+    /// A route whose handler's result is sent as JSON with 200.
     public init<each Value: Sendable, Result: OutputValue>(
         _ method: HTTPMethod, _ path: String, _ id: String, _ summary: String,
         _ input: repeat RouteInput<each Value>,
@@ -97,14 +97,14 @@ public struct Route: Sendable {
         ]
     }
 
-    /// Every input without a problem has a value, so that this never throws.
+    /// Never throws: every input without a problem has a value.
     private static func present<Value>(_ value: Value?) throws -> Value {
         guard let value else { throw RequestProblem.inputs([]) }
         return value
     }
 }
 
-// MARK: What may be said of a route beyond its declaration
+// MARK: Options of a route
 
 extension Route {
     private func with(_ change: (inout Route) -> Void) -> Route {
@@ -115,26 +115,26 @@ extension Route {
 
     /// More than the summary, in Markdown.
     public func details(_ text: String) -> Route { with { $0.details = text } }
-    /// The group in which documents show it.
+    /// Sets the group in which documents show it.
     public func tagged(_ name: String) -> Route { with { $0.tag = name } }
-    /// Answered to whoever has one of these scopes.
+    /// Requires one of these scopes.
     public func needing(_ scopes: Set<ClientScope>) -> Route { with { $0.scopes = scopes } }
-    /// Answered without knowing who asks.
+    /// Allows access without authentication.
     public func open() -> Route { with { $0.isOpen = true } }
-    /// Left out of documents.
+    /// Omits it from documents.
     public func hidden() -> Route { with { $0.isHidden = true } }
-    /// Still answered, but nobody should begin to use it.
+    /// Marks it as deprecated: it still works, but new clients should not use it.
     public func deprecated() -> Route { with { $0.isDeprecated = true } }
-    /// The largest body that is read.
+    /// Sets the largest body.
     public func bodyLimit(_ limit: ByteCount) -> Route { with { $0.bodyLimit = limit } }
-    /// A body that documents show.
+    /// Sets an example request body for documents.
     public func example(request: JSON) -> Route { with { $0.requestExample = request } }
-    /// Statuses with which it may refuse besides the usual ones.
+    /// Declares error statuses besides the usual ones.
     public func refusing(_ statuses: HTTPStatus...) -> Route { with { $0.refusals += statuses } }
-    /// The status for values that are not as they were declared, where an API has another one than 422.
+    /// Sets the status for invalid input values, for an API that does not use 422.
     public func refusingInputs(with status: HTTPStatus) -> Route { with { $0.inputRefusal = status } }
 
-    /// Declares an answer in JSON.
+    /// Declares a JSON response.
     public func answering<Value: Shaped>(
         _ status: HTTPStatus, _ type: Value.Type, _ summary: String, example: JSON? = nil
     ) -> Route {
@@ -146,7 +146,7 @@ extension Route {
         }
     }
 
-    /// Declares an answer of another type, such as `text/event-stream`, or one without a body.
+    /// Declares a response of another type, such as `text/event-stream`, or without a body.
     public func answering(_ status: HTTPStatus, type: String = "", _ summary: String) -> Route {
         with { route in
             route.answers.append(AnswerDeclaration(status: status, summary: summary, type: type, schema: nil))
@@ -157,7 +157,7 @@ extension Route {
 extension RequestProblem {
     private static let inputsCode = "server.inputs"
 
-    /// Whether it says that values are not as they were declared.
+    /// Whether it reports invalid input values.
     var isAboutInputs: Bool { code == Self.inputsCode }
 
     static func inputs(_ problems: [InputProblem]) -> RequestProblem {

@@ -16,14 +16,14 @@ public struct RouteInput<Value: Sendable>: Sendable {
     private(set) var declaration: RouteInputDeclaration
     private let read: @Sendable (RawInputs) throws(ValueErrors) -> Value
 
-    /// The same input with words of JSON Schema for what only the handler checks, such as `minLength`.
+    /// Adds JSON Schema keywords for constraints that only the handler checks, such as `minLength`.
     public func documented(_ keywords: JSONObject) -> RouteInput {
         var copy = self
         copy.declaration.keywords = keywords
         return copy
     }
 
-    /// The value, or nil and what is wrong with it.
+    /// The value, or nil with its problems.
     func value(_ raw: RawInputs, _ problems: inout [InputProblem]) -> Value? {
         do throws(ValueErrors) {
             return try read(raw)
@@ -40,7 +40,7 @@ public struct RouteInput<Value: Sendable>: Sendable {
     }
 }
 
-/// A route's value without its static type: what documents are made from.
+/// An input without its static type; documents are built from it.
 public struct RouteInputDeclaration: Sendable {
     public enum Place: String, Sendable {
         case path, query, header, body, upload
@@ -50,23 +50,23 @@ public struct RouteInputDeclaration: Sendable {
     public let name: String
     public let summary: String
     public let schema: Schema
-    /// The default, where there is one that can be shown.
+    /// The default, if it can be shown.
     public let standard: JSON?
     public let isRequired: Bool
-    /// Whether members that the schema does not know are let pass.
+    /// Whether members unknown to the schema are allowed.
     public var isLenient = false
-    /// Words of JSON Schema for what only the handler checks.
+    /// JSON Schema keywords for constraints that only the handler checks.
     public var keywords: JSONObject = [:]
 }
 
-/// Everything that is wrong with one value.
+/// All problems of one value.
 struct ValueErrors: Error {
     let all: [ValueError]
 }
 
-/// What a request gave, before it is read by anybody. An object, so that tasks hold a reference and not all of it.
+/// The unparsed inputs of a request. It is an object so that tasks hold one reference.
 final class RawInputs: Sendable {
-    /// The parts of the path, decoded, by the names of the template.
+    /// The decoded path segments, by their names in the template.
     let path: [(name: String, value: String)]
     let query: [(name: String, value: String)]
     let request: ServerRequest
@@ -115,14 +115,14 @@ extension RouteInput where Value: InputValue {
         return value
     }
 
-    /// A part of the path, which the template names in braces; `{name...}` is the rest of the path.
+    /// A path segment in braces; `{name...}` is the rest of the path.
     public static func path(_ name: String, _ summary: String, as type: Value.Type = Value.self) -> RouteInput {
         RouteInput(word: .path, name, summary, schema: Value.schema, standard: nil, shown: nil) { raw in
             raw.path.filter { $0.name == name }.map(\.value)
         }
     }
 
-    /// A value after the question mark. An optional one may be left out, a list may be given several times.
+    /// A query value. An optional may be omitted, a list may be given several times.
     public static func query(
         _ name: String, _ summary: String, as type: Value.Type = Value.self
     ) -> RouteInput {
@@ -144,8 +144,8 @@ extension RouteInput where Value: InputValue {
         }
     }
 
-    /// The body as JSON. Members that the type does not know are refused, unless `unknown` says to let them pass, as
-    /// an API that many programs speak has to.
+    /// The body as JSON. Unknown members are refused, unless `unknown` allows them, as an API with many kinds of
+    /// clients must.
     public static func body(
         _ type: Value.Type = Value.self, _ summary: String = "", unknown: UnknownMembers = .refused
     ) -> RouteInput {
@@ -172,15 +172,15 @@ extension RouteInput where Value: InputValue {
     }
 }
 
-/// What becomes of members of a body that its type does not know.
+/// How unknown members of a body are handled.
 public enum UnknownMembers: Sendable {
     case refused, ignored
-    /// They are let pass, and the type is given them too.
+    /// They are allowed and passed to the type.
     case kept
 }
 
 extension RouteInput where Value: InputValue & OutputValue {
-    /// A value after the question mark, with a default for when it is not given.
+    /// A query value with a default.
     public static func query(_ name: String, _ summary: String, default standard: Value) -> RouteInput {
         query(name, summary, Value.schema, standard, standard.json)
     }
@@ -203,7 +203,7 @@ extension RouteInput where Value == String {
 }
 
 extension RouteInput where Value == RequestBody {
-    /// The body as bytes, read by the handler while they come.
+    /// The body as bytes, read by the handler while they arrive.
     public static func upload(_ summary: String) -> RouteInput {
         let declaration = RouteInputDeclaration(
             place: .upload, name: "body", summary: summary, schema: .string, standard: nil, isRequired: true)
@@ -212,7 +212,7 @@ extension RouteInput where Value == RequestBody {
 }
 
 extension Schema {
-    /// The value without the members of records that this schema does not know.
+    /// The value without record members unknown to this schema.
     fileprivate func withoutUnknown(_ value: JSON) -> JSON {
         switch (self, value) {
         case (.optional(let inner), _): return inner.withoutUnknown(value)

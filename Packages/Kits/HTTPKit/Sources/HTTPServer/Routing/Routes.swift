@@ -13,14 +13,14 @@ final class RouteEntry: Sendable {
     }
 }
 
-/// All routes of a server, checked against each other.
+/// All routes of a server, checked for conflicts.
 public struct Routes: Sendable {
     /// In the order in which they were given.
     public let all: [Route]
     let entries: [RouteEntry]
     private let router: Router
 
-    /// Throws `.routes` when routes contradict themselves or each other: a mistake of the program, found at its start.
+    /// Throws `.routes` for invalid or conflicting routes, which is an error in the program, found at its start.
     public init(_ routes: [Route]) throws(ServerError) {
         var router = Router()
         var entries: [RouteEntry] = []
@@ -65,21 +65,21 @@ public struct Routes: Sendable {
         return found
     }
 
-    /// The route of a method and a path.
+    /// Finds the route of a method and a path.
     func match(_ method: HTTPMethod, _ path: String) -> Router.Match {
         router.match(method, path)
     }
 }
 
-/// Finds the route of a path: a tree of its segments, in which a word goes before a name in braces, and that before the
-/// rest of a path.
+/// Finds the route of a path in a tree of segments. A literal takes precedence over a placeholder, and a placeholder
+/// over the rest of a path.
 struct Router: Sendable {
     enum Match {
         case route(Int, values: [String])
-        /// The path exists, but not with this method.
+        /// The path exists, but not for this method.
         case otherMethod(allowed: [HTTPMethod])
         case nothing
-        /// The path is malformed, or tries to climb.
+        /// The path is malformed or tries to leave its folder.
         case refused
     }
 
@@ -87,15 +87,15 @@ struct Router: Sendable {
         var words: [String: Int] = [:]
         var name: Int?
         var rest: Int?
-        /// The routes that end here, by their method.
+        /// The routes that end here, by method.
         var routes: [(method: HTTPMethod, index: Int)] = []
     }
 
     private var nodes = [Node()]
-    /// Paths without names, found in one step.
+    /// Paths without placeholders, found in one step.
     private var plain: [String: Int] = [:]
 
-    /// False when another route has the same method and the same shape.
+    /// False if another route has the same method and shape.
     mutating func add(_ method: HTTPMethod, _ template: PathTemplate, _ index: Int) -> Bool {
         var place = 0
         for segment in template.segments {
@@ -138,7 +138,7 @@ struct Router: Sendable {
         return best ?? .nothing
     }
 
-    /// Walks every way that fits until one ends in a route with the method.
+    /// Tries every match until one ends in a route with the method.
     private func find(
         _ place: Int, _ segments: ArraySlice<String>, _ values: [String], _ method: HTTPMethod, _ best: inout Match?
     ) {
@@ -146,19 +146,19 @@ struct Router: Sendable {
         guard let segment = segments.first else { return improve(&best, answer(place, method, values)) }
         if let next = nodes[place].words[segment] { find(next, segments.dropFirst(), values, method, &best) }
         if let next = nodes[place].name, Self.climbs(segment) {
-            // Nobody needs such a name, and a handler that makes a path of it would leave its folder.
+            // No valid name has this form, and a handler that builds a path from it would leave its folder.
             if !nodes[next].routes.isEmpty || segments.count > 1 { improve(&best, .refused) }
         } else if let next = nodes[place].name, !segment.isEmpty {
             find(next, segments.dropFirst(), values + [segment], method, &best)
         }
         guard let next = nodes[place].rest else { return }
-        // A slash that was escaped is part of a name and no border, which a path on a disk cannot express.
+        // An escaped slash is part of a name, not a separator, which a path on disk cannot express.
         guard !segments.contains(where: { $0.utf8.contains(Byte.slash) }) else { return improve(&best, .refused) }
         improve(&best, answer(next, method, values + [segments.joined(separator: "/")]))
     }
 
-    /// Whether a name has escaped slashes that make it a path which leads out of a folder. One with harmless slashes is a
-    /// name: models have them.
+    /// Whether escaped slashes in a name make it a path that leaves its folder. Harmless slashes are allowed: model
+    /// names have them.
     private static func climbs(_ segment: String) -> Bool {
         guard segment.utf8.contains(Byte.slash) else { return false }
         return segment.utf8.split(separator: Byte.slash, omittingEmptySubsequences: false).contains { part in
@@ -189,18 +189,18 @@ struct Router: Sendable {
     }
 }
 
-/// A path with names in braces: `/v1/projects/{id}`, `/files/{path...}`.
+/// A path with placeholders in braces: `/v1/projects/{id}`, `/files/{path...}`.
 struct PathTemplate: Sendable {
     enum Segment: Sendable {
         case word(String)
         case name
-        /// Everything that is left.
+        /// The rest of the path.
         case rest
     }
 
     let text: String
     let segments: [Segment]
-    /// The names in braces, in order.
+    /// The placeholder names, in order.
     let names: [String]
 
     /// Nil when it is malformed.
@@ -227,7 +227,7 @@ struct PathTemplate: Sendable {
         self.names = names
     }
 
-    /// As an OpenAPI document writes it, which has no word for the rest of a path.
+    /// The path in OpenAPI notation, which cannot express the rest of a path.
     var documented: String {
         text.split(separator: "/", omittingEmptySubsequences: false).map { part in
             part.hasSuffix("...}") ? part.dropLast(4) + "}" : part

@@ -1,14 +1,14 @@
 import HTTPCore
 
-/// Which web pages may use the server from a browser. Without it none may but the server's own.
+/// The web pages that may use the server from a browser. By default only the server's own pages may.
 public struct CrossOriginRules: Sendable {
-    /// Such as `https://app.example.com`, as a browser writes it; `*` stands for any.
+    /// Origins such as `https://app.example.com`, as a browser sends them; `*` allows any.
     public var origins: Set<String>
     /// Header lines that scripts may send.
     public var headers: [String]
-    /// Header lines of answers that scripts may read.
+    /// Response header lines that scripts may read.
     public var exposed: [String]
-    /// How long a browser need not ask again.
+    /// How long a browser may cache the preflight result.
     public var age: Duration
 
     public init(
@@ -26,9 +26,9 @@ public struct CrossOriginRules: Sendable {
     }
 }
 
-/// What follows from the `Origin` line of a request.
+/// The result of checking a request's `Origin` line.
 enum OriginVerdict {
-    /// No browser, or a page of this server itself.
+    /// Not a browser, or a page of this server.
     case own
     case allowed(String)
     case refused
@@ -50,7 +50,7 @@ enum OriginVerdict {
 }
 
 extension CrossOriginRules {
-    /// The answer to a browser that asks before it sends.
+    /// The response to a preflight request.
     func preflight(_ origin: String, methods: [HTTPMethod]) -> HTTPAnswer {
         var answer = HTTPAnswer.empty(.noContent)
         answer.headers = [
@@ -69,14 +69,14 @@ extension CrossOriginRules {
     }
 }
 
-/// Which names a client may call this server by.
+/// The host names by which clients may address this server.
 ///
-/// A web page of somebody else can have its own name point to this machine, and then its scripts may talk to us as if
-/// we were its server. The browser still sends the name, so a name that is not ours is refused.
+/// A foreign web page can point its own name to this machine, and then its scripts may talk to this server as if it
+/// were theirs. The browser still sends the name, so unknown names are refused.
 struct HostCheck: Sendable {
     private let names: Set<String>
 
-    /// The names of the loopback, the address that the server listens at, and what was allowed besides.
+    /// The loopback names, the listen address, and the additional allowed names.
     init(address: String?, allowed: Set<String>) {
         var names: Set<String> = ["localhost", "127.0.0.1", "::1"]
         if let address { names.insert(address.lowercased()) }
@@ -85,7 +85,7 @@ struct HostCheck: Sendable {
     }
 
     func allows(_ host: String?) -> Bool {
-        // Only HTTP/1.0 may leave it out, which no browser speaks.
+        // Only HTTP/1.0 may omit it, and browsers do not use that.
         guard let host else { return true }
         return names.contains(HostName.withoutPort(host))
     }

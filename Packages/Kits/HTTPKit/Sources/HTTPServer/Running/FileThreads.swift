@@ -1,8 +1,8 @@
 import LoopKit
 import Synchronization
 
-/// A few threads for what would hold up the others, since clients share the threads of the loops: reading files, and
-/// compressing or parsing much.
+/// A few threads for blocking work, because clients share the threads of the loops: reading files, and compressing or
+/// parsing large data.
 final class FileThreads: Sendable {
     private struct State {
         var threads: [OwnThreadExecutor] = []
@@ -12,17 +12,17 @@ final class FileThreads: Sendable {
 
     private let state = Mutex(State())
     private static let most = 4
-    /// What has more bytes takes its time.
+    /// Work on more bytes than this counts as slow.
     static let large = 256 << 10
 
-    /// How often there was something to do.
+    /// The number of jobs so far.
     var count: Int { state.withLock { $0.turn } }
 
-    /// Does some work on one of the threads.
+    /// Runs work on one of the threads.
     nonisolated(nonsending) func run<Result: Sendable>(
         _ body: @Sendable () async throws -> Result
     ) async throws -> Result {
-        // What comes after the end runs where it came from.
+        // After `end`, work runs on the caller's thread.
         guard let thread = try next() else { return try await body() }
         return try await withTaskExecutorPreference(thread, operation: body)
     }
@@ -36,7 +36,7 @@ final class FileThreads: Sendable {
         }
     }
 
-    /// Ends the threads when they have done what they have begun.
+    /// Ends the threads after their running work.
     func end() {
         state.withLock { state in
             state.isEnded = true

@@ -11,27 +11,27 @@ import Synchronization
 /// try await HTTPServer(routes).run { addresses in print(addresses[0]) }     // until the task is cancelled
 /// ```
 ///
-/// One task serves one connection, on the thread of the loop that waits for it, and nothing runs outside of `run`. So a
-/// handler must not block, and what it has to compute for long belongs elsewhere. When its task is cancelled the server
-/// takes no more clients, lets the handlers that run finish within a limit, cancels those that do not, and returns.
+/// One task serves each connection, on the thread of its loop, and nothing runs outside of `run`. A handler must
+/// therefore not block, and long computations belong elsewhere. When its task is cancelled, the server accepts no more
+/// clients, lets running handlers finish within a limit, cancels the rest, and returns.
 public struct HTTPServer: Sendable {
     private let routes: Routes
     private let configuration: ServerConfiguration
 
-    /// Opens nothing yet.
+    /// Creates the server without opening a socket.
     public init(_ routes: Routes, _ configuration: ServerConfiguration = ServerConfiguration()) {
         self.routes = routes
         self.configuration = configuration
     }
 
-    /// Serves until the task is cancelled. `started` is told where the server listens, once it does.
+    /// Serves until the task is cancelled. `started` is called with the listen addresses once they are open.
     ///
-    /// Throws `ServerError` when it cannot listen. Being cancelled is its usual end, and no error.
+    /// Throws `ServerError` when it cannot listen. Cancellation is its normal end, not an error.
     public func run(_ started: @escaping @Sendable ([BoundAddress]) async -> Void = { _ in }) async throws {
         try await run(ServerCore(routes, configuration), started)
     }
 
-    /// The same, with what all connections share.
+    /// Like `run`, with the state that all connections share.
     func run(_ core: ServerCore, _ started: @escaping @Sendable ([BoundAddress]) async -> Void) async throws {
         Self.raiseDescriptorLimit()
         let listeners = try makeListeners(core)
@@ -73,7 +73,7 @@ public struct HTTPServer: Sendable {
         return listeners
     }
 
-    /// Thousands of streams need more descriptors than the usual soft limit allows.
+    /// Thousands of streams need more descriptors than the default soft limit allows.
     private static func raiseDescriptorLimit() {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0,
@@ -104,7 +104,7 @@ extension HTTPServer {
         }
     }
 
-    /// Takes clients until the listener is closed, and returns when the last of them was served.
+    /// Accepts clients until the listener is closed; returns after the last of them was served.
     private static func accept(at listener: Listener, _ core: ServerCore) async {
         await withDiscardingTaskGroup { group in
             var goesOn = true
@@ -118,9 +118,9 @@ extension HTTPServer {
                         core.connections.giveBack(connection.peer)
                     }
                 case .wouldBlock: goesOn = await isWorthATry(listener.descriptor)
-                // The client went away before it was taken.
+                // The client disconnected before it was accepted.
                 case .failed(ECONNABORTED), .failed(EPROTO): continue
-                // No descriptor or no memory is left, until somebody goes.
+                // Descriptors or memory are exhausted until a connection closes.
                 case .failed: goesOn = await pause(.milliseconds(50))
                 case .closed: goesOn = false
                 }
@@ -132,7 +132,7 @@ extension HTTPServer {
         do { return try await descriptor.readable() == .ready } catch { return false }
     }
 
-    /// False when the task was cancelled meanwhile.
+    /// False when the task was cancelled.
     private static func pause(_ time: Duration) async -> Bool {
         do { try await Task.sleep(for: time) } catch { return false }
         return true
@@ -152,17 +152,17 @@ extension HTTPServer {
             let transport = try facts.tls.map { Transport.tls(try TLSChannel($0, descriptor)) } ?? .plain
             connection = Connection(id: id, watched, transport, peer: peer, listener: facts, core: core)
         } catch {
-            // There is no memory for it, or the loop cannot watch it; it is closed already.
+            // Memory is exhausted, or the loop cannot watch it; it is already closed.
             core.connections.giveBack(peer)
             return nil
         }
         core.connections.add(connection)
-        // The end may have come between the two, and would have missed this one.
+        // The shutdown may have begun in between, and would have missed this connection.
         if core.isEnding.load(ordering: .sequentiallyConsistent) { connection.drain() }
         return connection
     }
 
-    /// Tells a client that there are too many, without waiting for what it wants.
+    /// Tells a client that there are too many connections, without reading its request.
     private static func refuse(_ descriptor: Int32) {
         let answer =
             "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n"
@@ -173,7 +173,7 @@ extension HTTPServer {
         close(descriptor)
     }
 
-    /// Gives silent event streams a sign of life.
+    /// Sends heartbeats to silent event streams.
     private static func beat(_ core: ServerCore) async {
         let interval = core.limits.heartbeat
         while await pause(min(.seconds(1), interval / 4)) {
@@ -182,12 +182,12 @@ extension HTTPServer {
         }
     }
 
-    /// Once the end has begun: idle clients go at once, the others when they have their answer, and those that are left
-    /// when the time is up are cancelled.
+    /// Runs after the shutdown began: idle clients are closed at once, others after their response, and those left at
+    /// the time limit are cancelled.
     private static func end(_ core: ServerCore, after ending: AsyncStream<Never>) async {
         for await _ in ending {}
         let connections = core.connections.all
-        // All are told before the first is closed: who sees that one end may count on the end of the others.
+        // All are marked before the first is closed: a client that sees one end may rely on the end of the others.
         for connection in connections { connection.state.withLock { $0.isLast = true } }
         for connection in connections { connection.drain() }
         guard await pause(core.limits.drain) else { return }
@@ -195,7 +195,7 @@ extension HTTPServer {
     }
 }
 
-/// The connections of one kind that are open now.
+/// The open connections of one kind.
 final class ConnectionSet: Sendable {
     private struct State {
         var open: [UInt64: Connection] = [:]
@@ -205,7 +205,7 @@ final class ConnectionSet: Sendable {
 
     private let state = Mutex(State())
 
-    /// Whether one more may come from there, which is counted then.
+    /// Counts one more connection of the peer, if the limits allow it.
     func admit(_ peer: PeerAddress, limit: Int, perPeer: Int?) -> UInt64? {
         state.withLock { state in
             guard state.open.count < limit else { return nil }
@@ -223,12 +223,12 @@ final class ConnectionSet: Sendable {
     }
 
     func remove(_ connection: Connection) {
-        // The last reference may go with it, and that should not happen under the lock.
+        // This may release the last reference, which should not happen under the lock.
         let removed = state.withLock { state in state.open.removeValue(forKey: connection.id) }
         _ = removed
     }
 
-    /// Forgets one that was counted for a peer.
+    /// Removes a connection that was counted for a peer.
     func giveBack(_ peer: PeerAddress) {
         state.withLock { state in
             if let count = state.perPeer[peer] { state.perPeer[peer] = count > 1 ? count - 1 : nil }

@@ -3,33 +3,33 @@ import Glibc
 public import HTTPCore
 public import JSON
 
-/// What a server is told besides its routes.
+/// The settings of a server besides its routes.
 public struct ServerConfiguration: Sendable {
     public var addresses: [ListenAddress] = [.loopback()]
     public var limits = ServerLimits()
-    /// Names that clients may call the server by, besides those of the loopback and the address it listens at.
+    /// Additional host names for clients, besides the loopback names and the listen address.
     public var hosts: Set<String> = []
-    /// Which web pages may use it; nil for none but its own.
+    /// The web pages that may use it; nil for only its own.
     public var crossOrigin: CrossOriginRules?
-    /// Recognises who asks, from the head alone; nil means nobody, and every route but an open one answers 401.
-    /// Without it nobody is asked.
+    /// Authenticates the client from the request head; if it returns nil, every route that is not open responds with
+    /// 401. Without an authenticator there is no authentication.
     public var authenticate: (@Sendable (HTTPRequestHead) async throws -> Principal?)?
-    /// The body of every answer that is no success.
+    /// Builds the body of every error response.
     public var envelope: @Sendable (ProblemReport) -> JSON = { $0.json }
-    /// The status for failures of other packages; nil for the usual one of their exit code.
+    /// The status for failures of other packages; nil for the default of their exit code.
     public var status: @Sendable (any Failure) -> HTTPStatus? = { _ in nil }
-    /// Headers with which every answer tells the id of its request. One that is no success tells it as `X-Request-ID` anyhow.
+    /// Headers that carry the request id in every response. Error responses always have `X-Request-ID`.
     public var requestIDHeaders: [String] = []
-    /// Where a span for each request goes.
+    /// The sinks that receive a span for each request.
     public var spans: [any SpanSink] = []
-    /// Takes secrets out of the spans.
+    /// Removes secrets from the spans.
     public var redactor = Redactor()
     public var now: @Sendable () -> Timestamp = { .now }
 
     public init() {}
 }
 
-/// What went wrong with a request, for the envelope.
+/// The problem of a request, for the envelope.
 public struct ProblemReport: Sendable {
     public let status: HTTPStatus
     public let code: String
@@ -78,31 +78,31 @@ public struct ProblemReport: Sendable {
     ])
 }
 
-/// How long and how much a server lets a client take.
+/// The time and size limits of a server for its clients.
 public struct ServerLimits: Sendable {
-    /// For a head, from its first byte on.
+    /// For a head, from its first byte.
     public var head: Duration = .seconds(10)
-    /// Between two requests of a connection.
+    /// Between two requests on a connection.
     public var idle: Duration = .seconds(75)
-    /// Without any progress, while a body is read or an answer is written.
+    /// Without progress, while a body is read or a response is written.
     public var stall: Duration = .seconds(30)
-    /// How many bytes of a body have to come in a second on average, once `stall` is over: who sends a byte now and then
-    /// would hold a handler for ever.
+    /// The minimum average bytes per second of a body, after `stall`: otherwise a client that sends a byte now and then
+    /// would hold a handler forever.
     public var bodyPace = 1 << 10
-    /// For running handlers, once the server ends; then they are cancelled.
+    /// For running handlers after the shutdown began; then they are cancelled.
     public var drain: Duration = .seconds(10)
-    /// Between two signs of life in a silent event stream.
+    /// Between two heartbeats in a silent event stream.
     public var heartbeat: Duration = .seconds(15)
-    /// The largest body that is read, where the route says nothing else.
+    /// The largest body, unless the route sets a limit.
     public var body = 16 << 20
-    /// How much of an unwanted body is read only to keep the connection.
+    /// How much of an unread body is discarded to keep the connection.
     public var discarded = 256 << 10
-    /// The largest head; the address in it may have half of that.
+    /// The largest head; its address may use half of that.
     public var headSize = 16 << 10
     public var connections = 10_000
-    /// Nil for as many as there may be at all; clients of a loopback all have one address.
+    /// Nil for no separate limit; clients of a loopback all have one address.
     public var connectionsPerPeer: Int?
-    /// Requests that are being answered at the same time, streams among them.
+    /// Requests answered at the same time, including streams.
     public var handlers = 8_000
 
     public init() {}
@@ -116,7 +116,7 @@ public struct ServerLimits: Sendable {
 }
 
 extension Timestamp {
-    /// The present by the system's clock.
+    /// The current time by the system's clock.
     static var now: Timestamp {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)

@@ -5,22 +5,22 @@ import JSON
 import LoopKit
 import Synchronization
 
-/// What all connections of a server share.
+/// State that all connections of a server share.
 final class ServerCore: Sendable {
     let routes: Routes
     let configuration: ServerConfiguration
     let limits: ServerLimits
     let dateLine = DateLine()
     let connections = ConnectionSet()
-    /// The event streams, which get a sign of life when they are silent.
+    /// The event streams, which get heartbeats while they are silent.
     let streams = ConnectionSet()
-    /// Each client belongs to one of them, on whose thread it is served. The first also listens.
+    /// Each client belongs to one loop and is served on its thread. The first loop also listens.
     let loops: [EventLoop]
     let files = FileThreads()
     let isEnding = Atomic(false)
     private let handlers = Atomic(0)
     private let lastID = Atomic<UInt64>(0)
-    // Two servers, or two runs of one, should not name two requests alike.
+    // Keeps request ids of different servers and runs distinct.
     private let idPrefix: String
 
     init(_ routes: Routes, _ configuration: ServerConfiguration) {
@@ -31,7 +31,7 @@ final class ServerCore: Sendable {
         idPrefix = String(UInt32.random(in: .min ... .max), radix: 36) + "-"
     }
 
-    /// A thread for each processor, but not so many that a large machine has more threads than clients.
+    /// One thread for each processor, at most four.
     private static var loopCount: Int { min(max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1), 4) }
 
     /// The loop for a client.
@@ -41,7 +41,7 @@ final class ServerCore: Sendable {
         idPrefix + String(lastID.add(1, ordering: .relaxed).newValue, radix: 36)
     }
 
-    /// The client's own id where it has a harmless one, so that one name follows a request through several programs.
+    /// Uses the client's id if it is harmless, so that one id follows a request through several programs.
     func requestID(_ head: HTTPRequestHead) -> String {
         guard let given = head.headers["X-Request-ID"], !given.isEmpty, given.utf8.count <= 64,
             given.utf8.allSatisfy({ HTTPHeaders.isTokenByte($0) })
@@ -49,7 +49,7 @@ final class ServerCore: Sendable {
         return given
     }
 
-    /// Counts a handler that begins, and throws when there are too many; otherwise `leave` has to follow.
+    /// Counts a handler that starts; throws if there are too many. Otherwise call `leave` afterwards.
     @inline(never)
     func enter() throws {
         guard handlers.add(1, ordering: .relaxed).newValue <= limits.handlers else {
@@ -65,24 +65,24 @@ final class ServerCore: Sendable {
     }
 }
 
-// What an async function calls is part of the memory that its task keeps, for every connection. So what needs no waiting
-// is done in functions of its own here, which are not inlined; they throw without a type, since room for a typed error
-// would be part of that memory too.
+// Locals of an async function's callees are part of the memory that its task keeps, for every connection. So work
+// without waiting is done in separate functions here, which are not inlined. They throw untyped errors, because room
+// for a typed error would be part of that memory too.
 
 extension ServerCore {
     private enum Target {
         case route(RouteEntry, values: [String])
         indirect case answer(HTTPAnswer)
-        /// What there is to know of an address, for those who may know it.
+        /// The result for an address, only for clients that may know it.
         indirect case told(Result<HTTPAnswer, RequestProblem>)
     }
 
-    /// The answer to a request, from the checks to the handler.
+    /// Answers a request, from the checks to the handler.
     nonisolated(nonsending) func handle(_ request: ServerRequest) async throws -> HTTPAnswer {
         switch try find(request) {
         case .answer(let answer): return marked(answer, request)
         case .told(let result):
-            // To strangers it is not told which routes there are.
+            // Unauthenticated clients must not learn which routes exist.
             _ = try await authenticated(request)
             return marked(try result.get(), request)
         case .route(let entry, let values):
@@ -96,7 +96,7 @@ extension ServerCore {
         }
     }
 
-    /// What the handler is given, once it is known who asks and the body is there.
+    /// Builds the handler's input after authentication and reading the body.
     @inline(never)
     private nonisolated(nonsending) func admit(
         _ request: ServerRequest, _ entry: RouteEntry, _ values: [String]
@@ -108,7 +108,7 @@ extension ServerCore {
         return try inputs(entry, values, request, body)
     }
 
-    /// Whoever serves, and no more than the client's token opens.
+    /// The server's caller, restricted to the scopes of the client's token.
     private func caller(of request: ServerRequest) -> Caller? {
         Caller.current?.narrowed(by: request.principal?.grant)
     }
@@ -121,7 +121,7 @@ extension ServerCore {
         }
     }
 
-    /// Who asks; nil where nobody wants to know.
+    /// Authenticates the client; nil if no authentication is needed.
     @inline(never)
     private nonisolated(nonsending) func authenticated(_ request: ServerRequest) async throws -> Principal? {
         guard let authenticate = configuration.authenticate else { return nil }
@@ -131,7 +131,7 @@ extension ServerCore {
         return principal
     }
 
-    /// Adds to an answer the id of its request, and what a browser needs to hand it to the page that asked.
+    /// Adds the request id to a response, and the headers a browser needs to pass it to the requesting page.
     @inline(never)
     func marked(_ answer: consuming HTTPAnswer, _ request: ServerRequest) -> HTTPAnswer {
         tell(request.id, in: &answer.headers)
@@ -145,7 +145,7 @@ extension ServerCore {
         return answer
     }
 
-    /// Throws where the host or the origin is not welcome; gives the origin that is allowed.
+    /// Throws if the host or the origin is not allowed; returns the allowed origin.
     private func check(_ request: ServerRequest) throws(RequestProblem) -> String? {
         if let hosts = request.connection.listener.hosts, !hosts.allows(request.head.host) {
             let host = (request.head.host ?? "").quotedForMessage
@@ -161,8 +161,9 @@ extension ServerCore {
         }
     }
 
-    /// Without an authenticator a page of another site could have a browser send what has an effect: a picture, a form or
-    /// a link of it is a GET or POST that names no origin, or none that is refused. An open route is for everybody.
+    /// Without an authenticator, a page of another site could make a browser send requests with an effect: pictures,
+    /// forms and links are GET or POST requests without an origin, or with one that is not refused. Open routes are
+    /// allowed for everybody.
     private func checkSite(_ request: ServerRequest) throws(RequestProblem) {
         guard configuration.authenticate == nil, let site = request.headers["Sec-Fetch-Site"],
             site != "same-origin", site != "none"
@@ -215,7 +216,7 @@ extension ServerCore {
         return RawInputs(path: path, query: query, request: request, body: body)
     }
 
-    /// The request with what became known of it, once its body is not too large.
+    /// Adds what is known about the request, after checking the body's size.
     @inline(never)
     private func accepted(
         _ request: ServerRequest, _ entry: RouteEntry, _ principal: Principal?
@@ -232,7 +233,7 @@ extension ServerCore {
         )
     }
 
-    /// A large body is parsed where that holds up nobody else.
+    /// A large body is parsed on a separate thread.
     @inline(never)
     private nonisolated(nonsending) func parsed(_ bytes: [UInt8], _ request: ServerRequest) async throws -> JSON? {
         if bytes.count <= FileThreads.large { return try parse(bytes, request) }
@@ -261,9 +262,9 @@ extension ServerCore {
     }
 }
 
-/// What is told of a request when its answer has ended. An object, since a stream keeps it for as long as it lasts.
+/// Records a request until its response has ended. It is an object because a stream keeps it for as long as it lasts.
 final class Observation: Sendable {
-    /// Where in a trace the work for the request belongs.
+    /// The trace context for the work of the request.
     let context: TraceContext
     fileprivate let parent: SpanID?
     fileprivate let start: Timestamp?
@@ -281,7 +282,7 @@ final class Observation: Sendable {
 }
 
 extension ServerCore {
-    /// Nil where nobody wants to know of the request, and its handler has no caller to name.
+    /// Nil if the request is not traced and its handler has no caller.
     @inline(never)
     func observe(_ request: ServerRequest) -> Observation? {
         let remote = request.headers["traceparent"].flatMap(TraceContext.init(traceparent:))
@@ -294,11 +295,11 @@ extension ServerCore {
         return Observation(request, context, parent: outer?.span, start: configuration.now())
     }
 
-    /// Tells what became of a request.
+    /// Records the outcome of a request.
     @inline(never)
     func record(_ exchange: Connection.Exchange, of peer: PeerAddress, _ error: (any Error)?) {
         guard let observation = exchange.observation, let start = observation.start else { return }
-        // The path itself and its query may hold what should not be kept; the template cannot.
+        // The path and its query may contain data that must not be kept; the template cannot.
         var attributes: JSONObject = [
             "method": .string(observation.method.rawValue), "route": .string(exchange.route?.route.template ?? ""),
             "request": .string(observation.id), "peer": .string(peer.description),
@@ -316,7 +317,7 @@ extension ServerCore {
 }
 
 extension ServerCore {
-    /// What a client is told of an error. Those that are no failures come from inside and say nothing to others.
+    /// The error that a client sees. Errors that are not a `Failure` are internal, and their details are hidden.
     @inline(never)
     func answer(to error: any Error, _ request: ServerRequest) -> HTTPAnswer {
         let entry = request.connection.state.withLock { state in
@@ -344,7 +345,7 @@ extension ServerCore {
         return answer
     }
 
-    /// Tells the id of a request by which its client asks about it later.
+    /// Adds the request id to the response headers.
     func tell(_ id: String, in headers: inout HTTPHeaders) {
         for name in configuration.requestIDHeaders { headers[name] = id }
     }

@@ -32,10 +32,10 @@ public struct ServerError: Failure {
 
 /// The reasons of a `ServerError`.
 extension FailureKind<ServerError> {
-    /// It could not listen at an address: taken, not of this machine, not allowed.
+    /// It could not listen at an address: in use, not of this machine, or not allowed.
     public static var listen: Self { "server.listen" }
-    /// The configuration contradicts itself.
+    /// The configuration is contradictory.
     public static var configuration: Self { "server.configuration" }
-    /// The routes contradict each other: a mistake of the program.
+    /// The routes conflict, which is an error in the program.
     public static var routes: Self { "server.routes" }
 }

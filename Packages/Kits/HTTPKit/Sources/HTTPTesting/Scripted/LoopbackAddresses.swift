@@ -1,7 +1,7 @@
 import FileKit
 import Glibc
 
-/// A port of 127.0.0.1 at which nothing listens and nothing else can, so that a connection to it is refused for certain.
+/// A port of 127.0.0.1 at which nothing listens or can listen, so that a connection to it is always refused.
 public enum RefusingPort {
     /// Lends the port.
     public static func run<Result>(
@@ -13,7 +13,7 @@ public enum RefusingPort {
     }
 }
 
-/// A name of this machine that does not say so, as who means harm would choose one.
+/// A name of this machine that does not look like one, as an attacker would choose.
 public enum LoopbackName {
     /// One that the system knows for 127.0.0.1, besides `localhost`; nil where there is none.
     public static let other: String? = {

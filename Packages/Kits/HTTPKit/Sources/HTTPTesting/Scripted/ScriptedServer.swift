@@ -3,7 +3,7 @@ public import HTTPCore
 import LoopKit
 import Synchronization
 
-/// A server that does exactly what a test says, down to the byte, and remembers what it saw.
+/// A server that follows a test's script exactly, to the byte, and records what it received.
 ///
 ///     try await ScriptedServer.run { connection in
 ///         try connection.receiveHead()

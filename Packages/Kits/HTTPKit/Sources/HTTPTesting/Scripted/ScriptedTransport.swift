@@ -21,14 +21,14 @@ extension ScriptedTransport {
         try Sockets.wait(socket, for: 0x2000, atMost: time)
     }
 
-    /// Forgets what the peer still sends, for a moment: closing a socket with something unread would be a reset, and
-    /// the peer might lose what was sent to it.
+    /// Discards incoming data for a moment: closing a socket with unread data would reset it, and the peer might lose
+    /// data sent to it.
     func drain() {
         _ = shutdown(socket, Int32(SHUT_WR))
         var block = [UInt8](repeating: 0, count: 1 << 16)
         let deadline = ContinuousClock.now + .milliseconds(200)
         while case let left = ContinuousClock.now.duration(to: deadline), left > .zero {
-            // What cannot be waited for needs no patience either.
+            // A failed wait also ends the draining.
             guard (try? Sockets.wait(socket, for: Int16(POLLIN), atMost: left)) == true else { return }
             let got = unsafe block.withUnsafeMutableBytes { unsafe recv(socket, $0.baseAddress, $0.count, 0) }
             guard got > 0 else { return }
@@ -70,7 +70,7 @@ final class PlainTransport: ScriptedTransport {
     }
 }
 
-/// What a `ScriptedServer` shows of itself, and whom it lets in.
+/// The certificate of a `ScriptedServer`, and the clients it accepts.
 public struct ScriptedTLS: Sendable {
     private let context: TLSServerContext
 

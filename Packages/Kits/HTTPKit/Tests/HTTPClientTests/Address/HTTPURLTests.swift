@@ -6,7 +6,7 @@ import Testing
 @Suite("Addresses")
 struct HTTPURLTests {
     @Test(
-        "an address is taken apart and put into its normal form",
+        "an address is parsed and normalized",
         arguments: [
             ("http://example.org", "example.org", 80, "/", nil, "http://example.org/"),
             (
@@ -34,7 +34,7 @@ struct HTTPURLTests {
     }
 
     @Test(
-        "without a scheme an address is one of the scheme assumed",
+        "an address without a scheme gets the assumed scheme",
         arguments: ["lab.example", "lab.example:8443/x?u=http://y/"])
     func assumed(_ text: String) throws {
         #expect(try HTTPURL(text, assuming: .https).scheme == .https)
@@ -43,7 +43,7 @@ struct HTTPURLTests {
     }
 
     @Test(
-        "what is no address is refused with a reason",
+        "an invalid address is refused with a reason",
         arguments: [
             ("", "begins neither"), ("ftp://example.org/", "only http"), ("file:///etc/passwd", "only http"),
             ("http://", "host"), ("http://example.org:70000/", "port"), ("http://example.org:0/", "port"),
@@ -79,7 +79,7 @@ struct HTTPURLTests {
     }
 
     @Test(
-        "local servers are told by their address",
+        "local servers are recognized by their address",
         arguments: [
             ("localhost", true), ("a.localhost", true), ("printer.local", true), ("127.0.0.1", true),
             ("127.9.9.9", true),

@@ -4,7 +4,7 @@ import HTTPCore
 import HTTPTesting
 import Testing
 
-@Suite("The address that a permitted name leads to is decided about, too")
+@Suite("Connected addresses")
 struct ConnectedAddressTests {
     private static let script: ScriptedServer.Script = { connection in
         while true {
@@ -20,7 +20,7 @@ struct ConnectedAddressTests {
     }
 
     @Test(
-        "nothing is sent to this machine under another name, also over a connection that somebody else has opened",
+        "nothing is sent to this machine under another name, even over an existing connection",
         .enabled(if: LoopbackName.other != nil, "/etc/hosts has no other name for 127.0.0.1"), .timeLimit(.minutes(5)))
     func requests() async throws {
         let name = try #require(LoopbackName.other)
@@ -51,7 +51,7 @@ struct ConnectedAddressTests {
         }
     }
 
-    @Test("what runs for no caller reaches no server, unless the client says so", .timeLimit(.minutes(5)))
+    @Test("a task without a caller reaches no server, unless the client allows it", .timeLimit(.minutes(5)))
     func nobody() async throws {
         try await ScriptedServer.run(Self.script) { server in
             let client = HTTPClient()
@@ -74,7 +74,7 @@ struct ConnectedAddressTests {
     }
 
     @Test(
-        "nor is a WebSocket opened there",
+        "no WebSocket is opened to this machine under another name",
         .enabled(if: LoopbackName.other != nil, "/etc/hosts has no other name for 127.0.0.1"),
         .timeLimit(.minutes(5)))
     func webSockets() async throws {

@@ -7,7 +7,7 @@ import HTTPTesting
 import ProcessKit
 import Testing
 
-@Suite("Files with authorities and certificates of one's own", .timeLimit(.minutes(5)))
+@Suite("Certificate files", .timeLimit(.minutes(5)))
 struct CredentialFileTests {
     private static let script: ScriptedServer.Script = { connection in
         try connection.receiveRequest()
@@ -65,7 +65,7 @@ struct CredentialFileTests {
         }
     }
 
-    @Test("files that are missing or no PEM are told before anything is sent")
+    @Test("missing files and files that are not PEM are reported before anything is sent")
     func broken() async throws {
         let all = try TestCertificates.shared()
         try await TemporaryDirectory.run { folder in
@@ -100,7 +100,7 @@ struct CredentialFileTests {
         }
     }
 
-    @Test("an encrypted key opens with its passphrase, and without one nobody is asked")
+    @Test("an encrypted key opens with its passphrase, and without one there is no prompt")
     func encryptedKey() async throws {
         let all = try TestCertificates.shared()
         try await TemporaryDirectory.run { folder in

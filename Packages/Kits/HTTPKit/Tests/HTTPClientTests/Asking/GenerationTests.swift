@@ -5,7 +5,7 @@ import HTTPCore
 import HTTPTesting
 import Testing
 
-@Suite("A generation of trust has its own connections", .timeLimit(.minutes(5)))
+@Suite("Trust generations", .timeLimit(.minutes(5)))
 struct GenerationTests {
     private static let script: ScriptedServer.Script = { connection in
         while true {
@@ -14,7 +14,7 @@ struct GenerationTests {
         }
     }
 
-    @Test("the connection stays as long as the generation does, and is looked at before each request")
+    @Test("a connection is kept within a generation, which is checked before each request")
     func stays() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee()
@@ -26,7 +26,7 @@ struct GenerationTests {
         }
     }
 
-    @Test("after a withdrawal the next request opens another, is judged and refused")
+    @Test("after a withdrawal the next request opens a new connection, is judged and refused")
     func withdrawn() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee { _ in throw Refusal() }
@@ -43,7 +43,7 @@ struct GenerationTests {
         }
     }
 
-    @Test("of a good server the same holds: it is judged anew and goes on")
+    @Test("a good server is judged again after a withdrawal and continues")
     func good() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee()
@@ -58,7 +58,7 @@ struct GenerationTests {
         }
     }
 
-    @Test("many requests at once after a withdrawal use no connection from before")
+    @Test("concurrent requests after a withdrawal use no earlier connection")
     func storm() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee { _ in throw Refusal() }
@@ -86,7 +86,7 @@ struct GenerationTests {
         }
     }
 
-    @Test("what was noticed is told after each answer, in the task of its request")
+    @Test("observations are reported after each response, in the task of its request")
     func told() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee { _ in throw Refusal() }

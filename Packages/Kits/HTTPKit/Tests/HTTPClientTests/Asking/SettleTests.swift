@@ -5,7 +5,7 @@ import HTTPCore
 import HTTPTesting
 import Testing
 
-@Suite("A refused request asks, and is sent once more when the answer is yes", .timeLimit(.minutes(5)))
+@Suite("Trust questions of requests", .timeLimit(.minutes(5)))
 struct SettleTests {
     private static let script: ScriptedServer.Script = { connection in
         while true {
@@ -14,7 +14,7 @@ struct SettleTests {
         }
     }
 
-    @Test("with its body, over a new connection, asking in its own task")
+    @Test("a refused request asks in its own task and is sent once more with its body")
     func yes() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee()
@@ -33,7 +33,7 @@ struct SettleTests {
         }
     }
 
-    @Test("also where the answer is read as it comes")
+    @Test("a refused request asks also when its response is streamed")
     func stream() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee()
@@ -46,7 +46,7 @@ struct SettleTests {
         }
     }
 
-    @Test("an error of whoever is asked is the request's, and the server sees nothing")
+    @Test("an error from the question is the request's error, and the server sees nothing")
     func no() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee { _ in throw Refusal() }
@@ -60,7 +60,7 @@ struct SettleTests {
         }
     }
 
-    @Test("an answer that changes nothing is not asked for again and again")
+    @Test("an answer that changes nothing is not asked for again")
     func unchanged() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee { _ in false }
@@ -76,7 +76,7 @@ struct SettleTests {
         }
     }
 
-    @Test("a good server and a server that is broken in another way are not asked about")
+    @Test("a trusted server and a server that fails in another way cause no question")
     func others() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee()
@@ -92,7 +92,7 @@ struct SettleTests {
         }
     }
 
-    @Test("a redirect to another unknown server asks about that one too")
+    @Test("a redirect to another unknown server asks about that server too")
     func redirect() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee()
@@ -110,7 +110,7 @@ struct SettleTests {
         }
     }
 
-    @Test("a body that can be read only once is not sent into the unknown: the refusal is the answer")
+    @Test("a body that can be read only once is not resent: the refusal is returned")
     func streamedBody() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee()
@@ -129,7 +129,7 @@ struct SettleTests {
         }
     }
 
-    @Test("a request that is cancelled while the person thinks ends, and nothing is sent")
+    @Test("a request cancelled during the question ends, and nothing is sent")
     func cancelled() async throws {
         let all = try TestCertificates.shared()
         let (stream, asked) = AsyncStream<Void>.makeStream()

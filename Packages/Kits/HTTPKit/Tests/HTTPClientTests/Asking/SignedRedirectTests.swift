@@ -5,7 +5,7 @@ import HTTPTesting
 import Synchronization
 import Testing
 
-@Suite("A credential goes where whoever signs says, also after a redirect")
+@Suite("Credentials after redirects")
 struct SignedRedirectTests {
     /// Signs for addresses below one path, and refuses others.
     private final class Signer: Authenticator {
@@ -44,7 +44,7 @@ struct SignedRedirectTests {
         }
     }
 
-    @Test("each address of the same server is signed by itself", .timeLimit(.minutes(5)), arguments: [true, false])
+    @Test("each address of the same server is signed separately", .timeLimit(.minutes(5)), arguments: [true, false])
     func signed(_ isWhole: Bool) async throws {
         try await Self.run(to: { _ in "/api/second" }) { client, server, signer in
             let request = try Lab.request(server.port, "/api/first")
@@ -60,7 +60,7 @@ struct SignedRedirectTests {
         }
     }
 
-    @Test("an address of the same server that gets no credential gets none", .timeLimit(.minutes(5)))
+    @Test("an address of the same server for which the signer has no credential gets none", .timeLimit(.minutes(5)))
     func refused() async throws {
         try await Self.run(to: { _ in "/other" }) { client, server, signer in
             let request = try Lab.request(server.port, "/api/first")

@@ -5,14 +5,14 @@ import HTTPCore
 import HTTPTesting
 import Testing
 
-@Suite("A WebSocket of a refused server asks, and is opened when the answer is yes", .timeLimit(.minutes(5)))
+@Suite("WebSocket trust questions", .timeLimit(.minutes(5)))
 struct WebSocketTrustTests {
     private static let script: ScriptedServer.Script = { connection in
         try connection.openWebSocket()
         try connection.echoMessages()
     }
 
-    @Test("once, in its own task, and tells what was noticed")
+    @Test("a refused WebSocket asks once, in the caller's task, and opens after a yes")
     func yes() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee()
@@ -32,7 +32,7 @@ struct WebSocketTrustTests {
         }
     }
 
-    @Test("a no, and an answer that changes nothing, leave it closed, and the server sees no request")
+    @Test("a WebSocket stays closed after a no or an answer that changes nothing")
     func no() async throws {
         let all = try TestCertificates.shared()
         try await ScriptedServer.run(tls: ScriptedTLS(all.selfSigned), Self.script) { server in

@@ -9,13 +9,13 @@ import Testing
         return burst
     }
 
-    @Test("is one after some that came at once, not before")
+    @Test("a burst begins only after several pieces that arrived at once")
     func begins() {
         #expect(!burst(of: Burst.turns - 1).isOn)
         #expect(burst(of: Burst.turns).isOn)
     }
 
-    @Test("outlasts one turn that is late, and ends with the next, however long it was")
+    @Test("a burst outlasts one late turn and ends with the next, however long it was")
     func ends() {
         var burst = burst(of: 10_000)
         burst.turn(brought: 200, waited: Burst.pause)
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "is not one with large pieces, with pauses, or with nothing in it",
+        "large pieces, pauses or empty turns are not a burst",
         arguments: [(Burst.large, 0), (1, Burst.pause), (0, 0)] as [(Int, Int64)])
     func others(bytes: Int, waited: Int64) {
         var burst = Burst()
@@ -33,7 +33,7 @@ import Testing
         #expect(!burst.isOn)
     }
 
-    @Test("goes on with what a rest brought together, and ends where that is a download")
+    @Test("a burst continues with the bytes of a rest, and ends when they are a download")
     func rests() {
         var burst = burst(of: 10_000)
         for _ in 0..<100 { burst.turn(brought: Burst.most - 1, waited: 0) }

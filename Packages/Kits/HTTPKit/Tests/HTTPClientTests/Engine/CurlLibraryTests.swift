@@ -3,16 +3,16 @@ import Testing
 
 @testable import HTTPClient
 
-@Suite("libcurl, which is opened when it is first used")
+@Suite("libcurl loading")
 struct CurlLibraryTests {
-    @Test("is open once an address was read")
+    @Test("libcurl is open after an address was parsed")
     func opened() throws {
         _ = try HTTPURL("http://127.0.0.1/")
         #expect(CurlLibrary.isUsable)
         #expect(try !HTTPClient.installedLibraryVersion().isEmpty)
     }
 
-    @Test("is not taken for one when it is missing, or is another library; what was opened before stays")
+    @Test("a missing or different library is refused as libcurl, and the opened one stays")
     func refused() throws {
         #expect(CurlLibrary.isUsable)
         let missing = try #require(CurlLibrary.reason(against: "/nowhere/libcurl.so.4"))
@@ -22,7 +22,7 @@ struct CurlLibraryTests {
         #expect(try HTTPURL("HTTP://Lab.Example").text == "http://lab.example/")
     }
 
-    @Test("is refused when it lacks options that are set", arguments: [(0x07_54_00, false), (0x07_55_00, true)])
+    @Test("a libcurl without the required options is refused", arguments: [(0x07_54_00, false), (0x07_55_00, true)])
     func old(_ number: UInt32, _ isEnough: Bool) {
         #expect((CurlLibrary.reason(againstVersion: number, named: "7.x") == nil) == isEnough)
     }

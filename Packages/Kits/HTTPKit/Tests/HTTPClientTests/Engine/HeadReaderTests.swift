@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPClient
 
-@Suite("Heads of answers")
+@Suite("Response heads")
 struct HeadReaderTests {
     private func read(_ lines: [String], limit: Int = 1000) -> (HeadReader, HeadReader.Step) {
         var reader = HeadReader(limit: limit)
@@ -30,7 +30,7 @@ struct HeadReaderTests {
         #expect(reader.headers.count == 5)
     }
 
-    @Test("interim answers are passed over, and their fields forgotten")
+    @Test("interim responses are skipped, and their fields dropped")
     func interim() {
         let first = ["HTTP/1.1 103 Early Hints\r\n", "Link: </a>\r\n", "\r\n"]
         #expect(read(first).1 == .interim)
@@ -39,7 +39,7 @@ struct HeadReaderTests {
         #expect(reader.headers.count == 1)
     }
 
-    @Test("trailers are no fields, and count towards the limit")
+    @Test("trailers are not fields, but count towards the limit")
     func trailers() {
         let (reader, step) = read(["HTTP/1.0 200 OK\r\n", "\r\n", "X-Late: 1\r\n"])
         #expect(step == .line && reader.headers.isEmpty && reader.version == .http10)
@@ -53,7 +53,7 @@ struct HeadReaderTests {
     }
 
     @Test(
-        "nonsense does not crash",
+        "malformed heads do not crash the reader",
         arguments: [
             ["HTTP/\r\n"], ["HTTP/ 200\r\n"], ["HTTP/. .\r\n"], ["HTTP/1.1\r\n", "\r\n"], [":\r\n"], ["\r\n"], [""],
             [" folded first\r\n"], ["HTTP/99999999999999999999.1 99999999999999999999\r\n", "\r\n"],

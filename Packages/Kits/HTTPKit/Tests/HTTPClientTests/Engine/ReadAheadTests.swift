@@ -2,9 +2,9 @@ import Testing
 
 @testable import HTTPClient
 
-@Suite("How much of a stream may wait for its reader")
+@Suite("Read-ahead of a stream")
 struct ReadAheadTests {
-    @Test("it doubles for a reader that takes what is there in time, up to half a megabyte")
+    @Test("the buffer doubles for a reader that keeps up, up to half a megabyte")
     func grows() {
         var ahead = ReadAhead(64 << 10)
         ahead.taken(64 << 10)
@@ -15,14 +15,14 @@ struct ReadAheadTests {
         #expect(ahead.size == ReadAhead.most)
     }
 
-    @Test("a little at a time, as the words of a model come, changes nothing")
+    @Test("small pieces, like the tokens of a model, leave the buffer unchanged")
     func littleAtATime() {
         var ahead = ReadAhead(64 << 10)
         for _ in 0..<1000 { ahead.taken(200) }
         #expect(ahead.size == 64 << 10)
     }
 
-    @Test("a reader that comes soon after the server was held up gets more, and a slow one what it had at first")
+    @Test("a quick reader after a pause gets a larger buffer, and a slow one the initial size")
     func holdUps() {
         var ahead = ReadAhead(16 << 10)
         ahead.released(after: 1000)
@@ -34,7 +34,7 @@ struct ReadAheadTests {
         #expect(ahead.size == 16 << 10)
     }
 
-    @Test("what a request asks for is never taken away")
+    @Test("the buffer never shrinks below the request's size")
     func usual() {
         var ahead = ReadAhead(512 << 10)
         ahead.taken(512 << 10)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPClient
 
-@Suite("The limits of time")
+@Suite("Transfer clock")
 struct TransferClockTests {
     private func clock(total: Int64? = nil, idle: Int64? = 30) -> TransferClock {
         TransferClock(limits: TransferClock.Limits(connect: 10, firstByte: 20, idle: idle, total: total), now: 100)
@@ -28,7 +28,7 @@ struct TransferClockTests {
         #expect(clock.passed(now: 189) == nil)
     }
 
-    @Test("without a body the answer is waited for at once")
+    @Test("without a body the wait for the response starts at once")
     func bodiless() {
         var clock = clock()
         clock.connected(hasBody: false, now: 105)
@@ -102,7 +102,7 @@ struct TransferClockTests {
         #expect(early.passed(now: 150) == .totalTimedOut)
     }
 
-    @Test("who sets a limit for the whole gets one for the whole")
+    @Test("an explicit total limit covers the whole request")
     func plan() throws {
         var request = HTTPRequest(.put, try HTTPURL("https://lab.example/model"), body: .text("x"))
         func limits() throws -> TransferClock.Limits {

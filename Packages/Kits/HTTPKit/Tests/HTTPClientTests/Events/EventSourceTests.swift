@@ -5,7 +5,7 @@ import HTTPTesting
 import Synchronization
 import Testing
 
-@Suite("An event source comes back by itself")
+@Suite("Event source")
 struct EventSourceTests {
     /// A source on a clock that the test moves.
     private func source<Result>(
@@ -26,7 +26,7 @@ struct EventSourceTests {
         clock.advance(by: .milliseconds(1))
     }
 
-    @Test("it names the last event, waits as the server says, and ends with 204", .timeLimit(.minutes(5)))
+    @Test("a source sends the last event id, waits as the server says, and ends with 204", .timeLimit(.minutes(5)))
     func comesBack() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -63,7 +63,7 @@ struct EventSourceTests {
         }
     }
 
-    @Test("it waits longer after each failure in a row, and gives up where that was asked for", .timeLimit(.minutes(5)))
+    @Test("a source waits longer after each failure in a row, and gives up if limited", .timeLimit(.minutes(5)))
     func backsOff() async throws {
         try await RefusingPort.run { port in
             try await source(port) { source, clock in
@@ -85,7 +85,7 @@ struct EventSourceTests {
         }
     }
 
-    @Test("an end, a cut, a reset and silence are passed over", .timeLimit(.minutes(5)))
+    @Test("a source reconnects after an end, a cut, a reset and silence", .timeLimit(.minutes(5)))
     func faults() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -123,7 +123,7 @@ struct EventSourceTests {
     }
 
     @Test(
-        "any other answer is final", .timeLimit(.minutes(5)),
+        "a source treats any other response as final", .timeLimit(.minutes(5)),
         arguments: [
             (404, "text/event-stream", HTTPError.Kind.status), (500, "text/event-stream", .status),
             (503, "text/event-stream", .status), (206, "text/event-stream", .status), (401, "text/html", .status),
@@ -180,7 +180,7 @@ struct EventSourceTests {
         }
     }
 
-    @Test("a server that ends each stream at once is not asked without a pause", .timeLimit(.minutes(5)))
+    @Test("a server that ends each stream at once is not asked again without a pause", .timeLimit(.minutes(5)))
     func noPause() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -201,7 +201,7 @@ struct EventSourceTests {
         }
     }
 
-    @Test("only a GET comes back, and a cancelled reader leaves", .timeLimit(.minutes(5)))
+    @Test("only a GET reconnects, and a cancelled reader disconnects", .timeLimit(.minutes(5)))
     func ends() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -226,7 +226,7 @@ struct EventSourceTests {
         }
     }
 
-    @Test("a server that opens streams only to end them is asked less and less, and given up", .timeLimit(.minutes(5)))
+    @Test("a server that only opens and ends streams is asked less often and given up", .timeLimit(.minutes(5)))
     func useless() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()

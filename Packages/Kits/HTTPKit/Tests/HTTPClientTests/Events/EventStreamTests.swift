@@ -3,7 +3,7 @@ import HTTPCore
 import HTTPTesting
 import Testing
 
-@Suite("The events of an answer come as they are sent")
+@Suite("Event stream of a response")
 struct EventStreamTests {
     @Test("events arrive one by one while the server waits for the reader's next step", .timeLimit(.minutes(5)))
     func oneByOne() async throws {
@@ -30,7 +30,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("an event is there before the server sends anything more", .timeLimit(.minutes(5)))
+    @Test("an event is delivered before the server sends anything more", .timeLimit(.minutes(5)))
     func prompt() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -50,7 +50,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("batches hold the same events, and a break comes after those before it", .timeLimit(.minutes(5)))
+    @Test("batches contain the same events, and a break is thrown after the earlier events", .timeLimit(.minutes(5)))
     func batches() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()

@@ -3,10 +3,10 @@ import HTTPCore
 import HTTPTesting
 import Testing
 
-@Suite("An answer that breaks the rules is refused, and one that bends them is read")
+@Suite("Malformed responses")
 struct AnswerFaultTests {
     @Test(
-        "what is no HTTP is called so", .timeLimit(.minutes(5)),
+        "a response that is not HTTP is reported as such", .timeLimit(.minutes(5)),
         arguments: [
             "SSH-2.0-OpenSSH_9.2\r\n", "220 mail ready\r\n", "\u{0}\u{1}\u{2}\u{3}\r\n\r\n", "<html>hello</html>\n",
             "HTTP/1.1 abc OK\r\n\r\n", "HTTP/9.9 200 OK\r\n\r\n",
@@ -55,7 +55,7 @@ struct AnswerFaultTests {
         }
     }
 
-    @Test("bytes after the announced length belong to nobody", .timeLimit(.minutes(5)))
+    @Test("bytes after the announced length are dropped", .timeLimit(.minutes(5)))
     func surplus() async throws {
         try await ScriptedServer.run { connection in
             while true {

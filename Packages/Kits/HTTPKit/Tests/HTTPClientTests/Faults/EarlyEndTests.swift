@@ -3,7 +3,7 @@ import HTTPCore
 import HTTPTesting
 import Testing
 
-@Suite("An answer that ends early is an error that says so")
+@Suite("Truncated responses")
 struct EarlyEndTests {
     /// What a server sends before it goes, and what that means.
     struct Row: Sendable, CustomTestStringConvertible {
@@ -39,7 +39,7 @@ struct EarlyEndTests {
         Row("half a trailer", chunked + "4\r\nhalf\r\n0\r\nX-Tra", [.cut], "ended early"),
     ]
 
-    @Test("a connection that is closed in any state of the answer", .timeLimit(.minutes(5)), arguments: rows)
+    @Test("a connection closed in any state of the response is an error", .timeLimit(.minutes(5)), arguments: rows)
     func closed(_ row: Row) async throws {
         try await expect(row, kinds: row.kinds) { connection in
             try connection.receiveHead()
@@ -47,7 +47,7 @@ struct EarlyEndTests {
         }
     }
 
-    @Test("a connection that is reset in any state of the answer", .timeLimit(.minutes(5)), arguments: rows)
+    @Test("a connection reset in any state of the response is an error", .timeLimit(.minutes(5)), arguments: rows)
     func reset(_ row: Row) async throws {
         try await expect(row, kinds: [.reset, .cut], hasWords: false) { connection in
             try connection.receiveHead()

@@ -3,9 +3,9 @@ import HTTPCore
 import HTTPTesting
 import Testing
 
-@Suite("Redirects are followed within limits, and credentials stay at home")
+@Suite("Redirect faults")
 struct RedirectFaultTests {
-    @Test("a loop ends after the redirects that are allowed", .timeLimit(.minutes(5)))
+    @Test("a redirect loop ends after the allowed redirects", .timeLimit(.minutes(5)))
     func loop() async throws {
         try await ScriptedServer.run { connection in
             while true {
@@ -23,7 +23,7 @@ struct RedirectFaultTests {
     }
 
     @Test(
-        "a place that cannot be followed is an error, and nothing else is asked", .timeLimit(.minutes(5)),
+        "a location that cannot be followed is an error, and no other server is contacted", .timeLimit(.minutes(5)),
         arguments: ["ftp://127.0.0.1/", "file:///etc/passwd", "http://", "http://user:pw@127.0.0.1/", "gopher://x/"])
     func elsewhere(_ location: String) async throws {
         try await ScriptedServer.run { connection in
@@ -85,7 +85,7 @@ struct RedirectFaultTests {
     }
 
     @Test(
-        "the method changes as the standard says", .timeLimit(.minutes(5)),
+        "the method changes as RFC 9110 specifies", .timeLimit(.minutes(5)),
         arguments: [
             (301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (307, "POST", "POST"),
             (308, "POST", "POST"),

@@ -3,7 +3,7 @@ import HTTPCore
 import HTTPTesting
 import Testing
 
-@Suite("What a server of HTTP/2 has not looked at is sent again, and nothing else")
+@Suite("Refused HTTP/2 streams")
 struct RefusedStreamTests {
     private static func run(
         _ mode: String, _ body: (HTTPClient, PythonPeer) async throws -> Void
@@ -22,7 +22,7 @@ struct RefusedStreamTests {
         return request
     }
 
-    @Test("a POST whose stream was refused is done once", .timeLimit(.minutes(5)))
+    @Test("a POST whose stream was refused is processed once", .timeLimit(.minutes(5)))
     func refused() async throws {
         try await Self.run("refuse") { client, peer in
             let answer = try await client.send(try Self.post(peer, "only once"))
@@ -31,7 +31,7 @@ struct RefusedStreamTests {
         }
     }
 
-    @Test("a POST that came after the server's farewell is done once, over a new connection", .timeLimit(.minutes(5)))
+    @Test("a POST after the server's GOAWAY is processed once, over a new connection", .timeLimit(.minutes(5)))
     func farewell() async throws {
         try await Self.run("goaway") { client, peer in
             let first = try await client.send(try Self.post(peer, "first"))
@@ -43,7 +43,7 @@ struct RefusedStreamTests {
         }
     }
 
-    @Test("a POST whose stream broke otherwise may have been done, and is not repeated", .timeLimit(.minutes(5)))
+    @Test("a POST whose stream broke in another way is not retried", .timeLimit(.minutes(5)))
     func broken() async throws {
         try await Self.run("reset") { client, peer in
             let error = await Lab.failure { _ = try await client.send(try Self.post(peer, "perhaps")) }

@@ -6,7 +6,7 @@ import HTTPTesting
 import Synchronization
 import Testing
 
-@Suite("What may pass by itself is tried again")
+@Suite("Retries")
 struct RetryTests {
     /// Runs a request against answers given in order, while the test's clock is moved by what is slept for.
     private func attempts(
@@ -76,7 +76,7 @@ struct RetryTests {
         #expect(record.requests.count == 4)
     }
 
-    @Test("the last try's answer or error is the caller's", .timeLimit(.minutes(5)))
+    @Test("the last attempt's response or error is returned to the caller", .timeLimit(.minutes(5)))
     func exhausted() async throws {
         let (result, record) = try await attempts(request(attempts: 2), [(503, [:])], waits: [.seconds(1)])
         #expect(try result.get().status == .serviceUnavailable)
@@ -86,7 +86,7 @@ struct RetryTests {
         #expect(again.requests.count == 2)
     }
 
-    @Test("the server's own wait counts, as seconds and as a date", .timeLimit(.minutes(5)))
+    @Test("the server's Retry-After is used, in seconds or as a date", .timeLimit(.minutes(5)))
     func retryAfter() async throws {
         let now = try #require(Timestamp(iso8601: "2026-11-20T09:30:00Z"))
         let (seconds, _) = try await attempts(
@@ -103,7 +103,7 @@ struct RetryTests {
         #expect { try long.get().requireSuccess() } throws: { ($0 as? HTTPError)?.retryAfter == .seconds(3600) }
     }
 
-    @Test("what may do its work twice is sent once, unless a key makes it safe", .timeLimit(.minutes(5)))
+    @Test("a request that may do its work twice is sent once, unless a key makes it safe", .timeLimit(.minutes(5)))
     func once() async throws {
         for method in [HTTPMethod.post, .patch] {
             let (answered, first) = try await attempts(request(method), [(503, [:])], waits: [])
@@ -121,7 +121,7 @@ struct RetryTests {
     }
 
     @Test(
-        "other answers are the caller's at once", .timeLimit(.minutes(5)),
+        "other responses are returned to the caller at once", .timeLimit(.minutes(5)),
         arguments: [200, 204, 304, 400, 401, 403, 404, 409, 422, 500, 501])
     func others(_ status: Int) async throws {
         let (result, record) = try await attempts(request(), [(status, [:])], waits: [])
@@ -129,7 +129,7 @@ struct RetryTests {
         #expect(record.requests.count == 1)
     }
 
-    @Test("a POST that nobody took is sent again", .timeLimit(.minutes(5)))
+    @Test("a POST that no server accepted is sent again", .timeLimit(.minutes(5)))
     func refused() async throws {
         let clock = TestClock()
         var configuration = HTTPClient.Configuration.standalone
@@ -149,7 +149,7 @@ struct RetryTests {
         }
     }
 
-    @Test("a POST is not repeated when a connection breaks that had served others before", .timeLimit(.minutes(5)))
+    @Test("a POST is not retried when a reused connection breaks", .timeLimit(.minutes(5)))
     func keptConnection() async throws {
         for body in [HTTPBody.text("work"), .none] {
             let (_, record) = try await ScriptedServer.run { connection in

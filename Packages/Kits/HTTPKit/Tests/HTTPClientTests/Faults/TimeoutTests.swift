@@ -3,11 +3,11 @@ import HTTPCore
 import HTTPTesting
 import Testing
 
-@Suite("Each wait has its limit, and its error tells which it was")
+@Suite("Timeouts")
 struct TimeoutTests {
     private static let short = Duration.milliseconds(250)
 
-    @Test("a server that takes the connection and not the handshake", .timeLimit(.minutes(5)))
+    @Test("a server that accepts the connection but not the handshake times out", .timeLimit(.minutes(5)))
     func connect() async throws {
         try await ScriptedServer.run { connection in
             try connection.stall()
@@ -26,7 +26,7 @@ struct TimeoutTests {
     }
 
     @Test(
-        "a server that does not answer, or not to the end of its head", .timeLimit(.minutes(5)),
+        "a server that does not respond, or not to the end of its head, times out", .timeLimit(.minutes(5)),
         arguments: ["", "HTTP/1.1 2", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n"])
     func firstByte(_ sent: String) async throws {
         try await ScriptedServer.run { connection in
@@ -54,7 +54,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test("a server that stops in the middle of its body", .timeLimit(.minutes(5)))
+    @Test("a server that stops in the middle of its body times out", .timeLimit(.minutes(5)))
     func idle() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -79,7 +79,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test("a server that takes nothing of the body", .timeLimit(.minutes(5)))
+    @Test("a server that reads nothing of the body times out", .timeLimit(.minutes(5)))
     func upload() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -124,7 +124,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test("time in which the reader holds the stream up is not the server's", .timeLimit(.minutes(5)))
+    @Test("time in which the reader pauses the stream does not count against the server", .timeLimit(.minutes(5)))
     func pausedReader() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPClient
 
-@Suite("Where a redirect leads")
+@Suite("Redirect policy")
 struct RedirectPolicyTests {
     private func next(
         _ status: Int, _ location: String?, _ request: HTTPRequest, followed: Int = 0
@@ -24,7 +24,7 @@ struct RedirectPolicyTests {
     }
 
     @Test(
-        "the method changes as the standard says",
+        "the method changes as RFC 9110 specifies",
         arguments: [
             (301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (307, "POST", "POST"),
             (308, "POST", "POST"),
@@ -66,7 +66,7 @@ struct RedirectPolicyTests {
     }
 
     @Test(
-        "what must not be followed is an error that says why",
+        "a forbidden redirect is an error that states why",
         arguments: [
             ("http://example.org/", "from https to http"), ("ftp://example.org/", "not a valid address"),
             ("https://u:p@example.org/", "not a valid address"), ("https://[", "not a valid address"),

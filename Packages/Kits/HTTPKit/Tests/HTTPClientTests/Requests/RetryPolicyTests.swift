@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPClient
 
-@Suite("When a request is sent again")
+@Suite("Retry policy")
 struct RetryPolicyTests {
     private static let noon = Timestamp(iso8601: "2026-11-20T12:00:00Z") ?? Timestamp(microseconds: 0)
 
@@ -49,7 +49,7 @@ struct RetryPolicyTests {
     }
 
     @Test(
-        "errors that do not pass by themselves are for the caller",
+        "permanent errors are returned to the caller",
         arguments: [HTTPError.Kind.nameNotFound, .certificate, .tooLarge, .badAnswer, .totalTimedOut, .redirect, .body])
     func lasting(_ kind: HTTPError.Kind) {
         var generator = SystemRandomNumberGenerator()
@@ -79,7 +79,7 @@ struct RetryPolicyTests {
         #expect(wait == expected)
     }
 
-    @Test("chance makes a wait longer by at most its share")
+    @Test("jitter extends a wait by at most its share")
     func jitter() {
         var generator = SystemRandomNumberGenerator()
         let error = HTTPError(.refused, "", mayHaveBeenSent: false)

@@ -8,7 +8,7 @@ import Testing
 /// benchmark does it with more.
 @Suite("Much passes through little memory", .serialized, .alone)
 struct MemoryTests {
-    @Test("512 MiB are downloaded", .timeLimit(.minutes(5)))
+    @Test("downloading 512 MiB uses little memory", .timeLimit(.minutes(5)))
     func download() async {
         await #expect(processExitsWith: .success) {
             try await Nginx.run(tls: try TestCertificates.shared().good) { nginx in
@@ -28,7 +28,7 @@ struct MemoryTests {
         }
     }
 
-    @Test("512 MiB are uploaded from a file, and as much from a stream", .timeLimit(.minutes(5)))
+    @Test("uploading 512 MiB from a file and from a stream uses little memory", .timeLimit(.minutes(5)))
     func upload() async {
         await #expect(processExitsWith: .success) {
             try await TemporaryDirectory.run { folder in
@@ -65,7 +65,7 @@ struct MemoryTests {
         }
     }
 
-    @Test("a million events are read", .timeLimit(.minutes(5)))
+    @Test("reading a million events uses little memory", .timeLimit(.minutes(5)))
     func million() async {
         await #expect(processExitsWith: .success) {
             let block = Array(

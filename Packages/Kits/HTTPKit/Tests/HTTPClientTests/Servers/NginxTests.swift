@@ -4,9 +4,9 @@ import HTTPCore
 import HTTPTesting
 import Testing
 
-@Suite("A server that we did not write is understood")
+@Suite("Client with nginx")
 struct NginxTests {
-    @Test("plain, compressed, ranged and conditional answers of nginx", .timeLimit(.minutes(5)))
+    @Test("plain, compressed, ranged and conditional responses of nginx are read", .timeLimit(.minutes(5)))
     func answers() async throws {
         try await Nginx.run(tls: try TestCertificates.shared().good) { nginx in
             let text = String(repeating: "The same line again and again.\n", count: 10_000)
@@ -90,7 +90,7 @@ struct NginxTests {
         }
     }
 
-    @Test("a socket of this machine and IPv6 are reached", .timeLimit(.minutes(5)))
+    @Test("a Unix socket and IPv6 are reached", .timeLimit(.minutes(5)))
     func addresses() async throws {
         try await Nginx.run(tls: try TestCertificates.shared().good) { nginx in
             try await Lab.client { client in
@@ -116,7 +116,7 @@ struct NginxTests {
         }
     }
 
-    @Test("what is uploaded is what is stored", .timeLimit(.minutes(5)))
+    @Test("an uploaded file is stored unchanged", .timeLimit(.minutes(5)))
     func uploads() async throws {
         try await Nginx.run(tls: try TestCertificates.shared().good) { nginx in
             let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }

@@ -4,7 +4,7 @@ import HTTPCore
 import HTTPTesting
 import Testing
 
-@Suite("Requests go through a proxy where one was given")
+@Suite("Proxies")
 struct ProxyTests {
     private static let file = PythonPeer.path("proxy.py")
 
@@ -57,7 +57,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("user and password are given to the proxy and to nobody else", .timeLimit(.minutes(5)))
+    @Test("user and password are sent only to the proxy", .timeLimit(.minutes(5)))
     func credentials() async throws {
         let all = try TestCertificates.shared()
         try await PythonPeer.run(file: Self.file, ["lab:b@nch"]) { proxy in
@@ -79,7 +79,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("a proxy that is not there is named as the fault", .timeLimit(.minutes(5)))
+    @Test("a missing proxy is reported as the cause", .timeLimit(.minutes(5)))
     func absent() async throws {
         try await RefusingPort.run { port in
             try await ScriptedServer.run(Self.script) { server in
@@ -92,7 +92,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("what is excepted is reached directly", .timeLimit(.minutes(5)))
+    @Test("excepted hosts are reached directly", .timeLimit(.minutes(5)))
     func excepted() async throws {
         try await RefusingPort.run { port in
             try await ScriptedServer.run(Self.script) { server in
@@ -128,7 +128,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("an https proxy is judged by the authorities that were given", .timeLimit(.minutes(5)))
+    @Test("an https proxy is judged by the given authorities", .timeLimit(.minutes(5)))
     func ownAuthority() async throws {
         let all = try TestCertificates.shared()
         try await TemporaryDirectory.run { folder in

@@ -6,7 +6,7 @@ import HTTPTesting
 import Synchronization
 import Testing
 
-@Suite("Each defect of a certificate is named, and a refused server sees no request")
+@Suite("Certificate defects")
 struct DefectTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
@@ -35,7 +35,7 @@ struct DefectTests {
             defects: [.selfSigned, .wrongName]),
     ]
 
-    @Test("each certificate has just its defects", .timeLimit(.minutes(5)), arguments: rows)
+    @Test("each certificate is reported with exactly its defects", .timeLimit(.minutes(5)), arguments: rows)
     func defects(_ row: Row) async throws {
         let all = try TestCertificates.shared()
         let identity = row.identity(all)
@@ -68,7 +68,7 @@ struct DefectTests {
         }
     }
 
-    @Test("a short key is a defect of its own", .timeLimit(.minutes(5)))
+    @Test("a short key is reported as a separate defect", .timeLimit(.minutes(5)))
     func weakKey() async throws {
         let all = try TestCertificates.shared()
         try await OpenSSLServer.run(all.weakKey, ["-cipher", "DEFAULT:@SECLEVEL=0"]) { port in
@@ -101,7 +101,7 @@ struct DefectTests {
         }
     }
 
-    @Test("the system's authorities do not know ours, and a plain server speaks no TLS", .timeLimit(.minutes(5)))
+    @Test("the system's authorities refuse our certificates, and a plain server fails TLS", .timeLimit(.minutes(5)))
     func strangers() async throws {
         let all = try TestCertificates.shared()
         try await ScriptedServer.run(tls: ScriptedTLS(all.good)) {
@@ -127,7 +127,7 @@ struct DefectTests {
         }
     }
 
-    @Test("a client shows its certificate where one is demanded", .timeLimit(.minutes(5)))
+    @Test("a client presents its certificate when the server demands one", .timeLimit(.minutes(5)))
     func clientCertificate() async throws {
         let all = try TestCertificates.shared()
         let tls = try ScriptedTLS(all.good, clientAuthorities: [all.authority.certificate])

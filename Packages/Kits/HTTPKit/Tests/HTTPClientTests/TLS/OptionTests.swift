@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPClient
 
-@Suite("A libcurl that cannot do what trust needs is not used")
+@Suite("libcurl requirements for trust")
 struct OptionTests {
     @Test("an option that libcurl refuses is an error before anything is sent")
     func refused() throws {
@@ -25,7 +25,7 @@ struct OptionTests {
     }
 
     @Test(
-        "only OpenSSL can ask our verification",
+        "only a libcurl with OpenSSL supports our verification",
         arguments: [
             ("OpenSSL/3.0.19", true), ("(GnuTLS/3.7.9) OpenSSL/3.0.19", true), ("GnuTLS/3.7.9", false),
             ("GnuTLS/3.7.9 (OpenSSL/3.0.19)", false), ("wolfSSL/5.5.4", false), ("", false),
@@ -34,7 +34,7 @@ struct OptionTests {
         #expect(CurlLibrary.canVerify(tls) == canVerify)
     }
 
-    @Test("the libcurl of this system can")
+    @Test("the libcurl of this system supports our verification")
     func present() {
         #expect(CurlLibrary.canVerify(CurlLibrary.tls), "\(CurlLibrary.tls)")
     }

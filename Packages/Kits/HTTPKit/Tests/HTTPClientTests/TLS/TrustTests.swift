@@ -25,7 +25,7 @@ private final class Pins: Sendable {
     }
 }
 
-@Suite("A person's trust decides, and every connection is judged")
+@Suite("Trust decisions of connections")
 struct TrustTests {
     private static func configuration(_ pins: Pins) throws -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration.standalone
@@ -83,7 +83,7 @@ struct TrustTests {
         }
     }
 
-    @Test("first hole: a live connection is not used after its pin was withdrawn", .timeLimit(.minutes(5)))
+    @Test("a live connection is not reused after its pin was withdrawn", .timeLimit(.minutes(5)))
     func liveConnection() async throws {
         let all = try TestCertificates.shared()
         let pins = Pins()
@@ -104,7 +104,7 @@ struct TrustTests {
         }
     }
 
-    @Test("first hole: two clients of different trust share no connection", .timeLimit(.minutes(5)))
+    @Test("two clients with different trust share no connection", .timeLimit(.minutes(5)))
     func otherClient() async throws {
         let all = try TestCertificates.shared()
         let (pins, none) = (Pins(), Pins())
@@ -125,7 +125,7 @@ struct TrustTests {
     }
 
     @Test(
-        "second hole: no session is resumed past the judge", .timeLimit(.minutes(5)), arguments: ["-tls1_2", "-tls1_3"])
+        "no session is resumed without asking the judge", .timeLimit(.minutes(5)), arguments: ["-tls1_2", "-tls1_3"])
     func session(_ version: String) async throws {
         let all = try TestCertificates.shared()
         let pins = Pins()
@@ -147,7 +147,7 @@ struct TrustTests {
         }
     }
 
-    @Test("third hole: a pin counts also for a server that is asked for by another name", .timeLimit(.minutes(5)))
+    @Test("a pin applies also when its server is requested by another name", .timeLimit(.minutes(5)))
     func otherName() async throws {
         let all = try TestCertificates.shared()
         let pins = Pins()
@@ -196,7 +196,7 @@ struct TrustTests {
         }
     }
 
-    @Test("what runs when trust changes is finished, and what comes after is judged anew", .timeLimit(.minutes(5)))
+    @Test("running requests finish after a trust change, and later ones are judged again", .timeLimit(.minutes(5)))
     func running() async throws {
         let all = try TestCertificates.shared()
         let pins = Pins()

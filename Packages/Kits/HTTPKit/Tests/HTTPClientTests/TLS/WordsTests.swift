@@ -5,9 +5,9 @@ import HTTPCore
 import HTTPTesting
 import Testing
 
-@Suite("Failures of TLS are told in words for people")
+@Suite("TLS error messages")
 struct WordsTests {
-    @Test("a server that speaks plain http behind an https address", .timeLimit(.minutes(5)))
+    @Test("plain http behind an https address is reported", .timeLimit(.minutes(5)))
     func plain() async throws {
         try await ScriptedServer.run { connection in
             _ = try connection.receiveAny()
@@ -24,7 +24,7 @@ struct WordsTests {
         }
     }
 
-    @Test("a version of TLS that is too old", .timeLimit(.minutes(5)))
+    @Test("a TLS version that is too old is reported", .timeLimit(.minutes(5)))
     func old() async throws {
         let options = ["-tls1_1", "-cipher", "ALL:@SECLEVEL=0"]
         try await OpenSSLServer.run(try TestCertificates.shared().good, options) { port in
@@ -36,7 +36,7 @@ struct WordsTests {
         }
     }
 
-    @Test("a server that wants a certificate of ours", .timeLimit(.minutes(5)), arguments: ["-tls1_3", "-tls1_2"])
+    @Test("a required client certificate is reported", .timeLimit(.minutes(5)), arguments: ["-tls1_3", "-tls1_2"])
     func wanted(_ version: String) async throws {
         try await OpenSSLServer.run(try TestCertificates.shared().good, ["-Verify", "1", version]) { port in
             try await Lab.trustingClient { client in
@@ -47,7 +47,7 @@ struct WordsTests {
         }
     }
 
-    @Test("files of ours that are damaged or do not belong together are wrong usage", .timeLimit(.minutes(5)))
+    @Test("damaged or mismatched certificate files are reported as wrong usage", .timeLimit(.minutes(5)))
     func files() async throws {
         let all = try TestCertificates.shared()
         try await TemporaryDirectory.run { folder in

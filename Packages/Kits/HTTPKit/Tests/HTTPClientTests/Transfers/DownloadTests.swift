@@ -29,7 +29,7 @@ struct DownloadTests {
         return unsafe stat(path, &status) == 0 ? status : nil
     }
 
-    @Test("a download makes a new file with all of the body", .timeLimit(.minutes(5)))
+    @Test("a download creates a new file with the whole body", .timeLimit(.minutes(5)))
     func whole() async throws {
         try await TemporaryDirectory.run { folder in
             try await ScriptedServer.run(Self.file) { server in
@@ -48,7 +48,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("a download that fails leaves nothing behind, and says why in the server's words", .timeLimit(.minutes(5)))
+    @Test("a failed download leaves no file and reports the server's message", .timeLimit(.minutes(5)))
     func failed() async throws {
         try await TemporaryDirectory.run { folder in
             try await ScriptedServer.run(Self.file) { server in

@@ -5,7 +5,7 @@ import HTTPTesting
 import Synchronization
 import Testing
 
-@Suite("Bytes flow only as fast as they are taken")
+@Suite("Flow control")
 struct FlowTests {
     /// Answers with a body that never ends.
     private static let flood: ScriptedServer.Script = { connection in
@@ -14,7 +14,7 @@ struct FlowTests {
         try connection.sendEndlessly([UInt8](repeating: 7, count: 64 << 10))
     }
 
-    @Test("a reader that stops makes the server stop, until it goes on", .timeLimit(.minutes(5)))
+    @Test("a reader that pauses makes the server pause until it resumes", .timeLimit(.minutes(5)))
     func backPressure() async throws {
         try await ScriptedServer.run(Self.flood) { server in
             try await Lab.client { client in
@@ -36,7 +36,7 @@ struct FlowTests {
         }
     }
 
-    @Test("a writer that is faster than the server waits", .timeLimit(.minutes(5)))
+    @Test("a body producer that is faster than the server waits", .timeLimit(.minutes(5)))
     func slowServer() async throws {
         let made = Mutex(0)
         let total = 256 << 20
@@ -67,7 +67,7 @@ struct FlowTests {
         }
     }
 
-    @Test("much out of little by gzip stops at the limit, and as a stream it flows", .timeLimit(.minutes(5)))
+    @Test("a gzip bomb stops at the limit, and flows as a stream", .timeLimit(.minutes(5)))
     func bomb() async throws {
         let size = 256 << 20
         try await PythonPeer.run(source: Self.bomber, ["\(size)"]) { peer in

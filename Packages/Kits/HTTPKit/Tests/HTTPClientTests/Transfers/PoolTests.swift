@@ -6,7 +6,7 @@ import HTTPTesting
 import Synchronization
 import Testing
 
-@Suite("Connections are shared, within one trust")
+@Suite("Connection pool")
 struct PoolTests {
     /// Answers every request with its target.
     private static let echo: ScriptedServer.Script = { connection in
@@ -16,7 +16,7 @@ struct PoolTests {
         }
     }
 
-    @Test("500 requests one after the other use one connection", .timeLimit(.minutes(5)))
+    @Test("500 sequential requests use one connection", .timeLimit(.minutes(5)))
     func reuse() async throws {
         try await ScriptedServer.run(Self.echo) { server in
             try await Lab.client { client in
@@ -55,7 +55,7 @@ struct PoolTests {
         }
     }
 
-    @Test("a change of trust drops the connections, and what runs goes on", .timeLimit(.minutes(5)))
+    @Test("a trust change drops the connections while running requests continue", .timeLimit(.minutes(5)))
     func generations() async throws {
         try await ScriptedServer.run { connection in
             let request = try connection.receiveHead()
@@ -103,7 +103,7 @@ struct PoolTests {
         return HTTPClient(configuration)
     }
 
-    @Test("hole 1: a connection made under a pin is not used after the pin was withdrawn", .timeLimit(.minutes(5)))
+    @Test("a connection made under a pin is not reused after the pin was withdrawn", .timeLimit(.minutes(5)))
     func liveConnection() async throws {
         let identity = try TestCertificates.shared().selfSigned
         try await ScriptedServer.run(tls: try ScriptedTLS(identity), Self.echo) { server in
@@ -125,7 +125,7 @@ struct PoolTests {
         }
     }
 
-    @Test("hole 2: no session from before spares a server from showing its certificate", .timeLimit(.minutes(5)))
+    @Test("a server must show its certificate again despite an earlier session", .timeLimit(.minutes(5)))
     func sessions() async throws {
         let certificates = try TestCertificates.shared()
         // nginx offers sessions and tickets; each request makes a new connection.

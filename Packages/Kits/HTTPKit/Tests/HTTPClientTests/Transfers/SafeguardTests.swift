@@ -6,10 +6,10 @@ import HTTPTesting
 import JSON
 import Testing
 
-@Suite("What a client keeps to itself, and what it never waits for")
+@Suite("Client safeguards")
 struct SafeguardTests {
     @Test(
-        "a redirect to another origin takes no header along that may be a credential", .timeLimit(.minutes(5)),
+        "a redirect to another origin carries no header that may be a credential", .timeLimit(.minutes(5)),
         arguments: [
             "Authorization", "Cookie", "X-Api-Key", "xi-api-key", "Private-Token", "X-Vault-Token", "X-Anything",
         ])
@@ -34,7 +34,7 @@ struct SafeguardTests {
     }
 
     @Test(
-        "a proxy that cannot be used is refused without its password",
+        "an unusable proxy is refused without showing its password",
         arguments: [
             "bogus://user:SECRET@127.0.0.1:1", "http://user:SECRET@127.0.0.1:99999", "http://us er:SECRET@127.0.0.1:1",
         ])
@@ -48,13 +48,13 @@ struct SafeguardTests {
         }
     }
 
-    @Test("no proxy of the environment is asked for a server on this machine")
+    @Test("a server on this machine is reached without the environment's proxy")
     func loopback() {
         let settings = ProxySettings(environment: ["http_proxy": "http://127.0.0.1:1", "no_proxy": "a.example"])
         #expect(settings.except?.split(separator: ",") == ["a.example", "localhost", "127.0.0.0/8", "::1"])
     }
 
-    @Test("the limit for the first byte holds for requests with a small body too", .timeLimit(.minutes(5)))
+    @Test("the first-byte limit also applies to requests with a small body", .timeLimit(.minutes(5)))
     func firstByte() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveRequest()
@@ -70,7 +70,7 @@ struct SafeguardTests {
         }
     }
 
-    @Test("a large body is sent without waiting for a word of the server", .timeLimit(.minutes(5)))
+    @Test("a large body is sent without waiting for the server", .timeLimit(.minutes(5)))
     func noExpectation() async throws {
         try await ScriptedServer.run { connection in
             let request = try connection.receiveRequest()
@@ -84,7 +84,7 @@ struct SafeguardTests {
         }
     }
 
-    @Test("closing ends also what runs under an earlier trust", .timeLimit(.minutes(5)))
+    @Test("closing also ends requests that run under an earlier trust", .timeLimit(.minutes(5)))
     func closing() async throws {
         try await ScriptedServer.run { connection in
             _ = try connection.receiveHead()
@@ -120,7 +120,7 @@ struct SafeguardTests {
         #expect(address?.message.contains("SECRET") == false && address?.message.contains("\u{1B}") == false)
     }
 
-    @Test("a name of the program that would begin another line is refused")
+    @Test("a user agent with a line end is refused")
     func userAgent() async throws {
         var configuration = HTTPClient.Configuration.standalone
         configuration.userAgent = "x\r\nInjected: yes"

@@ -5,7 +5,7 @@ import HTTPTesting
 import Synchronization
 import Testing
 
-@Suite("Bodies that are sent")
+@Suite("Request bodies")
 struct UploadTests {
     /// Answers with the length and the sum of what came.
     private static let sum: ScriptedServer.Script = { connection in
@@ -26,7 +26,7 @@ struct UploadTests {
     }
 
     @Test(
-        "bytes of any size arrive as they are", .timeLimit(.minutes(5)),
+        "bodies of any size arrive unchanged", .timeLimit(.minutes(5)),
         arguments: [0, 1, 1000, 65_536, 65_537, 300_000, 2_000_000], ["POST", "PUT", "PATCH", "DELETE", "REPORT"])
     func bytes(_ count: Int, _ method: String) async throws {
         let bytes = Self.pattern(count)
@@ -43,7 +43,7 @@ struct UploadTests {
         }
     }
 
-    @Test("a method without body sends none, and one that usually has one says so", .timeLimit(.minutes(5)))
+    @Test("a method without a body sends none, and a POST declares an empty one", .timeLimit(.minutes(5)))
     func none() async throws {
         try await ScriptedServer.run(Self.sum) { server in
             try await Lab.client { client in
@@ -95,7 +95,7 @@ struct UploadTests {
         }
     }
 
-    @Test("what cannot be read is an error before anything is sent", .timeLimit(.minutes(5)))
+    @Test("an unreadable body is an error before anything is sent", .timeLimit(.minutes(5)))
     func noFile() async throws {
         try await TemporaryDirectory.run { folder in
             try write([1, 2, 3], to: "\(folder)/three")
@@ -117,7 +117,7 @@ struct UploadTests {
     }
 
     @Test(
-        "a stream with and without a length is sent as it is made", .timeLimit(.minutes(5)), arguments: [true, false])
+        "a stream with or without a length is sent as produced", .timeLimit(.minutes(5)), arguments: [true, false])
     func stream(_ isKnown: Bool) async throws {
         let part = Self.pattern(100_000)
         try await ScriptedServer.run(Self.sum) { server in
@@ -173,7 +173,7 @@ struct UploadTests {
         }
     }
 
-    @Test("progress tells what went and what came", .timeLimit(.minutes(5)))
+    @Test("progress reports the bytes sent and received", .timeLimit(.minutes(5)))
     func progress() async throws {
         try await ScriptedServer.run(Self.sum) { server in
             try await Lab.client { client in
@@ -191,7 +191,7 @@ struct UploadTests {
         }
     }
 
-    @Test("a request that must not be sent is refused here", .timeLimit(.minutes(5)))
+    @Test("an invalid request is refused before it is sent", .timeLimit(.minutes(5)))
     func refused() async throws {
         try await ScriptedServer.run(Self.sum) { server in
             try await Lab.client { client in
@@ -241,7 +241,7 @@ struct UploadTests {
         close(descriptor)
     }
 
-    @Test("a body is compressed where that was asked for and gains anything", .timeLimit(.minutes(5)))
+    @Test("a body is compressed if that is enabled and makes it shorter", .timeLimit(.minutes(5)))
     func compressed() async throws {
         try await ScriptedServer.run { connection in
             while true {

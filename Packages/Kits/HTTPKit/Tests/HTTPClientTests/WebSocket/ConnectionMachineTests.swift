@@ -2,7 +2,7 @@ import HTTPClient
 import Testing
 
 /// Rows D-02, D-03 and D-04 without a clock, a network or a task.
-@Suite("Keeping a connection up: the decisions")
+@Suite("Connection machine")
 struct ConnectionMachineTests {
     typealias Machine = ConnectionMachine<ContinuousClock.Instant>
 
@@ -10,7 +10,7 @@ struct ConnectionMachineTests {
 
     func at(_ seconds: Double) -> ContinuousClock.Instant { origin + .seconds(seconds) }
 
-    @Test("an attempt that succeeds is connected, and each change is told")  // row D-02
+    @Test("a successful attempt is connected, and each change is reported")  // row D-02
     func success() {
         var machine = Machine()
         #expect(machine.state == .disconnected)
@@ -27,7 +27,7 @@ struct ConnectionMachineTests {
         #expect(actions == [])
     }
 
-    @Test("failures are followed by 1, 2, 4, 8, 16, 30, 30, 30 and 30 seconds, and the tenth by the end")  // row D-02
+    @Test("failures wait 1, 2, 4, 8, 16, 30, 30, 30 and 30 seconds, and the tenth ends the connection")  // row D-02
     func backoff() {
         var machine = Machine()
         _ = machine.handle(.start, at: at(0))
@@ -53,7 +53,7 @@ struct ConnectionMachineTests {
         #expect(machine.state == .reconnecting(attempt: 1, at: at(now + 1)))
     }
 
-    @Test("one that is to persist goes on every 60 seconds")  // row D-02
+    @Test("a persistent connection retries every 60 seconds")  // row D-02
     func persistence() {
         var policy = ConnectionPolicy()
         policy.persistence = .seconds(60)

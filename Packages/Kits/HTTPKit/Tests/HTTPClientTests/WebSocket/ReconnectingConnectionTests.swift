@@ -4,7 +4,7 @@ import HTTPCore
 import Synchronization
 import Testing
 
-@Suite("Keeping a connection up: connecting for real", .timeLimit(.minutes(5)))
+@Suite("Reconnecting connection", .timeLimit(.minutes(5)))
 struct ReconnectingConnectionTests {
     let clock = HandClock()
 
@@ -40,7 +40,7 @@ struct ReconnectingConnectionTests {
         #expect(first.isClosed && second.isClosed)
     }
 
-    @Test("what no further attempt could mend ends it at once, with the reason")
+    @Test("a permanent error ends the connection at once, with the reason")
     func refused() async throws {
         let certificate = HTTPError(.certificate, "not trusted", mayHaveBeenSent: false)
         for error in [certificate, HTTPError(.status, "no", status: .unauthorized), HTTPError(.invalidURL, "none")] {
@@ -69,7 +69,7 @@ struct ReconnectingConnectionTests {
         #expect(isFinalForConnections(error) == isFinal)
     }
 
-    @Test("ten failures end it, after the waits of the row")  // row D-02
+    @Test("ten failures end the connection, after the waits of row D-02")  // row D-02
     func givesUp() async throws {
         let maker = FakeMaker()
         maker.fail(with: Lost())
@@ -150,7 +150,7 @@ struct ReconnectingConnectionTests {
         #expect(third.isClosed)
     }
 
-    @Test("an error of the reader is a loss of the connection")
+    @Test("an error of the reader counts as a lost connection")
     func readerFails() async throws {
         let maker = FakeMaker()
         let connection = ReconnectingConnection(clock: clock) { try await maker.make() }
@@ -164,7 +164,7 @@ struct ReconnectingConnectionTests {
         _ = await running.result
     }
 
-    @Test("a real WebSocket comes back when the server is there again")
+    @Test("a real WebSocket reconnects when the server is back")
     func webSocket() async throws {
         let box = Box()
         try await WebSocketPeer.run { peer in

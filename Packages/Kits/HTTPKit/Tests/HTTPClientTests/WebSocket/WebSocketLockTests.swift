@@ -6,9 +6,9 @@ import Testing
 
 @testable import HTTPClient
 
-@Suite("The lock of a WebSocket", .timeLimit(.minutes(5)))
+@Suite("WebSocket lock", .timeLimit(.minutes(5)))
 struct WebSocketLockTests {
-    @Test("it is given up often while a large message is written, plain and encrypted", arguments: [false, true])
+    @Test("the lock is released often while a large message is written, plain and encrypted", arguments: [false, true])
     func turns(isSecure: Bool) async throws {
         let certificates = try TestCertificates.shared()
         let trust = TrustDomain(authorities: .bytes(Array(certificates.authority.certificate.pem.utf8)))

@@ -3,7 +3,7 @@ import HTTPCore
 import HTTPTesting
 import Testing
 
-@Suite("Events are read as another reader reads them")
+@Suite("Event parser comparison")
 struct EventComparisonTests {
     /// Prints each event of the bytes of its input as hexadecimal words: type, data, id. Both sides of the comparison
     /// are without the cases in which httpx-sse departs from the standard: marks, events without data, bad UTF-8.

@@ -1,7 +1,7 @@
 import HTTPCore
 import Testing
 
-@Suite("Events beyond a limit end the stream")
+@Suite("Event limits")
 struct EventLimitsTests {
     private static let limits = EventLimits(line: 20, event: 30, name: 5)
 

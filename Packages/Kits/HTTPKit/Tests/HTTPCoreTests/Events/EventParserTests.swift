@@ -2,7 +2,7 @@ import CoreTesting
 import HTTPCore
 import Testing
 
-@Suite("Events are read as the standard says")
+@Suite("Event parser")
 struct EventParserTests {
     /// A stream and the data of the events that it has.
     struct Row: Sendable, CustomTestStringConvertible {
@@ -135,7 +135,7 @@ struct EventParserTests {
     }
 
     @Test(
-        "only a number of digits is a time to wait",
+        "only a number of ASCII digits is a retry time",
         arguments: [
             ("retry: 100", 100), ("retry:5", 5), ("retry: 007", 7), ("retry: 10x", nil), ("retry:", nil),
             ("retry", nil),

@@ -2,7 +2,7 @@ import CoreTesting
 import HTTPCore
 import Testing
 
-@Suite("Events are written so that every reader reads what was meant")
+@Suite("Event writer")
 struct EventWriterTests {
     @Test("an event is written in the fewest lines")
     func plain() throws {

@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test("a client that breaks the protocol is told so and dropped")
+    @Test("a client that violates the protocol is told so and dropped")
     func violation() async throws {
         let signals = Signals()
         try await withServer(Self.routes(signals)) { server in
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test("a silent client is asked for a sign of life, and given up when it gives none")
+    @Test("a silent client gets a ping, and is given up when it does not respond")
     func silent() async throws {
         let signals = Signals()
         try await withServer(Self.routes(signals), { $0.limits.heartbeat = .milliseconds(50) }) { server in

@@ -62,7 +62,7 @@ struct NewProject: InputValue, Hashable {
         }
     }
 
-    @Test("everything that is wrong is told at once, with name and reason")
+    @Test("all problems are reported at once, with name and reason")
     func problems() async throws {
         try await withServer(Self.routes) { server in
             let answer = try await server.get("/v1/projects/seven/files/a?limit=0&order=size&hidden=maybe")
@@ -129,7 +129,7 @@ struct NewProject: InputValue, Hashable {
         #expect(answers?["400"] != nil && answers?["422"] == nil)
     }
 
-    @Test("bodies that are no JSON of the right type are refused")
+    @Test("bodies that are not JSON of the right type are refused")
     func malformed() async throws {
         try await withServer(Self.routes) { server in
             for text in ["{", #"{"name":"a",}"#, #"{"name":"a","name":"b"}"#, "\u{FEFF}{}", "nul"] {

@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test("who is not recognised is refused, except on open routes")
+    @Test("unauthenticated clients are refused, except on open routes")
     func authentication() async throws {
         try await withServer(
             Self.routes,
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test("who is not recognised is not told which routes there are")
+    @Test("unauthenticated clients do not learn which routes exist")
     func hiddenRoutes() async throws {
         try await withServer(
             Self.routes,
@@ -237,7 +237,7 @@ import Testing
         }
     }
 
-    @Test("a handler cannot say a second time how its answer is framed")
+    @Test("a handler cannot override the framing of its response")
     func framing() async throws {
         let routes = ["Content-Length: 1", "transfer-encoding: chunked", "CONNECTION: close"].map { line in
             let name = String(line.prefix { $0 != ":" })

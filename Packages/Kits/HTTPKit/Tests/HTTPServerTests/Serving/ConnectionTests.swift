@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("HEAD is GET without the body, OPTIONS tells the methods, and others are refused")
+    @Test("HEAD is GET without the body, OPTIONS lists the methods, and others are refused")
     func methods() async throws {
         try await withServer(Self.routes) { server in
             let head = try await server.exchange("HEAD /hello HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test("100 Continue is said only by a handler that reads the body")
+    @Test("100 Continue is sent only when the handler reads the body")
     func continues() async throws {
         try await withServer(Self.routes) { server in
             let head = "HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test("a little body that nobody wanted is passed over, and a large one ends the connection")
+    @Test("a small unread body is discarded, and a large one ends the connection")
     func unwanted() async throws {
         try await withServer(Self.routes) { server in
             let client = try server.client()

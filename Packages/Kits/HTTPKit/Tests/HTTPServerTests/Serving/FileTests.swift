@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("ranges are what curl asks for")
+    @Test("curl gets the ranges that it requests")
     func ranges() async throws {
         try await withFiles { server, content in
             let url = "\(server.url)/files/data.bin"
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("what is no regular file is not there")
+    @Test("a path that is not a regular file is not found")
     func others() async throws {
         try await withFiles { server, _ in
             for (name, status) in [("missing", 404), ("pipe", 404), ("%2Fetc", 400), ("%2Fdev%2Fzero", 400)] {

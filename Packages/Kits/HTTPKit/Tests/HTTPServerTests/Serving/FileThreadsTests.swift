@@ -7,9 +7,9 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("Work that takes its time", .timeLimit(.minutes(5)))
+@Suite("File threads", .timeLimit(.minutes(5)))
 struct FileThreadsTests {
-    @Test("what blocks on the threads for it holds up neither a task nor a loop")
+    @Test("blocking work on the file threads blocks neither a task nor a loop")
     func blocking() async throws {
         let files = FileThreads()
         defer { files.end() }
@@ -41,7 +41,7 @@ struct FileThreadsTests {
         #expect(files.count == 8)
     }
 
-    @Test("what comes after the end is done all the same")
+    @Test("work after the end still runs")
     func afterEnd() async throws {
         let files = FileThreads()
         #expect(try await files.run { 1 } == 1)
@@ -50,7 +50,7 @@ struct FileThreadsTests {
         #expect(files.count == 1)
     }
 
-    @Test("large files, much to compress and large bodies are work for them, and small ones are not")
+    @Test("large files, large compression and large bodies run on file threads, small ones do not")
     func routes() async throws {
         let folder = "/tmp/martlet-test-\(UInt64.random(in: .min ... .max))"
         try #require(unsafe mkdir(folder, 0o700) == 0)

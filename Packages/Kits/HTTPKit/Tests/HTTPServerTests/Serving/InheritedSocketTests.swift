@@ -23,7 +23,7 @@ import Testing
         return descriptor
     }
 
-    @Test("a socket that was passed on is served, and closed in the end")
+    @Test("an inherited socket is served, and closed at the end")
     func served() async throws {
         let address = try ListenAddress.inherited(try Self.listening())
         let port = try await withServer(Self.routes, { $0.addresses = [address, .loopback()] }) { server in
@@ -44,7 +44,7 @@ import Testing
         #expect(throws: RawClient.Failed.self) { try RawClient(port: port, loop: loop) }
     }
 
-    @Test("what is no listening socket is refused with advice")
+    @Test("a descriptor that is not a listening socket is refused with advice")
     func others() throws {
         var pipes: [Int32] = [-1, -1]
         try #require(unsafe pipe(&pipes) == 0)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("sockets that are meant for another process are left alone")
+    @Test("sockets for another process are left alone")
     func forOthers() throws {
         let own = getpid()
         for variables in [

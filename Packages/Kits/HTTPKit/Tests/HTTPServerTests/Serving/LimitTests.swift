@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("an idle connection is closed without a word")
+    @Test("an idle connection is closed without a response")
     func idle() async throws {
         try await withServer(Self.routes, { $0.limits.idle = .milliseconds(200) }) { server in
             let client = try server.client()
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("more connections than allowed are told so, and there is room again when one goes")
+    @Test("connections beyond the limit are refused, and accepted again when one closes")
     func connections() async throws {
         try await withServer(Self.routes, { $0.limits.connections = 2 }) { server in
             let first = try server.client()
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("more from one peer than allowed are refused")
+    @Test("connections of one peer beyond its limit are refused")
     func perPeer() async throws {
         try await withServer(Self.routes, { $0.limits.connectionsPerPeer = 1 }) { server in
             let first = try server.client()

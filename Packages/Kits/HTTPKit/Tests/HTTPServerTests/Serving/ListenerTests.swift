@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test("an address that is taken is an error with advice")
+    @Test("an address in use is an error with advice")
     func taken() async throws {
         try await withServer(Self.routes) { server in
             await #expect {

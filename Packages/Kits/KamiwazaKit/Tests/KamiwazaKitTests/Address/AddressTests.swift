@@ -3,10 +3,10 @@ import HTTPClient
 import KamiwazaKit
 import Testing
 
-@Suite("What a person types becomes addresses to look at")
+@Suite("Addresses from typed text")
 struct AddressTests {
     @Test(
-        "the API is looked for below /api and then just there, over https where nothing else was said",
+        "the API is searched below /api and then at the address itself, over https by default",
         arguments: [
             ("lab.example", ["https://lab.example/api", "https://lab.example/"]),
             ("  Lab.Example/ ", ["https://lab.example/api", "https://lab.example/"]),
@@ -25,7 +25,7 @@ struct AddressTests {
     }
 
     @Test(
-        "what cannot be an address is refused before anything is sent",
+        "an invalid address is refused before anything is sent",
         arguments: [
             "", "   ", "ftp://lab.example", "file:///etc/passwd", "https://", "lab.example:99999", "lab.example:x",
             "https://ada:hunter22@lab.example", "two words", "https://[::1", "lab.exa\u{0}mple",

@@ -7,10 +7,10 @@ import KamiwazaKit
 import KamiwazaTesting
 import Testing
 
-@Suite("A platform is found where it answers about its health with JSON", .timeLimit(.minutes(5)))
+@Suite("Discovery of a platform", .timeLimit(.minutes(5)))
 struct DiscoveryTests {
     @Test(
-        "the API is found with and without its path",
+        "the API is found from an address with or without its path",
         arguments: [("/api", ""), ("/api", "/"), ("/api", "/api"), ("/api", "/api/"), ("", ""), ("/ai/api", "/ai")])
     func found(_ apiPath: String, _ typed: String) async throws {
         var setup = KamiwazaSetup()
@@ -25,7 +25,7 @@ struct DiscoveryTests {
     }
 
     @Test(
-        "what is not 200 with a JSON object is not taken for a platform",
+        "a response other than 200 with a JSON object is not accepted as a platform",
         arguments: [
             Fault.webPage(), .text("ok"), .json(bytes: Array("[1]".utf8)), .json(bytes: Array("\"ok\"".utf8)),
             .json(bytes: []), .status(.notFound), .status(.unauthorized), .status(.created),
@@ -43,7 +43,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("a platform that is starting is told from an address where there is none")
+    @Test("a platform that is starting is distinguished from an address without one")
     func starting() async throws {
         var configuration = HTTPClient.Configuration.standalone
         configuration.clock = ImmediateClock()
@@ -60,7 +60,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("where nothing listens, that is said with the advice to check the address, and once")
+    @Test("if nothing listens, the error says so once and advises to check the address")
     func nothingThere() async throws {
         try await RefusingPort.run { port in
             try await Lab.client { client in
@@ -74,7 +74,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("a name that does not exist is told as such")
+    @Test("a host name that does not exist is reported as such")
     func noSuchName() async throws {
         try await Lab.client { client in
             let error = await Lab.failure {
@@ -85,7 +85,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("https is never given up for http")
+    @Test("discovery never falls back from https to http")
     func noDowngrade() async throws {
         try await Lab.platform { server, api in
             let host = server.origin.dropFirst("http://".count)
@@ -108,7 +108,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("a certificate that is refused comes through untouched, and the server sees no request")
+    @Test("the error of a refused certificate is passed on unchanged, and the server sees no request")
     func certificate() async throws {
         var setup = KamiwazaSetup()
         setup.tls = try TLSServerContext(identity: TestCertificates.shared().selfSigned)
@@ -125,7 +125,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("a platform with a certificate that is trusted works over TLS")
+    @Test("a platform with a trusted certificate works over TLS")
     func trusted() async throws {
         var setup = KamiwazaSetup()
         setup.tls = try TLSServerContext(identity: TestCertificates.shared().good)

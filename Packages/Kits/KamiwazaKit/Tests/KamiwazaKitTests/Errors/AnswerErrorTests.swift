@@ -7,7 +7,7 @@ import KamiwazaKit
 import KamiwazaTesting
 import Testing
 
-@Suite("What a server refuses is told in plain words", .timeLimit(.minutes(5)))
+@Suite("Refusals of the server", .timeLimit(.minutes(5)))
 struct AnswerErrorTests {
     struct Case: Sendable {
         var status: Int
@@ -18,7 +18,7 @@ struct AnswerErrorTests {
     }
 
     @Test(
-        "each status has its meaning",
+        "each status has its own error",
         arguments: [
             Case(
                 status: 400, kind: .refused, exit: .failed,
@@ -71,7 +71,7 @@ struct AnswerErrorTests {
         }
     }
 
-    @Test("a server that says how long to wait is quoted, and a wait that is too long is not waited for")
+    @Test("the error quotes the server's retry delay, and the client does not wait if it is too long")
     func retryAfter() async throws {
         try await Lab.session { server, api, _ in
             server.fail(
@@ -85,7 +85,7 @@ struct AnswerErrorTests {
         }
     }
 
-    @Test("a GET is repeated while routes settle, and nothing that has an effect is")
+    @Test("only a GET is retried while the server's routes start up")
     func repeats() async throws {
         var configuration = HTTPClient.Configuration.standalone
         configuration.clock = ImmediateClock()
@@ -115,7 +115,7 @@ struct AnswerErrorTests {
         }
     }
 
-    @Test("what a server says cannot move a terminal's cursor or fill its screen")
+    @Test("a server's text cannot move a terminal's cursor or fill its screen")
     func hostileWords() async throws {
         try await Lab.session { server, api, _ in
             let words = "\u{1B}[2J\u{202E}evil\r\nline " + String(repeating: "x", count: 100_000)

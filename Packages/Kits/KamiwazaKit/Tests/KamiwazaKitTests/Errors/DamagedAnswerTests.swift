@@ -6,7 +6,7 @@ import KamiwazaKit
 import KamiwazaTesting
 import Testing
 
-@Suite("Damaged answers end in a value or in a sentence", .timeLimit(.minutes(5)))
+@Suite("Damaged responses", .timeLimit(.minutes(5)))
 struct DamagedAnswerTests {
     private static let tokens =
         #"{"access_token":"abc.def","token_type":"bearer","expires_in":300,"refresh_token":"r"}"#
@@ -16,7 +16,7 @@ struct DamagedAnswerTests {
         """
     private static let providers = #"{"providers":[{"alias":"a","providerId":"b","displayName":"c","enabled":true}]}"#
 
-    @Test("whatever happens to their bytes", arguments: [UInt64](1...4))
+    @Test("a response with any damaged bytes gives a value or a clear error", arguments: [UInt64](1...4))
     func mutated(_ seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         try await Lab.session { server, api, _ in

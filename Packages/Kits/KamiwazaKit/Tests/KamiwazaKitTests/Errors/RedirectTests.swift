@@ -5,10 +5,10 @@ import KamiwazaKit
 import KamiwazaTesting
 import Testing
 
-@Suite("Redirects do not lead credentials astray", .timeLimit(.minutes(5)))
+@Suite("Redirects", .timeLimit(.minutes(5)))
 struct RedirectTests {
     @Test(
-        "a call that is sent to another server fails, and the other server sees nothing",
+        "a redirect to another server fails, and the other server sees no request",
         arguments: [301, 302, 303, 307, 308])
     func elsewhere(_ status: Int) async throws {
         try await KamiwazaServer.run { other in
@@ -50,7 +50,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("what changes a POST into a GET is not followed")
+    @Test("a redirect that changes a POST into a GET is not followed")
     func changing() async throws {
         try await Lab.platform { server, api in
             server.fail("/api/auth/token", with: .redirect(to: "/api/auth/health", status: HTTPStatus(303)))
@@ -59,7 +59,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("a circle ends")
+    @Test("a redirect loop ends with an error")
     func circle() async throws {
         try await Lab.session { server, api, _ in
             server.fail("/api/auth/users/me", with: .redirect(to: "/api/auth/users/me"))
@@ -69,7 +69,9 @@ struct RedirectTests {
         }
     }
 
-    @Test("a place that is none is an error too", arguments: ["ftp://127.0.0.1/", "http://", "http://u:pw@127.0.0.1/"])
+    @Test(
+        "a redirect to an invalid address is an error",
+        arguments: ["ftp://127.0.0.1/", "http://", "http://u:pw@127.0.0.1/"])
     func nowhere(_ place: String) async throws {
         try await Lab.session { server, api, _ in
             server.fail("/api/auth/users/me", with: .redirect(to: place))

@@ -6,7 +6,7 @@ import KamiwazaKit
 import KamiwazaTesting
 import Testing
 
-@Suite("Passwords and tokens are in no error, no trace and no description", .timeLimit(.minutes(5)))
+@Suite("Secrecy of passwords and tokens", .timeLimit(.minutes(5)))
 struct SecrecyTests {
     /// What an unkind server makes of a secret that it was sent.
     static func echoes(_ secret: String) -> [Fault] {
@@ -25,7 +25,7 @@ struct SecrecyTests {
             ]
     }
 
-    @Test("whatever a server sends back of them")
+    @Test("secrets that a server sends back do not appear in errors or traces")
     func echoed() async throws {
         var configuration = HTTPClient.Configuration.standalone
         configuration.clock = ImmediateClock()
@@ -56,7 +56,7 @@ struct SecrecyTests {
         }
     }
 
-    @Test("when the connection fails, too")
+    @Test("secrets do not appear when the connection fails")
     func connection() async throws {
         try await Lab.client { client in
             var api = KamiwazaAPI(try HTTPURL("http://127.0.0.1:1/api"), client: client)
@@ -72,7 +72,7 @@ struct SecrecyTests {
         }
     }
 
-    @Test("a credential that cannot stand in a header is refused without being shown")
+    @Test("a credential that is not valid in a header is refused without being shown")
     func malformed() async throws {
         try await Lab.platform { server, api in
             let signed = KamiwazaAPI(
@@ -83,7 +83,7 @@ struct SecrecyTests {
         }
     }
 
-    @Test("printing and reflecting tokens shows nothing of them")
+    @Test("printing and reflecting tokens does not reveal them")
     func printing() async throws {
         try await Lab.session { _, api, tokens in
             let made = try await api.makePersonalToken(name: "x")

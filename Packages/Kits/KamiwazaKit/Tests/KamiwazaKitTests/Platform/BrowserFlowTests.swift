@@ -7,7 +7,7 @@ import KamiwazaKit
 import KamiwazaTesting
 import Testing
 
-@Suite("The platform for tests: signing in by browser", .timeLimit(.minutes(5)))
+@Suite("Test platform: browser sign-in", .timeLimit(.minutes(5)))
 struct BrowserFlowTests {
     /// Goes where a browser would go, until it leaves the platform or sees a page.
     private func browse(_ start: HTTPURL, _ client: HTTPClient, at origin: String) async throws -> (String, [String]) {
@@ -25,7 +25,7 @@ struct BrowserFlowTests {
 
     private let loopback = "http://127.0.0.1:9/done?s=1"
 
-    @Test("the tokens stay with the browser, as a cookie, unless the platform is told to hand them on")
+    @Test("tokens stay in a cookie of the browser unless the platform is set to hand them on")
     func returns() async throws {
         for style in [KamiwazaSetup.BrowserReturn.cookie, .query, .fragment] {
             var setup = KamiwazaSetup()
@@ -47,7 +47,7 @@ struct BrowserFlowTests {
         }
     }
 
-    @Test("nobody is sent to a stranger, and somebody who declines is sent back with the reason")
+    @Test("an unknown redirect address is refused, and a user who declines is sent back with the reason")
     func refusals() async throws {
         var setup = KamiwazaSetup()
         setup.browserUser = nil
@@ -61,7 +61,7 @@ struct BrowserFlowTests {
         }
     }
 
-    @Test("the OpenID configuration is where the platform was told to publish it")
+    @Test("the OpenID configuration is at the configured place")
     func configuration() async throws {
         for (place, path) in [(KamiwazaSetup.OpenIDPlace.realm, "/realms/kamiwaza"), (.api, "/api"), (.nowhere, "")] {
             var setup = KamiwazaSetup()
@@ -108,7 +108,7 @@ struct BrowserFlowTests {
         return (answer.status.code, try JSON(parsing: answer.body))
     }
 
-    @Test("a code is good once, for its own verifier and its own address")
+    @Test("a code can be used once, with its own verifier and redirect address")
     func pkce() async throws {
         try await Lab.platform { server, api in
             // The example of RFC 7636, appendix B.
@@ -143,7 +143,7 @@ struct BrowserFlowTests {
         }
     }
 
-    @Test("a device is told to wait, to wait longer, and then what the person decided")
+    @Test("a device is asked to wait, to slow down, and then gets the user's decision")
     func device() async throws {
         let time = MovableTime()
         var setup = KamiwazaSetup()

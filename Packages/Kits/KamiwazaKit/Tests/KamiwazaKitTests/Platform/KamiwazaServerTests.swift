@@ -6,10 +6,10 @@ import KamiwazaKit
 import KamiwazaTesting
 import Testing
 
-@Suite("The platform for tests: what it keeps and how it fails", .timeLimit(.minutes(5)))
+@Suite("Test platform: state and faults", .timeLimit(.minutes(5)))
 struct KamiwazaServerTests {
     @Test(
-        "outside of the API every path is a page, and inside of it nothing is",
+        "every path outside the API is a page, and no path inside it is",
         arguments: ["/", "/models", "/auth/health", "/apis"])
     func webInterface(_ path: String) async throws {
         try await Lab.platform { server, api in
@@ -21,7 +21,7 @@ struct KamiwazaServerTests {
         }
     }
 
-    @Test("who may not list deployments is told so, and who may sees them")
+    @Test("deployments are listed for a signed-in caller and refused for others")
     func deployments() async throws {
         var setup = KamiwazaSetup()
         setup.deployments = [["id": "d1", "m_id": "m1", "status": "DEPLOYED"]]
@@ -34,7 +34,7 @@ struct KamiwazaServerTests {
         }
     }
 
-    @Test("ten requests at once are held, and go on together when they are let go")
+    @Test("ten concurrent requests are held, and continue together when they are released")
     func held() async throws {
         try await Lab.session { server, api, _ in
             server.fail("/api/auth/users/me", with: .held)
@@ -48,7 +48,7 @@ struct KamiwazaServerTests {
         }
     }
 
-    @Test("an administrator can end sessions, revoke tokens and lock accounts while it runs")
+    @Test("an administrator can end sessions, revoke tokens and lock accounts while the platform runs")
     func administration() async throws {
         try await Lab.session { server, api, tokens in
             let made = try await api.makePersonalToken(name: "x")

@@ -5,9 +5,9 @@ import Testing
 
 /// The vendor's own SDK, unmodified, is content with the platform that our tests speak to. So the picture that they have
 /// of a platform is not only ours.
-@Suite("The published kamiwaza-sdk against the platform for tests", .timeLimit(.minutes(5)))
+@Suite("Published kamiwaza-sdk with the test platform", .timeLimit(.minutes(5)))
 struct SDKTests {
-    @Test("it signs in, refreshes, and makes, lists and revokes a personal access token")
+    @Test("the SDK signs in, refreshes, and creates, lists and revokes a personal access token")
     func wholeSession() async throws {
         var setup = KamiwazaSetup()
         // The SDK refreshes a token that is valid for less than thirty seconds before each request.

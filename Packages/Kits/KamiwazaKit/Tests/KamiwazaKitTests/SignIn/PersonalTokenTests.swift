@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Personal access tokens", .timeLimit(.minutes(5)))
 struct PersonalTokenTests {
-    @Test("one is made, listed, used, revoked, and then good for nothing", arguments: [false, true])
+    @Test("a token is created, listed, used and revoked, and then no longer works", arguments: [false, true])
     func life(_ takesBodyOnly: Bool) async throws {
         let time = MovableTime()
         var setup = KamiwazaSetup()
@@ -32,7 +32,7 @@ struct PersonalTokenTests {
         }
     }
 
-    @Test("one without a lifetime does not expire, and one with a lifetime does")
+    @Test("a token without a lifetime does not expire, and one with a lifetime does")
     func lifetimes() async throws {
         let time = MovableTime()
         var setup = KamiwazaSetup()
@@ -53,7 +53,7 @@ struct PersonalTokenTests {
     }
 
     @Test(
-        "an id that is not there is not found, and no id leads to another path",
+        "an unknown id is not found, and no id leads to another path",
         arguments: ["gone", "a/b?c", "%2e"])
     func unknown(_ id: String) async throws {
         try await Lab.session { server, api, _ in
@@ -64,7 +64,7 @@ struct PersonalTokenTests {
         }
     }
 
-    @Test("the list is read with patience: bare or wrapped, ids and times in any usual form")
+    @Test("the list is read leniently: bare or wrapped, with ids and times in any usual format")
     func shapes() async throws {
         try await Lab.session { server, api, _ in
             let body = """
@@ -81,7 +81,7 @@ struct PersonalTokenTests {
     }
 
     @Test(
-        "an entry without an id, or no list at all, is a bad answer",
+        "an entry without an id or a missing list is an invalid response",
         arguments: [
             #"{"pats":[{"name":"x"}]}"#, #"{"pats":{}}"#, #"{"pats":null}"#, "{}", "7", #""pats""#,
         ])

@@ -4,9 +4,9 @@ import KamiwazaKit
 import KamiwazaTesting
 import Testing
 
-@Suite("Identity providers and the browser's way in", .timeLimit(.minutes(5)))
+@Suite("Identity providers and browser sign-in", .timeLimit(.minutes(5)))
 struct ProviderTests {
-    @Test("only providers that are switched on are offered, by the name that people know")
+    @Test("only enabled providers are offered, by their display name")
     func enabledOnly() async throws {
         try await Lab.platform { server, api in
             let providers = try await api.providers()
@@ -15,7 +15,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("both spellings are read, and what cannot be offered is passed over")
+    @Test("both spellings are read, and entries that cannot be offered are skipped")
     func spellings() async throws {
         try await Lab.platform { server, api in
             let body = """
@@ -29,7 +29,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("the address of the sign-in page has everything escaped")
+    @Test("everything in the address of the sign-in page is escaped")
     func loginURL() async throws {
         try await Lab.client { client in
             let api = KamiwazaAPI(try HTTPURL("https://lab.example/api"), client: client)
@@ -43,7 +43,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("the OpenID issuer is found behind the sign-in page")
+    @Test("the OpenID issuer is found from the sign-in page")
     func issuer() async throws {
         try await Lab.platform { server, api in
             let issuer = try await api.openIDIssuer()

@@ -5,9 +5,9 @@ import KamiwazaKit
 import KamiwazaTesting
 import Testing
 
-@Suite("A signer's credential is renewed once after a 401", .timeLimit(.minutes(5)))
+@Suite("Renewal of a credential", .timeLimit(.minutes(5)))
 struct RenewalTests {
-    @Test("the request is repeated with the new one, a POST too")
+    @Test("a request, even a POST, is repeated with a new credential after a 401")
     func renewed() async throws {
         try await Lab.session { server, api, tokens in
             for call in [0, 1] {
@@ -29,7 +29,7 @@ struct RenewalTests {
         }
     }
 
-    @Test("without another one the 401 is told")
+    @Test("without a new credential the 401 is reported")
     func notRenewed() async throws {
         try await Lab.platform { server, api in
             let authenticator = RenewingAuthenticator(Secret("stale-token"))
@@ -40,7 +40,7 @@ struct RenewalTests {
         }
     }
 
-    @Test("signing in, refreshing and the public list are never signed")
+    @Test("requests for sign-in, refresh and the public list carry no credential")
     func unsigned() async throws {
         try await Lab.session { server, api, tokens in
             server.forgetRequests()

@@ -6,9 +6,9 @@ import KamiwazaKit
 import KamiwazaTesting
 import Testing
 
-@Suite("Signing in, refreshing, signing out", .timeLimit(.minutes(5)))
+@Suite("Sign-in, refresh and sign-out", .timeLimit(.minutes(5)))
 struct SignInTests {
-    @Test("a right password gives tokens, with which one is somebody")
+    @Test("the right password gives tokens that identify the user")
     func signsIn() async throws {
         try await Lab.session { server, api, tokens in
             #expect(tokens.refreshToken != nil && tokens.lifetime == .seconds(300))
@@ -19,7 +19,7 @@ struct SignInTests {
         }
     }
 
-    @Test("passwords of any characters arrive as they are", arguments: ["a&b=c+d%20 ;", "пароль 密码 🔑", "\"\\/'<>\t#?"])
+    @Test("passwords with any characters arrive unchanged", arguments: ["a&b=c+d%20 ;", "пароль 密码 🔑", "\"\\/'<>\t#?"])
     func passwords(_ password: String) async throws {
         var setup = KamiwazaSetup()
         setup.accounts = [.init("Zoë & Co+1", password: password)]
@@ -31,7 +31,7 @@ struct SignInTests {
         }
     }
 
-    @Test("a wrong password, an unknown name and a disabled account are told apart from a locked one")
+    @Test("a locked account is distinguished from a wrong password, an unknown name and a disabled account")
     func refusals() async throws {
         var setup = KamiwazaSetup()
         setup.accounts[0].isLocked = true
@@ -57,7 +57,7 @@ struct SignInTests {
         }
     }
 
-    @Test("an OAuth server's own word for a wrong password is understood")
+    @Test("an OAuth server's error for a wrong password is understood")
     func invalidGrant() async throws {
         try await Lab.platform { server, api in
             server.fail("/api/auth/token", with: .status(.badRequest, ["error": "invalid_grant"]))
@@ -66,7 +66,7 @@ struct SignInTests {
         }
     }
 
-    @Test("where no refresh token is to be had, one signs in without")
+    @Test("if refresh tokens are not available, sign-in works without one")
     func withoutRefreshToken() async throws {
         var setup = KamiwazaSetup()
         setup.givesRefreshTokens = false
@@ -77,7 +77,7 @@ struct SignInTests {
         }
     }
 
-    @Test("where the realm gives no offline tokens to this user, one signs in without them")
+    @Test("if the realm gives this user no offline tokens, sign-in works without them")
     func withoutOfflineTokens() async throws {
         var setup = KamiwazaSetup()
         setup.refusesOfflineTokens = true
@@ -89,7 +89,7 @@ struct SignInTests {
     }
 
     @Test(
-        "the refusal of offline tokens is understood however the platform passes it on",
+        "a refusal of offline tokens is understood in any format that the platform uses",
         arguments: [
             (400, ["error": "not_allowed", "error_description": "Offline tokens not allowed for the user or client"]),
             (400, ["detail": "Offline tokens not allowed for the user or client"]),
@@ -105,7 +105,7 @@ struct SignInTests {
         }
     }
 
-    @Test("refreshing gives new tokens, and a refresh token that is used twice ends the session")
+    @Test("a refresh gives new tokens, and a refresh token used twice ends the session")
     func rotation() async throws {
         try await Lab.session { server, api, first in
             var api = api
@@ -131,7 +131,7 @@ struct SignInTests {
         }
     }
 
-    @Test("access tokens and sessions end by the platform's clock")
+    @Test("access tokens and sessions expire by the platform's clock")
     func expiry() async throws {
         let time = MovableTime()
         var setup = KamiwazaSetup()
@@ -149,7 +149,7 @@ struct SignInTests {
         }
     }
 
-    @Test("a refused refresh means the session has ended; a server in trouble means nothing of that kind")
+    @Test("a refused refresh means that the session has ended, but a server failure does not")
     func refreshFailures() async throws {
         try await Lab.session { server, api, tokens in
             let token = try #require(tokens.refreshToken)
@@ -177,7 +177,7 @@ struct SignInTests {
     }
 
     @Test(
-        "nobody signs in with an answer that has no usable token",
+        "a response without a usable token does not sign in",
         arguments: [
             "{}", #"{"access_token":""}"#, #"{"access_token":5}"#, #"{"access_token":null}"#,
             #"{"token_type":"bearer"}"#,
@@ -195,7 +195,7 @@ struct SignInTests {
     }
 
     @Test(
-        "the lifetime may be a number, a text or absent, and nonsense is absent",
+        "the lifetime may be a number, a text or absent, and an invalid one counts as absent",
         arguments: [
             ("300", 300), ("\"300\"", 300), ("299.9", 299), ("0", 0), ("null", nil), ("-5", nil), ("1e300", nil),
             ("\"soon\"", nil), ("[]", nil), ("99999999999999999999999", nil),

@@ -25,23 +25,24 @@ struct processkit_spawn {
     char *_Nullable const *_Nonnull environment;
     const char *_Nullable directory;
     int standard[3];
-    int watched; // at the end of this the child's group is killed; negative for none
+    int watched; // the child's group is killed when this descriptor ends; negative for none
     const int *_Nullable passed; // become descriptors 4 and so on of the child
     int passed_count;
     bool session; // whether the child's group is a session too, without a terminal
-    bool no_core; // whether neither it nor what it starts leaves core dumps
-    bool no_groups; // whether an administrator's groups beside the own one are dropped
-    unsigned long most_tasks; // processes and threads of the user that it may add to; 0 for any
-    unsigned long most_data; // bytes of memory of its own that each process may have; 0 for any
-    bool supervised; // whether all that it starts ends with it, and at the end of `watched`
+    bool no_core; // whether the child and its descendants leave no core dumps
+    bool no_groups; // whether an administrator's supplementary groups are dropped
+    unsigned long most_tasks; // limit of the user's processes and threads; 0 for no limit
+    unsigned long most_data; // limit of each process's private memory in bytes; 0 for no limit
+    bool supervised; // whether all descendants end with the child, and when `watched` ends
     const struct processkit_restriction *_Nullable restriction;
     int terminal; // made the child's before it runs; -1 for none
 };
 
 // Each function returns 0, a descriptor or a count, or a negative errno on failure.
 
-// If the program was started but could not be watched, it was ended again and `process` is its number; on any other failure
-// -1. For a supervised program `process` is the supervisor, which ends as the program does and forwards signals.
+// If the program was started but could not be watched, it is killed and `process` is its number; on any other failure
+// `process` is -1. For a supervised program `process` is the supervisor, which ends as the program does and forwards
+// signals.
 int processkit_spawn(
     const struct processkit_spawn *_Nonnull request, int *_Nonnull process, int *_Nonnull pidfd,
     enum processkit_stage *_Nonnull stage);
