@@ -54,7 +54,7 @@ struct TextTests {
 
     @Test("No page of help has a phrase that readers stumble over") func plain() throws {
         // The texts are being written beside this.
-        if FrozenList.isRefreshing { return }
+        if FrozenFile.isRefreshing { return }
         for file in ["help.txt", "reference.md", "martlet.1"] {
             for (number, line) in try FrozenText(file).kept().split(separator: "\n", omittingEmptySubsequences: false)
                 .enumerated()

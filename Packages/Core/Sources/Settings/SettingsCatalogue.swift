@@ -1,4 +1,4 @@
-import Capabilities
+public import Capabilities
 import JSON
 
 /// All settings that this build knows, by their full keys.
@@ -8,7 +8,7 @@ public struct SettingsCatalogue: Sendable {
     private var root = Node()
     /// Features that are not in this build, each with the rest of a sentence that begins with the feature.
     public private(set) var absent: [String: String] = [:]
-    /// Variables with the prefix of settings that are not settings, and what each is for.
+    /// The environment variables that features read besides those of settings, and what each is for.
     public private(set) var variables: [String: String] = [:]
 
     /// A node in the tree of keys: a setting or a group.
@@ -89,6 +89,18 @@ public struct SettingsCatalogue: Sendable {
     /// The declaration of exactly this key.
     public func declaration(of key: [String]) -> SettingDeclaration? {
         node(at: key)?.declaration
+    }
+
+    /// The parts of a key as a person types it.
+    public static func path(_ key: some StringProtocol) -> [String] {
+        Substring(key).split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    /// The parts of a key as a person types it, which must be the key of a setting or, if that is allowed, of a group.
+    public func path(of key: String, mayBeGroup: Bool = false) throws(UnknownSetting) -> [String] {
+        let path = Self.path(key)
+        if declaration(of: path) != nil || mayBeGroup && isGroup(path) { return path }
+        throw UnknownSetting(key: key, why: unknown(path))
     }
 
     /// Whether the key names a group of settings.
@@ -173,4 +185,20 @@ public struct SettingsCatalogue: Sendable {
         }
         visit(object, root, [])
     }
+}
+
+/// A key that no feature declares.
+public struct UnknownSetting: Failure, Hashable {
+    let key: String
+    let why: String
+
+    /// - Parameter why: completes a sentence that begins with the key.
+    public init(key: String, why: String) {
+        self.key = key
+        self.why = why
+    }
+
+    public var code: String { "settings.unknown" }
+    public var exit: ExitCode { .usage }
+    public var message: String { "\(key): \(why)" }
 }

@@ -90,7 +90,7 @@ public enum SettingsFlags {
                 origin: .flag,
                 message: "--set needs key=value, such as --set profile=work, not \(flag.quotedForMessage)")
         }
-        let key = flag[..<equals].split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let key = SettingsCatalogue.path(flag[..<equals])
         guard let declaration = catalogue.declaration(of: key) else {
             throw SettingsProblem(origin: .flag, key: key, message: catalogue.unknown(key))
         }

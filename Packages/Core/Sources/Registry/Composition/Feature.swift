@@ -133,8 +133,7 @@ public struct Manifest: Sendable {
     public let namespaces: [String]
     /// The summaries of its command groups, by their words joined by dots, if the feature's summary does not fit.
     public let groups: [String: String]
-    /// Environment variables with the prefix of settings that are not settings, such as one that holds a secret, and what
-    /// each is for.
+    /// The environment variables that it reads besides those of settings, and what each is for. Some hold secrets.
     public let variables: [String: String]
 
     public init(

@@ -21,7 +21,8 @@ public struct ChatFeature: Feature {
             .all((any ToolSource).self), .all((any ModelProvider).self), .one((any FolderRules).self),
             .all((any RuleKeeper).self),
         ],
-        settings: ChatSettings.declarations)
+        settings: ChatSettings.declarations,
+        variables: ["*_API_KEY": "The key of a model vendor, such as OPENAI_API_KEY"])
 
     private let settings: FeatureSettings
 

@@ -45,23 +45,21 @@ struct CommandLineFeature: Feature {
 
     private static func settingsText(_ words: ArraySlice<String>, _ host: Host, width: Int?) throws -> String {
         let page = HelpPage(program: host.name, width: width)
-        guard let key = words.first else { return page.settings(host.catalogue.declarations) }
+        let catalogue = host.catalogue
+        guard let key = words.first else { return page.settings(catalogue.declarations, below: []) }
         if let more = words.dropFirst().first {
             throw ArgumentsFailure(
                 action: "help", problems: [ValueError("unexpected argument \(more.quotedForMessage)")])
         }
-        let path = key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        if let declaration = host.catalogue.declaration(of: path) {
-            let entry = host.settings[path]
-            let value = entry?.value ?? declaration.standard
-            return page.setting(
-                declaration,
-                now: (
-                    value.isNull ? "not set" : value.string ?? value.text(), (entry?.origin ?? .builtIn).words
-                ), trust: declaration.risk.reason)
+        let path = try catalogue.path(of: key, mayBeGroup: true)
+        guard let declaration = catalogue.declaration(of: path) else {
+            return page.settings(catalogue.declarations.filter { $0.key.starts(with: path) }, below: path)
         }
-        guard host.catalogue.isGroup(path) else { throw UsageError.unknownSetting(key, host.catalogue.unknown(path)) }
-        return page.settings(host.catalogue.declarations.filter { $0.key.starts(with: path) })
+        let entry = host.settings[path]
+        let value = entry?.value ?? declaration.standard
+        return page.setting(
+            path, declaration, value: value.isNull ? "not set" : PlainText.escape(value.string ?? value.text()),
+            origin: (entry?.origin ?? .builtIn).words)
     }
 
     /// The width of the terminal behind standard output or another descriptor; nil if it is not a terminal.

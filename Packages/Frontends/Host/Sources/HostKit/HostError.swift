@@ -2,7 +2,6 @@ public import Capabilities
 
 /// The errors of the host itself.
 public enum HostError: Failure, Hashable {
-    case unknownSetting(key: String, why: String)
     case badSetting(key: String, why: String)
     case noFile(String)
     case file(String)
@@ -13,7 +12,6 @@ public enum HostError: Failure, Hashable {
 
     public var code: String {
         switch self {
-        case .unknownSetting: "settings.unknown"
         case .badSetting: "settings.invalid"
         case .noFile: "host.no-file"
         case .file: "host.file"
@@ -26,7 +24,7 @@ public enum HostError: Failure, Hashable {
 
     public var exit: ExitCode {
         switch self {
-        case .unknownSetting, .badSetting, .unknownStore, .nothingToTrust: .usage
+        case .badSetting, .unknownStore, .nothingToTrust: .usage
         case .editor: .toolFailed
         case .noFile, .file, .noDescriptors: .failed
         }
@@ -34,7 +32,7 @@ public enum HostError: Failure, Hashable {
 
     public var message: String {
         switch self {
-        case .unknownSetting(let key, let why), .badSetting(let key, let why): "\(key): \(why)"
+        case .badSetting(let key, let why): "\(key): \(why)"
         case .noFile(let what), .file(let what), .editor(let what), .nothingToTrust(let what): what
         case .noDescriptors:
             "the limit on open files is too low; raise it, for example with 'ulimit -n 1024'"

@@ -24,7 +24,8 @@ public struct RunnerFeature: Feature {
             "file": "Read and write text files, for bundles",
             "shell": "Run programs in a sandbox, for bundles",
             "http": "Send requests to servers, for bundles",
-        ])
+        ],
+        variables: ["MARTLET_INPUT_NAME": "The input NAME of a bundle that is run"])
 
     public init(_ settings: FeatureSettings) {}
 

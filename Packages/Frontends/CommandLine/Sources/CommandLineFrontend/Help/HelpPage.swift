@@ -82,16 +82,29 @@ struct HelpPage {
 
     // MARK: Settings
 
-    /// All settings with their defaults, or those below a key.
-    func settings(_ declarations: [SettingDeclaration]) -> String {
-        var lines = wrapped("The settings of this build, with their defaults") + [""]
+    /// All settings with their defaults, or those below a key. A profile has no settings that could be listed, as the user
+    /// chooses its name.
+    func settings(_ declarations: [SettingDeclaration], below key: [String]) -> String {
+        let place = key.isEmpty ? "of this build" : "below \(key.joined(separator: "."))"
+        var lines = wrapped("The settings \(place), with their defaults") + [""]
         lines += usage("\(program) config set <key> <value> [--project]")
+        if declarations.isEmpty {
+            lines +=
+                wrapped(
+                    "You choose the names of profiles. A profile has a server, its kind, and any other setting, such as "
+                        + "profiles.lab.server and profiles.lab.chat.model; '\(program) config set profile lab' uses it."
+                ) + [""]
+        }
         var rest = declarations[...]
         while let first = rest.first?.key.first {
             let group = rest.prefix { $0.key.first == first }
             rest = rest.dropFirst(group.count)
             lines += section(
-                first, group.map { ("\($0.name) <\(Usage.kind($0.schema))>", $0.summary + $0.defaultNote) })
+                first,
+                group.map { setting in
+                    let name = setting.key.joined(separator: ".")
+                    return ("\(name) <\(Usage.kind(setting.schema))>", setting.summary + setting.defaultNote)
+                })
         }
         lines += wrapped(
             "'\(program) help settings <key>' explains one setting, and '\(program) config show' lists those that are set."
@@ -101,29 +114,31 @@ struct HelpPage {
 
     /// One setting: what it is for, what it may be, and how to set it.
     ///
-    /// - Parameter trust: why a project's value needs trust, as the rest of a sentence; nil where it needs none.
-    func setting(_ declaration: SettingDeclaration, now: (value: String, origin: String), trust: String?) -> String {
-        let (name, kind) = (declaration.name, Usage.kind(declaration.schema))
-        let variable = SettingsVariables.name(of: declaration.key)
+    /// - Parameter key: where it is; a profile has another place for a setting than its declaration.
+    func setting(_ key: [String], _ declaration: SettingDeclaration, value: String, origin: String) -> String {
+        let (name, kind) = (key.joined(separator: "."), Usage.kind(declaration.schema))
         var lines = wrapped("\(name): \(declaration.summary)") + [""]
         var facts = [
-            ("Value", kind), ("Default", declaration.defaultText ?? "none"), ("Now", "\(now.value) (\(now.origin))"),
-            ("Variable", variable),
+            ("Value", kind), ("Default", declaration.defaultText ?? "none"), ("Now", "\(value) (\(origin))"),
         ]
-        if let flag = declaration.flag { facts.append(("Option", "--\(flag), for every command")) }
-        if declaration.joinsLayers { facts.append(("Files", "each settings file adds to the list")) }
-        if let trust {
-            facts.append(
-                ("Trust", "a project's value is used only after '\(program) config trust', because it \(trust)"))
+        var ways = [
+            ("\(program) config set \(name) <\(kind)>", "For you; --project sets it for the project"),
+            ("\(program) … --set \(name)=<\(kind)>", "For one command"),
+        ]
+        // In a profile it has neither a variable nor an option.
+        if key == declaration.key {
+            let variable = SettingsVariables.name(of: key)
+            facts.append(("Variable", variable))
+            if let flag = declaration.flag { facts.append(("Option", "--\(flag), for every command")) }
+            ways.append(
+                ("\(variable)=<\(kind)> \(program) …", "For one command; exported, for every command of that shell"))
         }
-        lines += section("Facts", facts)
-        lines += section(
-            "Set it",
-            [
-                ("\(program) config set \(name) <\(kind)>", "For you; --project sets it for the project"),
-                ("\(program) … --set \(name)=<\(kind)>", "For one command"),
-                ("\(variable)=<\(kind)> \(program) …", "For one command; exported, for every command of that shell"),
-            ])
+        if declaration.joinsLayers { facts.append(("Files", "each settings file adds to the list")) }
+        if let reason = declaration.risk.reason {
+            facts.append(
+                ("Trust", "a project's value is used only after '\(program) config trust', because it \(reason)"))
+        }
+        lines += section("Facts", facts) + section("Set it", ways)
         return lines.dropLast().joined(separator: "\n") + "\n"
     }
 
@@ -172,8 +187,6 @@ struct HelpPage {
 }
 
 extension SettingDeclaration {
-    fileprivate var name: String { key.joined(separator: ".") }
-
     /// The default as a person would type it; nil where there is none.
     fileprivate var defaultText: String? {
         if standard.isNull || standard.array?.isEmpty == true || standard.object?.isEmpty == true { return nil }

@@ -52,8 +52,7 @@ enum ManPage {
                 ".martlet/config.json",
                 "Settings of a project, in its folder; some take effect only after '\(name) config trust'"
             ),
-            (".martlet/bundles/", "Bundles of a project, for '\(name) run NAME'"),
-            ("~/.local/share/\(name)/", "Conversations, secrets, runs (or in $XDG_DATA_HOME)"),
+            ("~/.local/share/\(name)/", "Stored data (or in $XDG_DATA_HOME); '\(name) data list' names each store"),
             ("~/.local/state/\(name)/", "Logs, locks, trust records (or in $XDG_STATE_HOME)"),
             ("~/.cache/\(name)/", "Data that can be fetched again (or in $XDG_CACHE_HOME)"),
         ]
@@ -61,13 +60,8 @@ enum ManPage {
 
     private static func variables(_ host: Host) -> [(String, String)] {
         let setting = SettingsVariables.name(of: ["KEY"])
-        let own = host.catalogue.variables.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-        return own + [
-            (setting, "A setting: its key in capitals, with _ for . and -; '\(host.name) help settings' lists them"),
-            ("MARTLET_INPUT_NAME", "The input NAME of a bundle that is run"),
-            ("*_API_KEY", "The key of a model vendor, such as OPENAI_API_KEY"),
-            ("NO_COLOR, CLICOLOR_FORCE", "Turn colours off, or on when output is not a terminal"),
-            ("VISUAL, EDITOR", "The editor of '\(host.name) config edit'"),
+        return host.catalogue.variables.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } + [
+            (setting, "A setting: its key in capitals, with _ for . and -; '\(host.name) help settings' lists them")
         ]
     }
 

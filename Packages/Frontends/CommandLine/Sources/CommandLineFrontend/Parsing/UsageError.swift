@@ -13,8 +13,6 @@ enum UsageError: Failure, Hashable {
     case absentCommand([String], feature: String, why: String)
     case unknownOption(String, command: [String], suggestion: String?)
     case missingVerb([String], verbs: [String])
-    /// A setting that no feature declares, with the rest of a sentence that begins with its key.
-    case unknownSetting(String, String)
     case answers(String)
     case noArguments
 
@@ -24,7 +22,6 @@ enum UsageError: Failure, Hashable {
         case .unknownFeatures: "usage.unknown-feature"
         case .unknownOption: "usage.unknown-option"
         case .missingVerb: "usage.missing-verb"
-        case .unknownSetting: "settings.unknown"
         case .answers: "usage.answers"
         case .noArguments: "usage.no-arguments"
         }
@@ -56,7 +53,6 @@ enum UsageError: Failure, Hashable {
                 + (suggestion.map { "; did you mean '\($0)'?" } ?? "; 'martlet help' lists the common options")
         case .missingVerb(let words, let verbs):
             "'\(words.joined(separator: " "))' needs a verb: \(verbs.joined(separator: ", "))"
-        case .unknownSetting(let key, let why): "\(key): \(why)"
         case .answers(let why): why
         case .noArguments: "cannot read the arguments of this command; /proc may be missing: mount it and try again"
         }

@@ -125,7 +125,10 @@ final class TerminalColors: Sendable {
 struct TerminalFeature: Feature {
     static let manifest = Manifest(
         id: "terminal", summary: "How output looks on a terminal", version: "0.1.0", settings: [theme.declaration],
-        namespaces: [])
+        namespaces: [],
+        variables: [
+            "NO_COLOR": "Turns colours off", "CLICOLOR_FORCE": "Turns colours on when output is not a terminal",
+        ])
 
     static let theme = Setting(
         "theme",

@@ -60,8 +60,28 @@ struct SettingsHelpTests {
         #expect(places.contains("Trust") && places.contains("each settings file adds"))
     }
 
+    @Test("A setting of a profile is shown at its place, without a variable and an option that it does not have")
+    func profile() async throws {
+        let text = try await help("profiles.lab.weather.units", in: try host())
+        #expect(text.contains("martlet config set profiles.lab.weather.units <text>"))
+        #expect(!text.contains("MARTLET_WEATHER_UNITS") && !text.contains("--units"))
+        #expect(try await help("profiles.lab.server", in: try host()).hasPrefix("profiles.lab.server: "))
+    }
+
+    @Test(
+        "Profiles, whose names the user chooses, are explained and not listed", arguments: ["profiles", "profiles.lab"])
+    func profiles(key: String) async throws {
+        #expect(try await help(key, in: try host()).contains("You choose the names of profiles"))
+    }
+
+    @Test("Control characters in a value are escaped")
+    func controls() async throws {
+        let text = try await help("weather.units", in: try host(#"{"weather": {"units": "a\u001B[31mb"}}"#))
+        #expect(text.contains("31mb") && !text.contains("\u{1B}"), "\(text)")
+    }
+
     @Test("A key that no feature declares is refused with the nearest one") func unknown() async throws {
-        let error = await #expect(throws: UsageError.self) { try await help("weather.unit", in: try host()) }
+        let error = await #expect(throws: UnknownSetting.self) { try await help("weather.unit", in: try host()) }
         #expect(error?.message.hasPrefix("weather.unit: ") == true && error?.message.contains("units") == true)
         #expect(error?.exit == .usage && error?.code == "settings.unknown")
     }

@@ -19,7 +19,7 @@ enum ConfigActions {
         .flag("origin", "Also show where each value comes from"),
         .flag("all", "Also show settings that have their default value")
     ) { context, key, origin, all in
-        let prefix = try key.map { try SettingKey.check($0, context.host.catalogue, mayBeGroup: true) } ?? []
+        let prefix = try key.map { try context.host.catalogue.path(of: $0, mayBeGroup: true) } ?? []
         let isOne = context.host.catalogue.declaration(of: prefix) != nil
         let rows = SettingRow.all(
             context.host, below: prefix, origin: origin || isOne, defaults: all || isOne, meaning: all || isOne)
@@ -35,7 +35,7 @@ enum ConfigActions {
         "config.get", "Print the value of one setting", .reads,
         .argument("key", "The setting, such as features.chat", as: String.self, completion: keyCompletion)
     ) { context, key in
-        let path = try SettingKey.check(key, context.host.catalogue)
+        let path = try context.host.catalogue.path(of: key)
         return context.host.settings[path]?.value ?? context.host.catalogue.declaration(of: path)?.standard ?? .null
     }
     .always()
@@ -48,9 +48,9 @@ enum ConfigActions {
         .flag("project", "Change the project's settings instead of yours")
     ) { context, key, value, project in
         let host = context.host
-        let path = try SettingKey.check(key, host.catalogue)
+        let path = SettingsCatalogue.path(key)
         guard let declaration = host.catalogue.declaration(of: path) else {
-            throw HostError.unknownSetting(key: key, why: host.catalogue.unknown(path))
+            throw UnknownSetting(key: key, why: host.catalogue.unknown(path))
         }
         let json: JSON
         do throws(ValueError) { json = try declaration.schema.json(fromWord: value) } catch {
@@ -77,12 +77,12 @@ enum ConfigActions {
     ) { context, key, project in
         let file = try SettingsFile(context.host.locations, isProject: project)
         // A key that is no longer known must still be removable, so it is only searched in the file.
-        let path = SettingKey.split(key)
+        let path = SettingsCatalogue.path(key)
         let wasSet = try await file.edit { document throws(JSONError) in document.removing(path) }
         if !wasSet {
             let catalogue = context.host.catalogue
             guard catalogue.declaration(of: path) != nil || catalogue.isGroup(path) else {
-                throw HostError.unknownSetting(
+                throw UnknownSetting(
                     key: key, why: "nothing with that name is set in \(file.path); \(catalogue.unknown(path))")
             }
             context.notice("\(key) was not set in \(file.path), so nothing was changed")
@@ -148,21 +148,6 @@ enum ConfigActions {
     }
     .byName()
     .always()
-}
-
-/// A key as a person types it.
-enum SettingKey {
-    static func split(_ key: String) -> [String] {
-        key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    }
-
-    /// Splits a key and checks that it is known.
-    static func check(_ key: String, _ catalogue: SettingsCatalogue, mayBeGroup: Bool = false) throws -> [String] {
-        let path = split(key)
-        if catalogue.declaration(of: path) != nil { return path }
-        if mayBeGroup, catalogue.isGroup(path) { return path }
-        throw HostError.unknownSetting(key: key, why: catalogue.unknown(path))
-    }
 }
 
 /// One setting with its present value.

@@ -17,7 +17,10 @@ public struct HostFeature: Feature {
             "access": "Show who may do what",
             "config": "Show and change settings", "data": "Check, back up, restore and purge stored data",
         ],
-        variables: [SettingsLoader.homeVariable: "The folder for all files, instead of the XDG folders"])
+        variables: [
+            "VISUAL, EDITOR": "The editor of 'config edit'",
+            SettingsLoader.homeVariable: "The folder for all files, instead of the XDG folders",
+        ])
 
     public init(_ settings: FeatureSettings) {}
 

@@ -29,7 +29,8 @@ struct RunAction {
         }
         .asDefault().streaming()
         .details(
-            "The bundle is checked before anything runs, and all its problems are reported at once. A run never asks "
+            "A bundle is given by its file, or by its name if it is in .martlet/bundles of the project or in bundles beside "
+                + "your settings. It is checked before anything runs, and all its problems are reported at once. A run never asks "
                 + "questions: --answers gives answers in advance, and whatever the bundle does not permit fails. The "
                 + "exit code is that of the first failed step. With --format ndjson each event is a line; 'run events' "
                 + "prints the schema. The variable MARTLET_INPUT_NAME sets the input NAME."
