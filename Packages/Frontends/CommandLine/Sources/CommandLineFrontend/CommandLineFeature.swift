@@ -59,7 +59,7 @@ struct CommandLineFeature: Feature {
         let value = entry?.value ?? declaration.standard
         return page.setting(
             path, declaration, value: value.isNull ? "not set" : PlainText.escape(value.string ?? value.text()),
-            origin: (entry?.origin ?? .builtIn).words)
+            origin: (entry?.origin ?? .builtIn).words, untrusted: host.settings.inert.first { $0.key == path }?.file)
     }
 
     /// The width of the terminal behind standard output or another descriptor; nil if it is not a terminal.

@@ -114,13 +114,20 @@ struct HelpPage {
 
     /// One setting: what it is for, what it may be, and how to set it.
     ///
-    /// - Parameter key: where it is; a profile has another place for a setting than its declaration.
-    func setting(_ key: [String], _ declaration: SettingDeclaration, value: String, origin: String) -> String {
+    /// - Parameters:
+    ///   - key: where it is; a profile has another place for a setting than its declaration.
+    ///   - untrusted: the project's file that also sets it and is not trusted.
+    func setting(
+        _ key: [String], _ declaration: SettingDeclaration, value: String, origin: String, untrusted: String? = nil
+    ) -> String {
         let (name, kind) = (key.joined(separator: "."), Usage.kind(declaration.schema))
         var lines = wrapped("\(name): \(declaration.summary)") + [""]
         var facts = [
             ("Value", kind), ("Default", declaration.defaultText ?? "none"), ("Now", "\(value) (\(origin))"),
         ]
+        if let untrusted {
+            facts.append(("Not used", "\(PlainText.escape(untrusted)) sets it, but is not trusted"))
+        }
         var ways = [
             ("\(program) config set \(name) <\(kind)>", "For you; --project sets it for the project"),
             ("\(program) … --set \(name)=<\(kind)>", "For one command"),

@@ -60,6 +60,16 @@ struct SettingsHelpTests {
         #expect(places.contains("Trust") && places.contains("each settings file adds"))
     }
 
+    @Test("A value that a project sets without being trusted is reported as not used")
+    func untrusted() {
+        let page = HelpPage(program: "martlet", width: 100)
+        let setting = Weather.units.declaration.key
+        let text = page.setting(
+            setting, Weather.units.declaration, value: "metric", origin: "built in",
+            untrusted: "/p/.martlet/config.json")
+        #expect(text.contains("Not used  /p/.martlet/config.json sets it, but is not trusted"))
+    }
+
     @Test("A setting of a profile is shown at its place, without a variable and an option that it does not have")
     func profile() async throws {
         let text = try await help("profiles.lab.weather.units", in: try host())
