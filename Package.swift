@@ -41,7 +41,7 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
     ("TerminalKit", "Packages/Kits/TerminalKit", ["TerminalKit"], ["TerminalKit"]),
     ("ToolKit", "Packages/Kits/ToolKit", ["ToolKit"], ["ToolKit"]),
     ("YAMLKit", "Packages/Kits/YAMLKit", ["YAMLKit"], ["YAMLKit"]),
-    ("Host", "Packages/Frontends/Host", ["HostKit"], ["HostKit"]),
+    ("Host", "Packages/Frontends/Host", ["HostKit", "HostTesting"], ["HostKit"]),
     ("CommandLine", "Packages/Frontends/CommandLine", ["CommandLineFrontend"], ["CommandLineFrontend"]),
     (
         "Runner", "Packages/Frontends/Runner", ["RunnerFrontend"],

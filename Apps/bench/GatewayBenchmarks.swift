@@ -1,3 +1,4 @@
+import CoreTesting
 import FileKit
 import HTTPClient
 import HTTPCore

@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import Glibc
 import HTTPTesting
 import JSON

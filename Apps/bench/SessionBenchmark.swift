@@ -1,5 +1,6 @@
 import Capabilities
 import Chat
+import CoreTesting
 import Glibc
 import HTTPTesting
 import HostKit

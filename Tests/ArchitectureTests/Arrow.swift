@@ -39,6 +39,8 @@ struct Arrow: CustomTestStringConvertible {
         source("Packages/Features/Chat/Sources/Chat/A.swift", "import Files", "must not import Files"),
         source("Packages/Features/Chat/Tests/ChatTests/A.swift", "@testable import Files", "must not import Files"),
         source("Packages/Features/Chat/Sources/Chat/A.swift", "public import Shell", "must not import Shell"),
+        source("Packages/Features/Chat/Sources/Chat/A.swift", "import Host", "must not import Host"),
+        source("Packages/Features/Chat/Tests/ChatTests/A.swift", "import Shell", "must not import Shell"),
         source("Packages/Frontends/Shell/Sources/Shell/A.swift", "import Chat", "must not import Chat"),
         source("Packages/Kits/MailKit/Sources/MailKit/A.swift", "import Chat", "must not import Chat"),
         source("Packages/Core/Sources/Registry/A.swift", "import MailKit", "must not import MailKit"),

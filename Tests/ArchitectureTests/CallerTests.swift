@@ -17,5 +17,6 @@ func personsAreAtSurfaces() throws {
             "Packages/Core/Sources/CoreTesting/TestHost.swift",
             "Packages/Core/Sources/Registry/Lifecycle/WorkbenchSession.swift",
             "Packages/Frontends/CommandLine/Sources/CommandLineFrontend/Running/Command.swift",
+            "Packages/Frontends/Host/Sources/HostTesting/TestWorkbench.swift",
         ])
 }

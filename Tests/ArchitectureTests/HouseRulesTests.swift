@@ -1,3 +1,4 @@
+import CoreTesting
 import FileKit
 import Testing
 import WorkspaceSupport
@@ -52,7 +53,7 @@ func featuresAreListed() throws {
     "make refuses a checkout in a folder that has the name of a package",
     arguments: ["auth", "Core", "martlet", "host2"])
 func folderName(name: String) async throws {
-    try await withTemporaryDirectory { folder in
+    try await TemporaryDirectory.run { folder in
         try Files.makeDirectories("\(folder)/\(name)")
         let shell = Shell(in: "\(folder)/\(name)")
         for entry in ["Makefile", "Packages"] {

@@ -14,7 +14,7 @@ enum Layer: String {
         self = layer
     }
 
-    /// Whether a package of this layer may use one of the other.
+    /// Whether a package of this layer may use one of the other in its sources.
     func mayUse(_ other: Layer) -> Bool {
         switch self {
         case .core: false

@@ -1,3 +1,4 @@
+import CoreTesting
 import FileKit
 import Testing
 import WorkspaceSupport
@@ -36,7 +37,7 @@ func findsLostTuples() throws {
 @Test("The workaround is compiled correctly, and a compiler that handles the old form correctly is reported")
 func compilerIsWatched() async throws {
     let source = "\(Workspace.current.root)/Tests/Fixtures/Miscompiled/Tuples.swift"
-    try await withTemporaryDirectory { folder in
+    try await TemporaryDirectory.run { folder in
         let shell = Shell(in: folder)
         try await shell.run("swiftc", "-parse-as-library", "-O", "-swift-version", "6", source, "-o", "reduced")
         let lines = try await shell.run("\(folder)/reduced").split(separator: "\n")

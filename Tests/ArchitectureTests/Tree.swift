@@ -1,3 +1,4 @@
+import CoreTesting
 import FileKit
 import WorkspaceSupport
 
@@ -15,7 +16,8 @@ enum Tree {
     }
 
     static let dependencies = [
-        "Chat": ["../../Core", "../../Kits/MailKit"], "Files": ["../../Core"], "Shell": ["../../Core"],
+        "Chat": ["../../Core", "../../Kits/MailKit", "../../Frontends/Host"], "Files": ["../../Core"],
+        "Shell": ["../../Core"],
         "MailKit": ["../../Core"],
     ]
 
@@ -33,8 +35,12 @@ enum Tree {
         ("Packages/Kits/PostKit/Sources/CPost/module.modulemap", "module CPost { link \"post\" }"),
         ("Packages/Features/Chat/Package.swift", manifest("Chat", dependencies["Chat"] ?? [])),
         ("Packages/Features/Chat/Sources/Chat/Chat.swift", "import MailKit\npublic import Registry\n"),
-        ("Packages/Features/Chat/Tests/ChatTests/ChatTests.swift", "import Foundation\n@testable import Chat\n"),
+        (
+            "Packages/Features/Chat/Tests/ChatTests/ChatTests.swift",
+            "import Foundation\nimport Host\n@testable import Chat\n"
+        ),
         ("Packages/Features/Files/Package.swift", manifest("Files", dependencies["Files"] ?? [])),
+        ("Packages/Frontends/Host/Package.swift", manifest("Host", dependencies["Shell"] ?? [])),
         ("Packages/Frontends/Shell/Package.swift", manifest("Shell", dependencies["Shell"] ?? [])),
         ("Packages/Frontends/Shell/Sources/Shell/Shell.swift", "import Registry\n"),
         ("Apps/martlet/main.swift", "import Chat\nimport Shell\n"),
@@ -43,7 +49,7 @@ enum Tree {
 
 /// Lends the tree in a folder of its own.
 func withTree(_ body: (Workspace) throws -> Void) async throws {
-    try await withTemporaryDirectory { folder in
+    try await TemporaryDirectory.run { folder in
         let workspace = Workspace(root: folder)
         for file in Tree.files { try write(file.text, to: file.path, in: workspace) }
         try body(workspace)

@@ -1,6 +1,7 @@
 import Auth
 import Capabilities
 import Chat
+import CoreTesting
 import Gateway
 import HostKit
 import Registry
@@ -32,7 +33,7 @@ enum Product {
     static func withSession<Value: Sendable>(
         _ body: (WorkbenchSession, _ home: String) async throws -> Value
     ) async throws -> Value {
-        try await withTemporaryDirectory { folder -> Value in
+        try await TemporaryDirectory.run { folder -> Value in
             let home = ["HOME": folder, "MARTLET_HOME": "\(folder)/martlet", "PATH": "/usr/bin:/bin"]
             let session = workbench(home).open()
             let result: Result<Value, any Error>

@@ -1,3 +1,4 @@
+import CoreTesting
 import FileKit
 import Testing
 import WorkspaceSupport
@@ -7,7 +8,7 @@ struct InClone: SuiteTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let clone = try await Clone(of: .current, in: folder)
             // In this order one goes to an empty list, one to the end and one between.
             for name in ["Courier", "Weather", "Packer"] {

@@ -10,6 +10,7 @@ let kits: [Target.Dependency] = [
     .product(name: "HTTPTesting", package: "HTTPKit"), .product(name: "KamiwazaKit", package: "KamiwazaKit"),
     .product(name: "KamiwazaTesting", package: "KamiwazaKit"), .product(name: "LoopKit", package: "LoopKit"),
     .product(name: "ProcessKit", package: "ProcessKit"), .product(name: "StorageKit", package: "StorageKit"),
+    .product(name: "HostKit", package: "Host"), .product(name: "HostTesting", package: "Host"),
 ]
 
 let package = Package(
@@ -20,6 +21,7 @@ let package = Package(
         .package(path: "../../Kits/HTTPKit"), .package(path: "../../Kits/KamiwazaKit"),
         .package(path: "../../Kits/LoopKit"),
         .package(path: "../../Kits/ProcessKit"), .package(path: "../../Kits/StorageKit"),
+        .package(path: "../../Frontends/Host"),
     ],
     targets: [
         .target(name: "CAuthVault"),

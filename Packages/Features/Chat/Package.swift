@@ -7,7 +7,8 @@ let core: Target.Dependency = .product(name: "Core", package: "Core")
 let testing: [Target.Dependency] = [
     core, .product(name: "CoreTesting", package: "Core"), .product(name: "FileKit", package: "FileKit"),
     .product(name: "HTTPKit", package: "HTTPKit"), .product(name: "HTTPServer", package: "HTTPKit"),
-    .product(name: "HTTPTesting", package: "HTTPKit"), .product(name: "KamiwazaKit", package: "KamiwazaKit"),
+    .product(name: "HTTPTesting", package: "HTTPKit"), .product(name: "HostKit", package: "Host"),
+    .product(name: "HostTesting", package: "Host"), .product(name: "KamiwazaKit", package: "KamiwazaKit"),
     .product(name: "KamiwazaTesting", package: "KamiwazaKit"), .product(name: "LoopKit", package: "LoopKit"),
     .product(name: "ModelKit", package: "ModelKit"), .product(name: "ProcessKit", package: "ProcessKit"),
     .product(name: "StorageKit", package: "StorageKit"),
@@ -22,7 +23,7 @@ let package = Package(
         .package(path: "../../Kits/KamiwazaKit"), .package(path: "../../Kits/LoopKit"),
         .package(path: "../../Kits/ModelKit"), .package(path: "../../Kits/ProcessKit"),
         .package(path: "../../Kits/SandboxKit"), .package(path: "../../Kits/StorageKit"),
-        .package(path: "../../Kits/ToolKit"),
+        .package(path: "../../Kits/ToolKit"), .package(path: "../../Frontends/Host"),
     ],
     targets: [
         .target(

@@ -3,7 +3,10 @@ import PackageDescription
 
 let package = Package(
     name: "Host",
-    products: [.library(name: "HostKit", targets: ["HostKit"])],
+    products: [
+        .library(name: "HostKit", targets: ["HostKit"]),
+        .library(name: "HostTesting", targets: ["HostTesting"]),
+    ],
     dependencies: [
         .package(path: "../../Core"),
         .package(path: "../../Kits/FileKit"),
@@ -17,10 +20,19 @@ let package = Package(
                 .product(name: "FileKit", package: "FileKit"),
                 .product(name: "ProcessKit", package: "ProcessKit"),
             ]),
+        .target(
+            name: "HostTesting",
+            dependencies: [
+                "HostKit",
+                .product(name: "Core", package: "Core"),
+                .product(name: "CoreTesting", package: "Core"),
+                .product(name: "FileKit", package: "FileKit"),
+            ]),
         .testTarget(
             name: "HostKitTests",
             dependencies: [
                 "HostKit",
+                "HostTesting",
                 .product(name: "Core", package: "Core"),
                 .product(name: "CoreTesting", package: "Core"),
                 .product(name: "FileKit", package: "FileKit"),

@@ -8,7 +8,8 @@ let package = Package(
     targets: [
         .target(name: "CFileKit"),
         .target(name: "FileKit", dependencies: ["CFileKit", .product(name: "Core", package: "Core")]),
-        .testTarget(name: "FileKitTests", dependencies: ["FileKit"]),
+        .testTarget(
+            name: "FileKitTests", dependencies: ["FileKit", .product(name: "CoreTesting", package: "Core")]),
     ])
 
 for target in package.targets where target.type != .system && target.type != .plugin {

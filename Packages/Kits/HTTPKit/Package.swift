@@ -46,7 +46,7 @@ let package = Package(
         .target(
             name: "HTTPTesting",
             dependencies: [
-                "HTTPCore", .product(name: "Core", package: "Core"),
+                "HTTPCore", .product(name: "Core", package: "Core"), .product(name: "CoreTesting", package: "Core"),
                 .product(name: "Cryptography", package: "Cryptography"), .product(name: "FileKit", package: "FileKit"),
                 .product(name: "LoopKit", package: "LoopKit"), .product(name: "ProcessKit", package: "ProcessKit"),
             ]),

@@ -12,7 +12,8 @@ let package = Package(
             dependencies: [
                 "CProcessKit", .product(name: "Core", package: "Core"), .product(name: "LoopKit", package: "LoopKit"),
             ]),
-        .testTarget(name: "ProcessKitTests", dependencies: ["ProcessKit"]),
+        .testTarget(
+            name: "ProcessKitTests", dependencies: ["ProcessKit", .product(name: "CoreTesting", package: "Core")]),
     ])
 
 for target in package.targets where target.type != .system && target.type != .plugin {

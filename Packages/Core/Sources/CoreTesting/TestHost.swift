@@ -98,27 +98,6 @@ public struct TestHost: Sendable {
     }
 }
 
-/// Records all output of an action.
-public final class RecordingOutput: ActionOutput {
-    private struct Contents {
-        var events: [ActionEvent] = []
-        var progress: [Progress] = []
-        var notices: [String] = []
-    }
-
-    private let contents = Mutex(Contents())
-
-    public init() {}
-
-    public var events: [ActionEvent] { contents.withLock { $0.events } }
-    public var progress: [Progress] { contents.withLock { $0.progress } }
-    public var notices: [String] { contents.withLock { $0.notices } }
-
-    public func event(_ event: ActionEvent) async throws { contents.withLock { $0.events.append(event) } }
-    public func progress(_ progress: Progress) { contents.withLock { $0.progress.append(progress) } }
-    public func notice(_ text: String) { contents.withLock { $0.notices.append(text) } }
-}
-
 /// Records all spans.
 public final class RecordingSpanSink: SpanSink {
     private let contents = Mutex<[TraceSpan]>([])

@@ -1,5 +1,6 @@
 import CoreTesting
 import HTTPTesting
+import HostKit
 import JSON
 import Testing
 
@@ -20,7 +21,7 @@ struct AuthFeatureTests {
         await #expect(processExitsWith: .success) {
             let violations = try await TemporaryDirectory.run { folder in
                 try await FeatureConformance.violations(
-                    of: AuthFeature.self, with: [SettingsFileFeature.self], in: folder,
+                    of: AuthFeature.self, with: [HostFeature.self], in: folder,
                     doing: [
                         "auth.server.add": ["name": "lab", "address": "http://127.0.0.1:1", "kind": "openai"],
                         "auth.server.use": ["name": "lab"], "auth.secret.set": ["name": "openai", "value": "kept"],

@@ -1,6 +1,8 @@
 import Capabilities
 import CoreTesting
 import HTTPTesting
+import HostKit
+import HostTesting
 import JSON
 import Settings
 import Testing
@@ -21,7 +23,8 @@ struct ChatFeatureTests {
             try await Desk.run(answer) { desk in
                 let violations = try await ChatServices.$localServers.withValue([]) {
                     try await FeatureConformance.violations(
-                        of: ChatFeature.self, with: [Workshop.self], in: desk.folder, environment: desk.environment,
+                        of: ChatFeature.self, with: [HostFeature.self, Workshop.self], in: desk.folder,
+                        environment: desk.environment,
                         doing: [
                             "chat.send": ["message": "Hello", "model": "openai/small-1"],
                             "chat.search": ["words": ["hello"]], "chat.delete": ["conversation": "none"],

@@ -1,6 +1,9 @@
 import Capabilities
+import CoreTesting
 import HTTPTesting
+import HostTesting
 import JSON
+import Registry
 import Testing
 
 @Suite("List of models", .timeLimit(.minutes(5)))
@@ -26,7 +29,7 @@ struct ModelTests {
             desk.environment = [
                 "KAMIWAZA_BASE_URL": "http://127.0.0.1:\(desk.server.port)/api", "KAMIWAZA_API_KEY": Desk.key,
             ]
-            desk.features.append(Neighbour.self)
+            desk.features.append(BuiltInFeature(Neighbour.self))
             let done = try await desk.run("chat.models")
             #expect(done.exit == .denied && done.notices.contains("kamiwaza: "))
             #expect(done.json.array?.map { $0["provider"] } == ["martlet"])

@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import HTTPTesting
 import StorageKit
 import Testing

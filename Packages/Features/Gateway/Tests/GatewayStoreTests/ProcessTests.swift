@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import FileKit
 import GatewayStore
 import Glibc

@@ -4,7 +4,7 @@ import Glibc
 public import JSON
 import ProcessKit
 public import Registry
-import Settings
+package import Settings
 
 /// Reads the settings, composes the features and performs actions.
 ///
@@ -43,8 +43,33 @@ public struct Workbench: Sendable {
         let options: Options
         let environment: [String: String]
         let catalogue: SettingsCatalogue
+        var simulation = Simulation()
 
-        func loader() -> SettingsLoader { SettingsLoader(environment: environment, catalogue: catalogue) }
+        init(
+            _ name: String, _ version: String, _ features: [BuiltInFeature], _ options: Options,
+            _ environment: [String: String]
+        ) {
+            self.name = name
+            self.version = version
+            self.features = [BuiltInFeature(essential: HostFeature.self)] + features
+            self.options = options
+            self.environment = environment
+            catalogue = SettingsCatalogue(of: self.features)
+        }
+
+        func loader() -> SettingsLoader {
+            SettingsLoader(environment: environment, catalogue: catalogue, current: simulation.current)
+        }
+    }
+
+    /// What a test replaces.
+    struct Simulation: Sendable {
+        /// The folder of the command; nil for that of the process.
+        var current: String?
+        /// Settings that take precedence over those of files.
+        var layers: [SettingsLayer] = []
+        var clock: any Clock<Duration> = ContinuousClock()
+        var now: @Sendable () -> Timestamp = Timestamp.now
     }
 
     /// Reads the settings and composes the features. Does not throw: problems are kept in `failure`, so that the
@@ -53,11 +78,22 @@ public struct Workbench: Sendable {
         name: String, version: String, features: [BuiltInFeature], options: Options = Options(),
         environment: [String: String] = Environment.snapshot()
     ) {
-        let all = [BuiltInFeature(essential: HostFeature.self)] + features
-        self.init(
-            Recipe(
-                name: name, version: version, features: all, options: options, environment: environment,
-                catalogue: SettingsCatalogue(of: all)))
+        self.init(Recipe(name, version, features, options, environment))
+    }
+
+    /// For tests: the same with other surroundings.
+    ///
+    /// - Parameters:
+    ///   - current: the folder of the command.
+    ///   - layers: settings that take precedence over those of files.
+    ///   - now: the time of day; nil for the real one.
+    package init(
+        name: String, version: String, features: [BuiltInFeature], options: Options, environment: [String: String],
+        current: String, layers: [SettingsLayer], clock: any Clock<Duration>, now: (@Sendable () -> Timestamp)?
+    ) {
+        var recipe = Recipe(name, version, features, options, environment)
+        recipe.simulation = Simulation(current: current, layers: layers, clock: clock, now: now ?? Timestamp.now)
+        self.init(recipe)
     }
 
     /// - Parameter present: the surroundings of another workbench of the same session, whose shared values this one
@@ -66,12 +102,12 @@ public struct Workbench: Sendable {
         let loader = recipe.loader()
         // Taken before the read, so that no change is missed in between.
         let marks = loader.marks()
-        let settings = loader.load(flags: recipe.options.settings)
+        let settings = loader.load(flags: recipe.options.settings, adding: recipe.simulation.layers)
         let surroundings =
             present?.moved(to: loader.locations)
             ?? Surroundings(
-                environment: recipe.environment, locations: loader.locations, clock: ContinuousClock(),
-                now: Timestamp.now)
+                environment: recipe.environment, locations: loader.locations, clock: recipe.simulation.clock,
+                now: recipe.simulation.now)
         if present == nil { surroundings.redactor.learn(secretsIn: recipe.environment) }
         let composition = Composition(
             recipe.features, settings: settings, selection: .init(only: recipe.options.only),
@@ -109,8 +145,11 @@ extension Timestamp {
 extension Workbench {
     /// Opens the session of this workbench; the caller must close it. A workbench has only one session. The session
     /// picks up changed settings while it is open.
-    public func open() -> WorkbenchSession {
-        WorkbenchSession(host, failure: failure, renewal: SettingsWatch(self))
+    public func open() -> WorkbenchSession { open(limits: .init()) }
+
+    /// The same with other limits, for tests.
+    package func open(limits: WorkbenchSession.Limits) -> WorkbenchSession {
+        WorkbenchSession(host, failure: failure, limits: limits, renewal: SettingsWatch(self))
     }
 
     /// Performs one action in its own session, as a command does.

@@ -3,6 +3,7 @@ import CoreTesting
 import FileKit
 import HTTPCore
 import HTTPTesting
+import HostTesting
 import JSON
 import Registry
 import Testing
@@ -30,7 +31,7 @@ struct HTTPRequestTests {
         """
     }
 
-    private static func step(_ run: any OutputValue) -> JSON? { run.json["steps"]?[0] }
+    private static func step(_ run: TestResult) -> JSON? { run.json["steps"]?[0] }
 
     private static let hello: ScriptedServer.Script = serving { connection, _ in
         try connection.answer(200, [:], "hello")
@@ -46,8 +47,8 @@ struct HTTPRequestTests {
                 #"{"made":{"id":7},"sent":"\#(request.method)"}"#)
         }
         try await ScriptedServer.run(script) { server in
-            try await Desk.with { desk in
-                let run = try await desk.run(
+            try await TestWorkbench.withRunner { bench in
+                let run = try await bench.run(
                     """
                     name: b
                     permissions: {actions: [http.request], hosts: ['127.0.0.1']}
@@ -82,18 +83,18 @@ struct HTTPRequestTests {
     func bodies() async throws {
         let script = Self.serving { connection, _ in try connection.answer(204) }
         try await ScriptedServer.run(script) { server in
-            try await Desk.with { desk in
+            try await TestWorkbench.withRunner { bench in
                 let url = JSON.string("http://127.0.0.1:\(server.port)/")
                 let large = [UInt8](repeating: 7, count: 3 << 20)
-                try Files.writeAtomically(large, to: "\(desk.folder)/large.bin")
-                let file = JSON.string("\(desk.folder)/large.bin")
+                try Files.writeAtomically(large, to: "\(bench.folder)/large.bin")
+                let file = JSON.string("\(bench.folder)/large.bin")
                 for given: JSONObject in [
                     ["form": ["a": "x y", "b": [1, true]]], ["body": "text", "method": "PUT"], ["file": file],
                     ["method": "DELETE"], ["method": "GET", "data": [1]], ["data": "{\"a\": 1}"], ["data": "word"],
                 ] {
                     var arguments = given
                     arguments["url"] = url
-                    let result = try await desk.perform("http.request", arguments)
+                    let result = try await bench.perform("http.request", arguments)
                     #expect(result.exit == .done && result.json["status"] == 204, "\(result.json)")
                     #expect(result.json["size"] == 0 && result.json["text"] == nil && result.json["json"] == nil)
                 }
@@ -111,7 +112,7 @@ struct HTTPRequestTests {
                 ] {
                     var arguments = wrong
                     arguments["url"] = url
-                    await #expect(throws: (any Error).self) { try await desk.perform("http.request", arguments) }
+                    await #expect(throws: (any Error).self) { try await bench.perform("http.request", arguments) }
                 }
                 #expect(server.record.requests.count == 7)
             }
@@ -132,9 +133,9 @@ struct HTTPRequestTests {
             }
         }
         try await ScriptedServer.run(script) { server in
-            try await Desk.with { desk in
+            try await TestWorkbench.withRunner { bench in
                 func ask(_ path: String, _ method: String = "GET") async throws -> JSON {
-                    try await desk.perform(
+                    try await bench.perform(
                         "http.request",
                         ["url": .string("http://127.0.0.1:\(server.port)\(path)"), "method": .string(method)]
                     ).json
@@ -146,7 +147,7 @@ struct HTTPRequestTests {
                 let binary = try await ask("/binary")
                 #expect(binary["text"] == nil && binary["size"] == 2 && binary["state"] == "done")
                 #expect(binary["note"]?.string?.contains("--to FILE") == true)
-                #expect(desk.output.notices.last?.contains("--to FILE") == true)
+                #expect(bench.output.notices.last?.contains("--to FILE") == true)
                 let empty = try await ask("/empty")
                 #expect(empty["json"] == nil && empty["state"] == "done" && empty["size"] == 0)
             }
@@ -161,8 +162,8 @@ struct HTTPRequestTests {
             try connection.receiveEnd()
         }
         try await ScriptedServer.run(script) { server in
-            try await Desk.with { desk in
-                let result = try await desk.perform(
+            try await TestWorkbench.withRunner { bench in
+                let result = try await bench.perform(
                     "http.request", ["url": .string("http://127.0.0.1:\(server.port)/"), "method": "HEAD"]
                 ).json
                 #expect(result["status"] == 200 && result["headers"]?["content-length"] == "5000000", "\(result)")
@@ -187,37 +188,38 @@ struct HTTPRequestTests {
             }
         }
         try await ScriptedServer.run(script) { server in
-            try await Desk.with { desk in
+            try await TestWorkbench.withRunner { bench in
                 func text(_ path: String, _ to: String, _ paths: String? = nil) -> String {
                     Self.bundle(
-                        "url: 'http://127.0.0.1:\(server.port)\(path)', to: '\(desk.folder)/\(to)'",
-                        permissions: ", paths: ['\(paths ?? desk.folder)']")
+                        "url: 'http://127.0.0.1:\(server.port)\(path)', to: '\(bench.folder)/\(to)'",
+                        permissions: ", paths: ['\(paths ?? bench.folder)']")
                 }
-                let run = try await desk.run(text("/large", "new/large.bin"))
+                let run = try await bench.run(text("/large", "new/large.bin"))
                 #expect(run.exit == .done, "\(run.json)")
                 #expect(Self.step(run)?["result"]?["size"] == 10_485_760)
-                #expect(Self.step(run)?["result"]?["file"]?.string == "\(desk.folder)/new/large.bin")
+                #expect(Self.step(run)?["result"]?["file"]?.string == "\(bench.folder)/new/large.bin")
                 #expect(
-                    try Files.read("\(desk.folder)/new/large.bin", limit: 1 << 24)
+                    try Files.read("\(bench.folder)/new/large.bin", limit: 1 << 24)
                         == [UInt8](repeating: 9, count: 10 << 20))
-                try desk.write("before", "new/kept")
+                try bench.write("before", to: "new/kept")
                 for (path, code) in [("/cut", "http."), ("/none", "bundle.step-failed")] {
-                    let failed = try await desk.run(text(path, "new/kept"))
+                    let failed = try await bench.run(text(path, "new/kept"))
                     #expect(Self.step(failed)?["error"]?["code"]?.string?.hasPrefix(code) == true, "\(failed.json)")
-                    #expect(try desk.read("new/kept") == "before")
+                    #expect(try bench.read("new/kept") == "before")
                 }
-                #expect(try await desk.run(text("/unchanged", "new/kept")).exit == .done)
-                #expect(try desk.read("new/kept") == "before")
-                #expect(try Files.list("\(desk.folder)/new").map(\.name).sorted() == ["kept", "large.bin"])
+                #expect(try await bench.run(text("/unchanged", "new/kept")).exit == .done)
+                #expect(try bench.read("new/kept") == "before")
+                #expect(try Files.list("\(bench.folder)/new").map(\.name).sorted() == ["kept", "large.bin"])
                 // The control is above: in a permitted folder the file is written.
                 let asked = server.record.requests.count
-                let refused = try #require(try await desk.failure(text("/large", "other/x", "\(desk.folder)/new")))
-                #expect(refused.message.contains("may not write \(desk.folder)/other/x"), "\(refused.message)")
-                try desk.write("secret", "mine.txt")
+                let refused = try #require(
+                    try await bench.failure(ofBundle: text("/large", "other/x", "\(bench.folder)/new")))
+                #expect(refused.message.contains("may not write \(bench.folder)/other/x"), "\(refused.message)")
+                try bench.write("secret", to: "mine.txt")
                 let upload = Self.bundle(
-                    "url: 'http://127.0.0.1:\(server.port)/', file: \"${{ '\(desk.folder)' }}/mine.txt\"",
-                    permissions: ", paths: ['\(desk.folder)/new']")
-                #expect(Self.step(try await desk.run(upload))?["error"]?["code"] == "access.denied")
+                    "url: 'http://127.0.0.1:\(server.port)/', file: \"${{ '\(bench.folder)' }}/mine.txt\"",
+                    permissions: ", paths: ['\(bench.folder)/new']")
+                #expect(Self.step(try await bench.run(upload))?["error"]?["code"] == "access.denied")
                 #expect(server.record.requests.count == asked)
             }
         }
@@ -231,11 +233,11 @@ struct HTTPRequestTests {
             try connection.sendEndlessly([UInt8](repeating: UInt8(ascii: "1"), count: 1 << 16))
         }
         try await ScriptedServer.run(script) { server in
-            try await Desk.with { desk in
-                let text = try await desk.run(Self.bundle("url: 'http://127.0.0.1:\(server.port)/text'"))
+            try await TestWorkbench.withRunner { bench in
+                let text = try await bench.run(Self.bundle("url: 'http://127.0.0.1:\(server.port)/text'"))
                 #expect(text.exit == .done && Self.step(text)?["result"]?["text"] == nil, "\(text.json)")
                 #expect(Self.step(text)?["result"]?["note"]?.string?.contains("--to FILE") == true)
-                let json = try await desk.run(Self.bundle("url: 'http://127.0.0.1:\(server.port)/json'"))
+                let json = try await bench.run(Self.bundle("url: 'http://127.0.0.1:\(server.port)/json'"))
                 #expect(json.exit == .toolFailed)
                 #expect(
                     Self.step(json)?["error"]?["message"]?.string?.contains("larger than 4.0 MiB") == true,
@@ -257,14 +259,14 @@ struct HTTPRequestTests {
             }
         }
         try await ScriptedServer.run(script) { server in
-            try await Desk.with { desk in
+            try await TestWorkbench.withRunner { bench in
                 for (path, more, reason) in [
                     ("/json", "", "answered 422 Unprocessable Content: no name"),
                     ("/html", "", "answered 500 Internal Server Error: <h1>It broke</h1>"),
                     ("/fine", ", expect: [201, 204]", "answered 200 OK: fine; expected 201 or 204"),
                     ("/json", ", expect: [422]", nil), ("/fine", ", expect: [200]", nil), ("/fine", "", nil),
                 ] {
-                    let run = try await desk.run(Self.bundle("url: 'http://127.0.0.1:\(server.port)\(path)'\(more)"))
+                    let run = try await bench.run(Self.bundle("url: 'http://127.0.0.1:\(server.port)\(path)'\(more)"))
                     #expect(run.exit == (reason == nil ? .done : .toolFailed), "\(run.json)")
                     let message = Self.step(run)?["error"]?["message"]?.string
                     #expect(message?.hasSuffix(reason ?? "") ?? (reason == nil), "\(message ?? "")")
@@ -274,9 +276,9 @@ struct HTTPRequestTests {
                         #expect(Self.step(run)?["result"]?["json"]?["error"]?["message"] == "no name")
                     }
                 }
-                let own = try await desk.perform(
+                let own = try await bench.perform(
                     "http.request", ["url": .string("http://127.0.0.1:\(server.port)/json")])
-                #expect(own.exit == .toolFailed && desk.output.notices.last?.hasSuffix("no name") == true)
+                #expect(own.exit == .toolFailed && bench.output.notices.last?.hasSuffix("no name") == true)
             }
         }
     }
@@ -287,8 +289,8 @@ struct HTTPRequestTests {
             try connection.answer(200, ["Content-Type": "application/problem+json"], #"{"a": "#)
         }
         try await ScriptedServer.run(script) { server in
-            try await Desk.with { desk in
-                let run = try await desk.run(Self.bundle("url: 'http://127.0.0.1:\(server.port)/'"))
+            try await TestWorkbench.withRunner { bench in
+                let run = try await bench.run(Self.bundle("url: 'http://127.0.0.1:\(server.port)/'"))
                 #expect(run.exit == .toolFailed && Self.step(run)?["result"]?["text"] == #"{"a": "#, "\(run.json)")
                 #expect(
                     Self.step(run)?["error"]?["message"]?.string?.contains("its body is not valid JSON") == true)
@@ -309,8 +311,8 @@ struct HTTPRequestTests {
             ("method: POST, retries: 2, idempotency-key: once", 2, 200), ("retries: 2, expect: [500]", 1, 500),
         ] {
             try await ScriptedServer.run(script) { server in
-                try await Desk.with { desk in
-                    let run = try await desk.run(Self.bundle("url: 'http://127.0.0.1:\(server.port)/', \(more)"))
+                try await TestWorkbench.withRunner { bench in
+                    let run = try await bench.run(Self.bundle("url: 'http://127.0.0.1:\(server.port)/', \(more)"))
                     let result = Self.step(run)?["result"]
                     #expect(
                         result?["status"] == .int(status) && result?["attempts"] == .int(attempts),
@@ -332,23 +334,23 @@ struct HTTPRequestTests {
             try connection.stall()
         }
         try await ScriptedServer.run(script) { server in
-            try await Desk.with { desk in
+            try await TestWorkbench.withRunner { bench in
                 for (path, step, more, code) in [
                     ("/silent", "", ", wait: 100ms", "http.timed-out.first-byte"),
                     ("/half", "", ", wait: 100ms", "http.timed-out.idle"),
-                    ("/half", ", timeout: 300ms", ", to: '\(desk.folder)/out/x'", "bundle.timed-out"),
-                    ("/cut", "", "", "http.cut"), ("/cut", "", ", to: '\(desk.folder)/out/x'", "http.cut"),
+                    ("/half", ", timeout: 300ms", ", to: '\(bench.folder)/out/x'", "bundle.timed-out"),
+                    ("/cut", "", "", "http.cut"), ("/cut", "", ", to: '\(bench.folder)/out/x'", "http.cut"),
                 ] {
-                    let run = try await desk.run(
+                    let run = try await bench.run(
                         Self.bundle(
                             "url: 'http://127.0.0.1:\(server.port)\(path)'\(more)",
-                            permissions: ", paths: ['\(desk.folder)']", step: step))
+                            permissions: ", paths: ['\(bench.folder)']", step: step))
                     #expect(run.exit == .unreachable, "\(run.json)")
                     #expect(Self.step(run)?["error"]?["code"] == .string(code), "\(path)\(more): \(run.json)")
                 }
                 // No partial file and no open connection is left.
                 try await server.until { $0.openNow == 0 }
-                #expect(try Files.list("\(desk.folder)/out").isEmpty)
+                #expect(try Files.list("\(bench.folder)/out").isEmpty)
             }
         }
     }
@@ -361,9 +363,9 @@ struct HTTPRequestTests {
             try connection.stall()
         }
         try await ScriptedServer.run(script) { server in
-            try await Desk.with { desk in
-                let (folder, port) = (desk.folder, server.port)
-                let copy = desk
+            try await TestWorkbench.withRunner { bench in
+                let (folder, port) = (bench.folder, server.port)
+                let copy = bench
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask {
                         _ = try await copy.perform(

@@ -5,6 +5,7 @@ import FileKit
 import HTTPClient
 import HTTPCore
 import HTTPTesting
+import HostTesting
 import JSON
 import Registry
 import Testing
@@ -23,20 +24,20 @@ struct HTTPRightsTests {
         "name: b\npermissions: {\(permissions)}\n\(before)steps: [{id: s, action: http.request, with: {\(with)}}]"
     }
 
-    private static func step(_ run: any OutputValue) -> JSON? { run.json["steps"]?[0] }
+    private static func step(_ run: TestResult) -> JSON? { run.json["steps"]?[0] }
 
     // MARK: Where it may go
 
     @Test("Without hosts only set-up servers are allowed, and the check names the line to add")
     func unnamed() async throws {
-        try await Desk.with { desk in
+        try await TestWorkbench.withRunner { bench in
             for url in [
                 "https://api.example.com/v1", "https://api.example.com/${{ run.id }}",
                 "https://api.example.com?q=${{ run.id }}",
             ] {
                 for arguments: JSONObject in [["check": true], ["plan": true], [:]] {
                     let text = Self.bundle("effects: writes", "url: \"\(url)\"")
-                    let failure = try #require(try await desk.failure(text, arguments))
+                    let failure = try #require(try await bench.failure(ofBundle: text, arguments))
                     #expect(failure.exit == .usage && failure.code == "bundle.invalid")
                     #expect(
                         failure.message.contains("add hosts: [set-up, \"api.example.com:443\"] to permissions"),
@@ -48,18 +49,18 @@ struct HTTPRightsTests {
                 "effects: writes, hosts: [set-up, 'api.example.com:443']",
                 "url: \"https://api.example.com/${{ run.id }}\"")
             for arguments: JSONObject in [["check": true], ["plan": true]] {
-                desk.output = RecordingOutput()
-                _ = try await desk.run(text, arguments)
-                #expect(desk.output.events.last?.text?.contains("api.example.com:443\n") == true)
+                bench.output = RecordingOutput()
+                _ = try await bench.run(text, arguments)
+                #expect(bench.output.events.last?.text?.contains("api.example.com:443\n") == true)
             }
             // A server that an expression can change is checked in the run, before its name is resolved.
             let open = Self.bundle("effects: writes", "url: \"https://api.example.com${{ '.evil.example' }}/\"")
-            _ = try await desk.run(open, ["check": true])
-            let run = try await desk.run(open)
+            _ = try await bench.run(open, ["check": true])
+            let run = try await bench.run(open)
             #expect(Self.step(run)?["error"]?["message"]?.string?.contains("api.example.com.evil.example:443") == true)
             // A request counts as sending, whatever its method.
             let reading = try #require(
-                try await desk.failure(Self.bundle("hosts: ['*']", "url: 'https://example.com/'")))
+                try await bench.failure(ofBundle: Self.bundle("hosts: ['*']", "url: 'https://example.com/'")))
             #expect(reading.message.contains("permissions.effects to writes"), "\(reading.message)")
         }
     }
@@ -70,11 +71,11 @@ struct HTTPRightsTests {
         let guide = String(decoding: try Files.read("\(root)/docs/BUNDLES.md", limit: 1 << 20), as: UTF8.self)
         let section = try #require(guide.split(separator: "## Requests\n").last)
         let text = try #require(section.split(separator: "```yaml\n").dropFirst().first?.split(separator: "```").first)
-        try await Desk.with { desk in
-            desk.variables["API_TOKEN"] = "very-secret-4711"
-            let bundle = "name: guide\n\(text)".replacing("nightly.tar.gz", with: "\(desk.folder)/nightly.tar.gz")
-                .replacing("secrets:", with: "paths: ['\(desk.folder)']\n  secrets:")
-            let checked = try await desk.run(bundle, ["check": true])
+        try await TestWorkbench.withRunner { bench in
+            bench.environment["API_TOKEN"] = "very-secret-4711"
+            let bundle = "name: guide\n\(text)".replacing("nightly.tar.gz", with: "\(bench.folder)/nightly.tar.gz")
+                .replacing("secrets:", with: "paths: ['\(bench.folder)']\n  secrets:")
+            let checked = try await bench.run(bundle, ["check": true])
             #expect(checked.exit == .done)
         }
     }
@@ -82,12 +83,12 @@ struct HTTPRightsTests {
     @Test("A set-up server is allowed without being listed")
     func setUp() async throws {
         try await ScriptedServer.run(Self.hello) { server in
-            try await Desk.with { desk in
+            try await TestWorkbench.withRunner { bench in
                 let text = Self.bundle("effects: writes", "url: 'http://127.0.0.1:\(server.port)/'")
-                let refused = try await desk.failure(text)
+                let refused = try await bench.failure(ofBundle: text)
                 #expect(refused?.code == "bundle.invalid")
-                desk.variables["LAB_SERVER"] = "127.0.0.1:\(server.port)"
-                #expect(Self.step(try await desk.run(text))?["result"]?["text"] == "hello")
+                bench.environment["LAB_SERVER"] = "127.0.0.1:\(server.port)"
+                #expect(Self.step(try await bench.run(text))?["result"]?["text"] == "hello")
             }
         }
     }
@@ -96,9 +97,9 @@ struct HTTPRightsTests {
     @Test("Loopback, link-local and metadata addresses are allowed only if listed, in any spelling")
     func confined() async throws {
         try await ScriptedServer.run(Self.hello) { server in
-            try await Desk.with { desk in
-                func run(_ host: String, _ hosts: String) async throws -> any OutputValue {
-                    try await desk.run(
+            try await TestWorkbench.withRunner { bench in
+                func run(_ host: String, _ hosts: String) async throws -> TestResult {
+                    try await bench.run(
                         Self.bundle("effects: writes, hosts: [\(hosts)]", "url: \"${{ 'http' }}://\(host)/\""))
                 }
                 for host in [
@@ -131,10 +132,10 @@ struct HTTPRightsTests {
     func rebound() async throws {
         let name = try #require(LoopbackName.other)
         try await ScriptedServer.run(Self.hello) { server in
-            try await Desk.with { desk in
+            try await TestWorkbench.withRunner { bench in
                 func run(_ hosts: String) async throws -> JSON? {
                     Self.step(
-                        try await desk.run(
+                        try await bench.run(
                             Self.bundle("effects: writes, hosts: [\(hosts)]", "url: 'http://\(name):\(server.port)/'")))
                 }
                 for hosts in ["'\(name)'", "'*'", "set-up, '\(name)'"] {
@@ -146,10 +147,10 @@ struct HTTPRightsTests {
                 #expect(server.record.requests.isEmpty)
                 // The controls: the address is listed as well, or the server is set up.
                 #expect(try await run("'\(name)', '127.0.0.1'")?["result"]?["text"] == "hello")
-                desk.variables["LAB_SERVER"] = "\(name):\(server.port)"
+                bench.environment["LAB_SERVER"] = "\(name):\(server.port)"
                 #expect(try await run("set-up")?["result"]?["text"] == "hello")
                 #expect(
-                    try await desk.perform("http.request", ["url": .string("http://\(name):\(server.port)/")])
+                    try await bench.perform("http.request", ["url": .string("http://\(name):\(server.port)/")])
                         .json["text"] == "hello")
             }
         }
@@ -170,10 +171,10 @@ struct HTTPRightsTests {
                 }
             }
             try await ScriptedServer.run(script) { server in
-                try await Desk.with { desk in
+                try await TestWorkbench.withRunner { bench in
                     func run(_ path: String, _ hosts: String, _ more: String = "") async throws -> JSON? {
                         Self.step(
-                            try await desk.run(
+                            try await bench.run(
                                 Self.bundle(
                                     "effects: writes, hosts: [\(hosts)]",
                                     "url: 'http://127.0.0.1:\(server.port)\(path)', token: very-secret-4711, "
@@ -207,12 +208,12 @@ struct HTTPRightsTests {
             try connection.answer(200, ["Connection": "close"], "\(request.method) \(request.target)")
         }
         try await ScriptedServer.run(script) { proxy in
-            try await Desk.with { desk in
-                desk.variables["http_proxy"] = "http://127.0.0.1:\(proxy.port)"
+            try await TestWorkbench.withRunner { bench in
+                bench.environment["http_proxy"] = "http://127.0.0.1:\(proxy.port)"
                 let text = "url: 'http://api.example.com/v1'"
-                let run = try await desk.run(Self.bundle("effects: writes, hosts: [api.example.com]", text))
+                let run = try await bench.run(Self.bundle("effects: writes, hosts: [api.example.com]", text))
                 #expect(Self.step(run)?["result"]?["text"] == "GET http://api.example.com/v1", "\(run.json)")
-                let refused = try await desk.run(
+                let refused = try await bench.run(
                     Self.bundle("effects: writes", "url: \"${{ 'http' }}://api.example.com/v1\""))
                 #expect(Self.step(refused)?["error"]?["code"] == "access.denied")
                 #expect(proxy.record.requests.count == 1)
@@ -224,14 +225,14 @@ struct HTTPRightsTests {
     func trust() async throws {
         let all = try TestCertificates.shared()
         try await ScriptedServer.run(tls: ScriptedTLS(all.good), Self.hello) { server in
-            try await Desk.with { desk in
+            try await TestWorkbench.withRunner { bench in
                 let text = Self.bundle(
                     "effects: writes, hosts: ['127.0.0.1']", "url: 'https://127.0.0.1:\(server.port)/'")
-                let refused = try await desk.run(text)
+                let refused = try await bench.run(text)
                 #expect(refused.exit != .done && Self.step(refused)?["result"]?["text"] == nil, "\(refused.json)")
                 #expect(server.record.bytesReceived == 0)
-                desk.variables["LAB_AUTHORITY"] = try desk.write(all.authority.chainPEM, "authority.pem")
-                #expect(Self.step(try await desk.run(text))?["result"]?["text"] == "hello")
+                bench.environment["LAB_AUTHORITY"] = try bench.write(all.authority.chainPEM, to: "authority.pem")
+                #expect(Self.step(try await bench.run(text))?["result"]?["text"] == "hello")
             }
         }
     }
@@ -241,16 +242,16 @@ struct HTTPRightsTests {
         let all = try TestCertificates.shared()
         let tls = try ScriptedTLS(all.good, clientAuthorities: [all.authority.certificate])
         try await ScriptedServer.run(tls: tls, Self.hello) { server in
-            try await Desk.with { desk in
-                _ = try all.client.write(into: desk.folder, as: "client")
-                desk.variables["LAB_CERTIFICATE"] = "\(desk.folder)/client"
-                desk.variables["LAB_AUTHORITY"] = try desk.write(all.authority.chainPEM, "authority.pem")
+            try await TestWorkbench.withRunner { bench in
+                _ = try all.client.write(into: bench.folder, as: "client")
+                bench.environment["LAB_CERTIFICATE"] = "\(bench.folder)/client"
+                bench.environment["LAB_AUTHORITY"] = try bench.write(all.authority.chainPEM, to: "authority.pem")
                 let url = "https://127.0.0.1:\(server.port)/"
-                let run = try await desk.run(Self.bundle("effects: writes, hosts: ['127.0.0.1']", "url: '\(url)'"))
+                let run = try await bench.run(Self.bundle("effects: writes, hosts: ['127.0.0.1']", "url: '\(url)'"))
                 #expect(run.exit != .done && server.record.requests.isEmpty, "\(run.json)")
                 // The control: a client that presents the certificate is accepted.
                 var configuration = HTTPClient.Configuration.standalone
-                configuration.trust = TrustDomain(LabTrust(desk.variables))
+                configuration.trust = TrustDomain(LabTrust(bench.environment))
                 let client = HTTPClient(configuration)
                 let answer = try await client.send(HTTPRequest(.get, try HTTPURL(url)))
                 await client.close()
@@ -287,24 +288,24 @@ struct HTTPRightsTests {
         ])
     func refused(with: String, words: String) async throws {
         try await ScriptedServer.run(Self.hello) { server in
-            try await Desk.with { desk in
+            try await TestWorkbench.withRunner { bench in
                 let port = server.port
                 let given = with.replacing("127.0.0.1/", with: "127.0.0.1:\(port)/")
-                let run = try await desk.run(Self.bundle("effects: writes, hosts: ['*', '127.0.0.1']", given))
+                let run = try await bench.run(Self.bundle("effects: writes, hosts: ['*', '127.0.0.1']", given))
                 let error = Self.step(run)?["error"]
                 #expect(run.exit == .usage && error?["message"]?.string?.contains(words) == true, "\(run.json)")
                 #expect(server.record.connections.isEmpty && !run.json.text().contains("very-secret"))
                 // The control: the same server answers a valid request.
                 let well = Self.bundle("effects: writes, hosts: ['127.0.0.1']", "url: 'http://127.0.0.1:\(port)/'")
-                #expect(Self.step(try await desk.run(well))?["result"]?["text"] == "hello")
+                #expect(Self.step(try await bench.run(well))?["result"]?["text"] == "hello")
             }
         }
     }
 
     @Test("Models are not offered http.request")
     func models() async throws {
-        try await Desk.with { desk in
-            let action = try desk.action("http.request")
+        try await TestWorkbench.withRunner { bench in
+            let action = try bench.action("http.request")
             #expect(action.offer == .bundles && action.effect == .writes)
             let decision = Grant.model.decide(.action(action.id, action.effect, action.offer))
             #expect(decision.isDenied)
@@ -327,9 +328,9 @@ struct HTTPRightsTests {
             }
         }
         try await ScriptedServer.run(script) { server in
-            try await Desk.with { desk in
-                desk.variables["CI_TOKEN"] = "very-secret-4711"
-                let tape = "\(desk.folder)/tape.ndjson"
+            try await TestWorkbench.withRunner { bench in
+                bench.environment["CI_TOKEN"] = "very-secret-4711"
+                let tape = "\(bench.folder)/tape.ndjson"
                 let text = """
                     name: b
                     permissions: {effects: writes, hosts: ['127.0.0.1'], secrets: [CI_TOKEN]}
@@ -353,7 +354,7 @@ struct HTTPRightsTests {
                         continue-on-error: true
                         with: {url: "http://127.0.0.1:1/${{ env.t }}?x=${{ env.t }}", query: {y: "${{ env.t }}"}}
                     """
-                let run = try await desk.run(text, ["record": .string(tape)])
+                let run = try await bench.run(text, ["record": .string(tape)])
                 #expect(run.exit == .done, "\(run.json)")
                 // The control: they were sent.
                 let sent = server.record.requests
@@ -362,19 +363,20 @@ struct HTTPRightsTests {
                 #expect(
                     sent[1].headers["X-Key"] == "very-secret-4711" && sent[1].body == Array("p=very-secret-4711".utf8))
                 #expect(sent[2].headers["Authorization"] == "Basic YWRhOnZlcnktc2VjcmV0LTQ3MTE=")
-                let logs = try await desk.perform("runs.logs").json.text()
-                let shown = try await desk.perform("runs.show").json.text()
-                let events = desk.output.events.map { $0.json.text() + ($0.text ?? "") }.joined()
-                var stored = try desk.read("tape.ndjson")
-                for file in try Files.list("\(desk.folder)/home/data") where file.kind == .regular {
+                let logs = try await bench.perform("runs.logs").json.text()
+                let shown = try await bench.perform("runs.show").json.text()
+                let events = bench.output.events.map { $0.json.text() + ($0.text ?? "") }.joined()
+                var stored = try bench.read("tape.ndjson")
+                for file in try Files.list("\(bench.folder)/home/data") where file.kind == .regular {
                     stored += String(
-                        decoding: try Files.read("\(desk.folder)/home/data/\(file.name)", limit: 1 << 24), as: UTF8.self
+                        decoding: try Files.read("\(bench.folder)/home/data/\(file.name)", limit: 1 << 24),
+                        as: UTF8.self
                     )
                 }
                 for (place, text) in [
                     ("report", run.json.text()), ("logs", logs), ("runs", shown), ("events", events),
                     ("stored", stored),
-                    ("notices", desk.output.notices.joined()),
+                    ("notices", bench.output.notices.joined()),
                 ] {
                     for secret in ["very-secret", "YWRhOnZlcnktc2VjcmV0", "cookie-secret"] {
                         #expect(!text.contains(secret), "\(secret) is in the \(place)")
@@ -397,8 +399,8 @@ struct HTTPRightsTests {
             }
         }
         try await ScriptedServer.run(script) { server in
-            try await Desk.with { desk in
-                let run = try await desk.run(
+            try await TestWorkbench.withRunner { bench in
+                let run = try await bench.run(
                     """
                     name: b
                     permissions: {effects: writes, hosts: ['127.0.0.1']}
@@ -409,9 +411,9 @@ struct HTTPRightsTests {
                 #expect(
                     run.exit == .done
                         && server.record.requests[1].headers["Authorization"] == "Bearer fresh-secret-471147114711")
-                let logs = try await desk.perform("runs.logs").json.text()
-                let shown = try await desk.perform("runs.show").json.text()
-                for text in [run.json.text(), logs, shown] + desk.output.events.map({ $0.json.text() }) {
+                let logs = try await bench.perform("runs.logs").json.text()
+                let shown = try await bench.perform("runs.show").json.text()
+                for text in [run.json.text(), logs, shown] + bench.output.events.map({ $0.json.text() }) {
                     #expect(!text.contains("fresh-secret"), "\(text)")
                 }
             }
@@ -423,22 +425,22 @@ struct HTTPRightsTests {
     @Test("A request is replayed without a connection, and not repeated when a run is resumed")
     func again() async throws {
         try await ScriptedServer.run(Self.hello) { server in
-            try await Desk.with { desk in
-                let tape = "\(desk.folder)/tape.ndjson"
+            try await TestWorkbench.withRunner { bench in
+                let tape = "\(bench.folder)/tape.ndjson"
                 let text = """
                     name: b
-                    permissions: {effects: writes, hosts: ['127.0.0.1'], paths: ['\(desk.folder)']}
+                    permissions: {effects: writes, hosts: ['127.0.0.1'], paths: ['\(bench.folder)']}
                     steps:
                       - {id: s, action: http.request, with: {url: "http://127.0.0.1:\(server.port)/"}}
-                      - {id: t, action: file.read, with: {path: "\(desk.folder)/later.txt"}}
+                      - {id: t, action: file.read, with: {path: "\(bench.folder)/later.txt"}}
                       - {id: u, action: lab.echo, with: {value: "${{ steps.s.result.text }} ${{ steps.t.result.text }}"}}
                     """
-                #expect(try await desk.run(text, ["record": .string(tape)]).exit == .failed)
+                #expect(try await bench.run(text, ["record": .string(tape)]).exit == .failed)
                 #expect(server.record.requests.count == 1)
-                let replay = try await desk.perform("run.start", ["replay": .string(tape)])
+                let replay = try await bench.perform("run.start", ["replay": .string(tape)])
                 #expect(replay.json["same"] == true, "\(replay.json)")
-                try desk.write("later", "later.txt")
-                let resumed = try await desk.perform("run.start", ["resume": "last", "again": true])
+                try bench.write("later", to: "later.txt")
+                let resumed = try await bench.perform("run.start", ["resume": "last", "again": true])
                 #expect(server.record.requests.count == 1)
                 let last = resumed.json["steps"]?.array?.last
                 #expect(last?["result"] == "hello later", "\(resumed.json)")

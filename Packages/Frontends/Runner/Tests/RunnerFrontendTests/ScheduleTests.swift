@@ -2,6 +2,7 @@ import Bundles
 import Capabilities
 import CoreTesting
 import FileKit
+import HostTesting
 import JSON
 import ProcessKit
 import Registry
@@ -117,74 +118,77 @@ struct ScheduleTests {
 
     @Test("run.install writes files only with --write")
     func shown() async throws {
-        try await Desk.with { desk in
-            let file = try desk.write("{name: hourly, schedule: {every: 1h}, steps: [{action: lab.echo}]}", "b.yaml")
-            let shown = try await desk.perform("run.install", ["bundle": .string(file), "systemd": true]).json
+        try await TestWorkbench.withRunner { bench in
+            let file = try bench.write(
+                "{name: hourly, schedule: {every: 1h}, steps: [{action: lab.echo}]}", to: "b.yaml")
+            let shown = try await bench.perform("run.install", ["bundle": .string(file), "systemd": true]).json
             #expect(shown["written"] == false && shown["files"]?.array?.count == 2)
-            let text = desk.output.events.compactMap(\.text).joined()
+            let text = bench.output.events.compactMap(\.text).joined()
             #expect(text.components(of: "OnUnitActiveSec=3600000ms") == 1, "\(text)")
-            #expect(desk.output.notices.contains("nothing was written; add --write to install it"))
-            #expect(throws: (any Error).self) { try desk.read(".config/systemd/user/martlet-hourly.timer") }
-            _ = try await desk.perform("run.install", ["bundle": .string(file), "systemd": true, "write": true])
-            #expect(try desk.read(".config/systemd/user/martlet-hourly.service").contains(file))
-            await #expect(throws: RunnerError.self) { try await desk.perform("run.install", ["bundle": .string(file)]) }
+            #expect(bench.output.notices.contains("nothing was written; add --write to install it"))
+            #expect(throws: (any Error).self) { try bench.read(".config/systemd/user/martlet-hourly.timer") }
+            _ = try await bench.perform("run.install", ["bundle": .string(file), "systemd": true, "write": true])
+            #expect(try bench.read(".config/systemd/user/martlet-hourly.service").contains(file))
+            await #expect(throws: RunnerError.self) {
+                try await bench.perform("run.install", ["bundle": .string(file)])
+            }
         }
     }
 
     @Test("run.install rejects a secret input and suggests where to put it", arguments: ["systemd", "cron"])
     func secretInput(kind: String) async throws {
-        try await Desk.with { desk in
-            let file = try desk.write(
+        try await TestWorkbench.withRunner { bench in
+            let file = try bench.write(
                 "{name: b, schedule: {every: 1h}, inputs: {pw: {secret: true}, x: {}}, steps: [{action: lab.echo}]}",
-                "b.yaml")
+                to: "b.yaml")
             var arguments: JSONObject = ["bundle": .string(file), "write": true, "input": ["x=1", "pw=TopSecret99"]]
             arguments[kind] = true
-            let error = await #expect(throws: RunnerError.self) { try await desk.perform("run.install", arguments) }
+            let error = await #expect(throws: RunnerError.self) { try await bench.perform("run.install", arguments) }
             let message = error?.message ?? ""
             #expect(
                 message.contains("'pw' is secret or contains a secret") && message.contains("env: {NAME: {secret: …}}"))
             #expect(message.contains("MARTLET_INPUT_PW") == (kind == "systemd"))
-            #expect(!message.contains("TopSecret99") && desk.output.events.isEmpty)
-            #expect(throws: (any Error).self) { try desk.read(".config/systemd/user/martlet-b.service") }
+            #expect(!message.contains("TopSecret99") && bench.output.events.isEmpty)
+            #expect(throws: (any Error).self) { try bench.read(".config/systemd/user/martlet-b.service") }
             // A known secret in an input that is not marked as secret is rejected as well.
             arguments["input"] = ["x=ghp_0123456789abcdefghijABCDEFGHIJ456789"]
-            let known = await #expect(throws: RunnerError.self) { try await desk.perform("run.install", arguments) }
+            let known = await #expect(throws: RunnerError.self) { try await bench.perform("run.install", arguments) }
             #expect(known?.message.contains("'x' is secret or contains a secret") == true)
             // Other inputs are accepted.
-            _ = try await desk.perform("run.install", ["bundle": .string(file), "systemd": true, "input": ["x=1"]])
-            #expect(desk.output.events.compactMap(\.text).joined().contains(#""x=1""#))
+            _ = try await bench.perform("run.install", ["bundle": .string(file), "systemd": true, "input": ["x=1"]])
+            #expect(bench.output.events.compactMap(\.text).joined().contains(#""x=1""#))
         }
     }
 
     @Test("run.uninstall finds a bundle by file or name, and leaves other units alone") func uninstall() async throws {
-        try await Desk.with { desk in
-            desk.variables["PATH"] = ""
+        try await TestWorkbench.withRunner { bench in
+            bench.environment["PATH"] = ""
             let units = ".config/systemd/user"
-            for word in ["hourly", "\(desk.folder)/b.yaml"] {
-                let file = try desk.write(
-                    "{name: hourly, schedule: {every: 1h}, steps: [{action: lab.echo}]}", "b.yaml")
-                _ = try await desk.perform("run.install", ["bundle": .string(file), "systemd": true, "write": true])
-                try desk.write("[Unit]\n", "\(units)/martlet-other.timer")
-                let removed = try await desk.perform("run.uninstall", ["bundle": .string(word)]).json
+            for word in ["hourly", "\(bench.folder)/b.yaml"] {
+                let file = try bench.write(
+                    "{name: hourly, schedule: {every: 1h}, steps: [{action: lab.echo}]}", to: "b.yaml")
+                _ = try await bench.perform("run.install", ["bundle": .string(file), "systemd": true, "write": true])
+                try bench.write("[Unit]\n", to: "\(units)/martlet-other.timer")
+                let removed = try await bench.perform("run.uninstall", ["bundle": .string(word)]).json
                 #expect(removed["removed"]?.array?.count == 2, "\(removed)")
                 #expect(removed["next"]?.string?.contains("stop martlet-hourly.timer") == true)
-                #expect(try Files.list("\(desk.folder)/\(units)").map(\.name) == ["martlet-other.timer"])
+                #expect(try Files.list("\(bench.folder)/\(units)").map(\.name) == ["martlet-other.timer"])
             }
-            await #expect(throws: RunnerError.self) { try await desk.perform("run.uninstall", ["bundle": "hourly"]) }
+            await #expect(throws: RunnerError.self) { try await bench.perform("run.uninstall", ["bundle": "hourly"]) }
         }
     }
 
     @Test("A typed path is relative to the folder where it was typed") func typedPaths() async throws {
-        try await Desk.with { desk in
+        try await TestWorkbench.withRunner { bench in
             let text = """
                 {name: p, schedule: {cron: '@daily'}, inputs: {repo: {type: path}, word: {}}, steps: [{action: lab.echo}]}
                 """
-            let file = try desk.write(text, "b.yaml")
-            let shown = try await desk.perform(
+            let file = try bench.write(text, to: "b.yaml")
+            let shown = try await bench.perform(
                 "run.install", ["bundle": .string(file), "cron": true, "input": ["repo=here", "word=here"]])
             let line = shown.json["files"]?[0]?["text"]?.string ?? ""
             #expect(line.contains("/here'") && line.contains("'word=here'") && !line.contains("'repo=here'"))
-            #expect(line.hasPrefix("0 0 * * * cd '\(desk.folder)' && "), "\(line)")
+            #expect(line.hasPrefix("0 0 * * * cd '\(bench.folder)' && "), "\(line)")
         }
     }
 

@@ -1,5 +1,6 @@
 import Bundles
 import Capabilities
+import CoreTesting
 import FileKit
 import Glibc
 import JSON
@@ -71,16 +72,13 @@ struct TestFailure: Failure {
 
 /// Provides a journal in a temporary folder, which is removed afterwards.
 func withLab(_ body: (inout Lab) async throws -> Void) async throws {
-    var template = Array("/tmp/martlet-runs-XXXXXX".utf8CString)
-    try #require(unsafe mkdtemp(&template) != nil)
-    let folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-    var lab = Lab(folder: folder, journal: Journal("\(folder)/runs.db", now: { .testNow() }))
-    let result: Result<Void, any Error>
-    do { result = .success(try await body(&lab)) } catch { result = .failure(error) }
-    await lab.journal.close()
-    for entry in try Files.list(folder) { try Files.remove("\(folder)/\(entry.name)") }
-    try Files.remove(folder)
-    try result.get()
+    try await TemporaryDirectory.run { folder in
+        var lab = Lab(folder: folder, journal: Journal("\(folder)/runs.db", now: { .testNow() }))
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(&lab)) } catch { result = .failure(error) }
+        await lab.journal.close()
+        try result.get()
+    }
 }
 
 /// Runs bundles.

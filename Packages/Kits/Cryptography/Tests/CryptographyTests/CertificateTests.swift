@@ -13,7 +13,7 @@ struct CertificateTests {
     func tool(key: PrivateKey.Kind) throws {
         let authority = try draft("Test Authority", authority: true, key: key).selfSigned()
         let certificate = try draft("example.org", Self.names, key: key).signed(by: authority).certificate
-        try withTemporaryDirectory { directory in
+        try TemporaryDirectory.runNow { directory in
             let file = "\(directory)/certificate.pem"
             try write(certificate.pem, to: file)
             func tool(_ options: String) -> String { line(run("openssl x509 -noout -in \(file) \(options)")) }

@@ -35,14 +35,6 @@ func draft(
     return draft
 }
 
-func withTemporaryDirectory<Result>(_ body: (String) throws -> Result) throws -> Result {
-    var name = Array("/tmp/cryptography-XXXXXX".utf8CString)
-    let path = unsafe mkdtemp(&name).map { unsafe String(cString: $0) } ?? ""
-    try #require(!path.isEmpty)
-    defer { _ = run("rm -r \(path)") }
-    return try body(path)
-}
-
 func write(_ text: String, to path: String) throws {
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     try #require(descriptor >= 0)

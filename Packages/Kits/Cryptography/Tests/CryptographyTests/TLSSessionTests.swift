@@ -232,7 +232,7 @@ struct TLSSessionTests {
         let context = try TLSServerContext(identity: leaf)
         let listener = try Listener()
         defer { listener.close() }
-        try withTemporaryDirectory { directory in
+        try TemporaryDirectory.runNow { directory in
             try write(root.chainPEM, to: "\(directory)/root.pem")
             let client = Tool(
                 "printf 'hello\\n' | timeout 20 openssl s_client \(version) -connect 127.0.0.1:\(listener.port) "

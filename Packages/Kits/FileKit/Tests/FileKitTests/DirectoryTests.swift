@@ -1,3 +1,4 @@
+import CoreTesting
 import FileKit
 import Glibc
 import Testing
@@ -6,7 +7,7 @@ import Testing
 struct DirectoryTests {
     @Test("missing directories are created with the mode, and existing ones are unchanged")
     func make() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             try Files.makeDirectories("\(directory)/a/b/c/", mode: 0o700)
             try Files.makeDirectories("\(directory)/a/b/c", mode: 0o755)
             #expect(try Files.info("\(directory)/a/b").mode & 0o777 == 0o700)
@@ -17,7 +18,7 @@ struct DirectoryTests {
 
     @Test("a file at the path of a directory is an error")
     func inTheWay() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             try Files.writeAtomically([], to: "\(directory)/a")
             #expect(failure { () throws(FileError) in try Files.makeDirectories("\(directory)/a") } == .exists)
             #expect(failure { () throws(FileError) in try Files.makeDirectories("\(directory)/a/b") } == .notDirectory)
@@ -26,7 +27,7 @@ struct DirectoryTests {
 
     @Test("a listing names every entry once, sorted, with its kind")
     func list() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             try Files.writeAtomically([], to: "\(directory)/file")
             try Files.makeDirectories("\(directory)/directory")
             try #require(unsafe symlink("nowhere", "\(directory)/link") == 0)
@@ -41,7 +42,7 @@ struct DirectoryTests {
 
     @Test("a dangling link does not exist, and removing a link leaves its target")
     func links() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             let (file, link) = ("\(directory)/file", "\(directory)/link")
             try #require(unsafe symlink("file", link) == 0)
             #expect(!Files.exists(link))
@@ -57,7 +58,7 @@ struct DirectoryTests {
 
     @Test("the modification time matches the file's")
     func modified() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             try Files.writeAtomically([1], to: "\(directory)/a")
             let times = [timespec(tv_sec: 1, tv_nsec: 5), timespec(tv_sec: 1_700_000_000, tv_nsec: 250_000_000)]
             try #require(unsafe utimensat(AT_FDCWD, "\(directory)/a", times, 0) == 0)

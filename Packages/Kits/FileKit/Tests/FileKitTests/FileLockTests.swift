@@ -1,3 +1,4 @@
+import CoreTesting
 import FileKit
 import Glibc
 import Testing
@@ -6,7 +7,7 @@ import Testing
 struct FileLockTests {
     @Test("another program is locked out until the lock is released")
     func otherProgram() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             let path = "\(directory)/lock"
             let lock = try await FileLock.acquire(path, within: .zero)
             #expect(unsafe system("flock --nonblock \(path) true") != 0)
@@ -17,7 +18,7 @@ struct FileLockTests {
 
     @Test("two writers that use the lock lose no update")
     func twoWriters() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             try Files.writeAtomically(Array("0".utf8), to: "\(directory)/count")
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<2 {
@@ -39,7 +40,7 @@ struct FileLockTests {
 
     @Test("a wait for a held lock ends at its time limit")
     func bounded() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             let held = try FileLock.tryAcquire("\(directory)/lock")
             let error = await #expect(throws: FileError.self) {
                 _ = try await FileLock.acquire("\(directory)/lock", within: .milliseconds(20))
@@ -51,7 +52,7 @@ struct FileLockTests {
 
     @Test("a cancelled wait ends")
     func cancelled() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             let held = try FileLock.tryAcquire("\(directory)/lock")
             let waiting = Task {
                 let lock = try await FileLock.acquire("\(directory)/lock", within: .seconds(3600))
@@ -65,7 +66,7 @@ struct FileLockTests {
 
     @Test("a symbolic link in place of the lock file is refused")
     func symbolicLink() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             try #require(unsafe symlink("elsewhere", "\(directory)/lock") == 0)
             #expect(failure { () throws(FileError) in _ = try FileLock.tryAcquire("\(directory)/lock") } == .symlink)
             #expect(!Files.exists("\(directory)/elsewhere"))

@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import JSON
 import Testing
 
@@ -10,7 +11,7 @@ struct FolderRecordTests {
     private let deny: JSON = ["verdict": "deny", "tool": "dry"]
 
     private func run(_ body: (_ file: FolderRecordFile, _ folder: String) async throws -> Void) async throws {
-        try await withTemporaryDirectory { root in
+        try await TemporaryDirectory.run { root in
             try Files.makeDirectories("\(root)/work")
             try await body(FolderRecordFile("\(root)/state/folders.json"), "\(root)/work")
         }

@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import Glibc
 import Synchronization
 import Testing
@@ -48,7 +49,7 @@ struct GrantedPathTests {
     }
 
     private func within(_ body: (Place) throws -> Void) async throws {
-        try await withTemporaryDirectory { try body(Place($0)) }
+        try await TemporaryDirectory.run { try body(Place($0)) }
     }
 
     @Test("reading and replacing in pieces obey the same rules, and an uncommitted file does not appear")
@@ -127,7 +128,7 @@ struct GrantedPathTests {
 
     @Test("a folder root knows whether it is a git work tree or repository")
     func git() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             for path in ["tree/.git/objects", "tree/.git/refs", "tree/.git/hooks", "plain"] {
                 try Files.makeDirectories("\(folder)/\(path)")
             }
@@ -223,7 +224,7 @@ struct GrantedPathTests {
 
     @Test("a granted path does not leave its folder while folders are swapped for links")
     func race() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let place = try Place(folder)
             try Files.makeDirectories("\(folder)/in/turn")
             try Files.writeAtomically(Array("inside".utf8), to: "\(folder)/in/turn/secret")

@@ -1,3 +1,4 @@
+import CoreTesting
 import Glibc
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 struct ReadTests {
     @Test("written data is read back", arguments: [0, 1, 4096, 1 << 20])
     func roundTrip(size: Int) async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
             try Files.writeAtomically(bytes, to: "\(directory)/a")
             #expect(try Files.read("\(directory)/a", limit: size) == bytes)
@@ -16,7 +17,7 @@ struct ReadTests {
 
     @Test("a file one byte over the limit is refused, and the error names the limit")
     func limit() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             let path = "\(directory)/a"
             try Files.writeAtomically([1, 2, 3], to: path)
             let error = try #require(throws: FileError.self) { try Files.read(path, limit: 2) }
@@ -27,7 +28,7 @@ struct ReadTests {
 
     @Test("a sparse file of 5 GB is refused without being read")
     func sparse() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             try Files.writeAtomically([], to: "\(directory)/big")
             try #require(unsafe truncate("\(directory)/big", 5 << 30) == 0)
             #expect(
@@ -44,7 +45,7 @@ struct ReadTests {
 
     @Test("a FIFO without a writer is refused at once")
     func fifo() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             try #require(unsafe mkfifo("\(directory)/pipe", 0o600) == 0)
             let code = failure { () throws(FileError) in _ = try Files.read("\(directory)/pipe", limit: 10) }
             #expect(code == .notRegular)
@@ -63,7 +64,7 @@ struct ReadTests {
 
     @Test("a loop of symbolic links is an error")
     func loop() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             try #require(unsafe symlink("b", "\(directory)/a") == 0)
             try #require(unsafe symlink("a", "\(directory)/b") == 0)
             #expect(failure { () throws(FileError) in _ = try Files.read("\(directory)/a", limit: 1) } == .symlink)

@@ -1,3 +1,4 @@
+import CoreTesting
 import Glibc
 import Testing
 
@@ -9,7 +10,7 @@ struct WriteTests {
         "a new file is private whatever the umask, and an explicit mode is applied exactly",
         arguments: [nil, 0o644, 0o640])
     func newMode(mode: UInt32?) async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             try Files.writeAtomically([1], to: "\(directory)/a", mode: mode)
             #expect(try Files.info("\(directory)/a").mode == mode ?? 0o600)
         }
@@ -17,7 +18,7 @@ struct WriteTests {
 
     @Test("an existing file keeps its mode")
     func keptMode() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             try Files.writeAtomically([1], to: "\(directory)/a", mode: 0o664)
             try Files.writeAtomically([2], to: "\(directory)/a")
             #expect(try Files.info("\(directory)/a").mode == 0o664)
@@ -27,7 +28,7 @@ struct WriteTests {
 
     @Test("a symbolic link is kept and its target is replaced", arguments: ["real/a", "real/../real/a", "hop"])
     func link(target: String) async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             try Files.makeDirectories("\(directory)/real")
             try #require(unsafe symlink("real/a", "\(directory)/hop") == 0)
             try #require(unsafe symlink(target, "\(directory)/link") == 0)
@@ -43,7 +44,7 @@ struct WriteTests {
 
     @Test("anything but a regular file is not replaced")
     func notRegular() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             try #require(unsafe mkfifo("\(directory)/pipe", 0o600) == 0)
             let cases: [(String, FileError.Kind)] = [
                 (directory, .isDirectory), ("\(directory)/pipe", .notRegular), ("/dev/full", .notRegular),
@@ -65,7 +66,7 @@ struct WriteTests {
 
     @Test("a crash before the rename leaves the old file, and the next write succeeds")
     func crash() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             let path = "\(directory)/a"
             try Files.writeAtomically([1], to: path)
             await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
@@ -84,7 +85,7 @@ struct WriteTests {
 
     @Test("temporary files of active writers are not removed, however many there are")
     func together() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             let path = "\(directory)/a"
             let first = try AtomicWrite(replacing: path, mode: nil)
             let new: [UInt8] = [1]
@@ -112,7 +113,7 @@ struct WriteTests {
 
     @Test("a file with the longest possible name can be written")
     func longName() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             let path = "\(directory)/\(String(repeating: "n", count: 255))"
             try Files.writeAtomically([1], to: path)
             #expect(try Files.read(path, limit: 9) == [1])
@@ -121,7 +122,7 @@ struct WriteTests {
 
     @Test("a path with a zero byte is refused, and nothing is written at the truncated path")
     func zero() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             let path = "\(directory)/good\0/../../evil"
             let calls: [() throws -> Void] = [
                 { try Files.writeAtomically([1], to: path) }, { _ = try Files.read(path, limit: 1) },
@@ -141,7 +142,7 @@ struct WriteTests {
 
     @Test("files in a directory whose name begins with a combining accent are written there")
     func accents() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             try Files.makeDirectories("\(directory)/\u{301}a")
             try Files.writeAtomically([1], to: "\(directory)/\u{301}a/\u{301}b")
             #expect(try Files.list(directory).map(\.name) == ["\u{301}a"])
@@ -152,7 +153,7 @@ struct WriteTests {
 
     @Test("root does not change the owner of a file", .enabled(if: geteuid() == 0))
     func owner() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             let path = "\(directory)/a"
             try Files.writeAtomically([1], to: path, mode: 0o640)
             try #require(unsafe chown(path, 65534, 65533) == 0)
@@ -165,7 +166,7 @@ struct WriteTests {
 
     @Test("the permissions of an access control list are kept")
     func accessList() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             let path = "\(directory)/a"
             try Files.writeAtomically([1], to: path, mode: 0o640)
             // Version 2; read and write for the owner, read for user 65534, none for the group, read as the most, none.
@@ -185,7 +186,7 @@ struct WriteTests {
 
     @Test("a file is renamed only if the new name is free")
     func renamed() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             try Files.writeAtomically([1], to: "\(directory)/a")
             try Files.writeAtomically([2], to: "\(directory)/b")
             let kind = failure { () throws(FileError) in try Files.rename("\(directory)/a", toNew: "\(directory)/b") }
@@ -198,7 +199,7 @@ struct WriteTests {
 
     @Test("a write beyond the process's file size limit keeps the old file and removes the new one")
     func sizeLimit() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             let path = "\(directory)/a"
             try Files.writeAtomically([1], to: path)
             await #expect(processExitsWith: .exitCode(42)) { [path = path as String] in
@@ -216,7 +217,7 @@ struct WriteTests {
 
     @Test("a directory without write permission is reported as denied")
     func denied() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             try Files.makeDirectories("\(directory)/locked", mode: 0o555)
             try #require(unsafe chmod(directory, 0o755) == 0)
             await #expect(processExitsWith: .exitCode(42)) { [directory = directory as String] in

@@ -1,3 +1,4 @@
+import CoreTesting
 import Glibc
 import ProcessKit
 import Testing
@@ -133,7 +134,7 @@ struct PipeTests {
     func backPressure() async throws {
         var command = script("head -c 1 >/dev/null; echo started; read -r line <\"$1\"; wc -c")
         command.input = .pipe
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             try #require(unsafe mkfifo("\(directory)/gate", 0o600) == 0)
             command.arguments.append("\(directory)/gate")
             try await launcher.withChild(command) { child async throws in

@@ -1,3 +1,4 @@
+import CoreTesting
 import Glibc
 import ProcessKit
 import Testing
@@ -10,7 +11,7 @@ struct RestrictionTests {
         "restrictions that cannot be applied have their own error, and the child is not started",
         arguments: [false, true])
     func refused(isSupervised: Bool) async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             var command = script("touch \(folder)/ran")
             command.endsDescendants = isSupervised
             // Not a set of rules.

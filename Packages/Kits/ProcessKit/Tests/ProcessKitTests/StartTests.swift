@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import Glibc
 import Testing
 
@@ -140,7 +141,7 @@ struct StartTests {
         "a child gets the passed descriptors in order, whatever their numbers are",
         arguments: [false, true])
     func passed(isWatched: Bool) async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             var opened: [Int32] = []
             defer { for number in opened { close(number) } }
             for name in ["a", "b", "c"] {
@@ -162,7 +163,7 @@ struct StartTests {
 
     @Test("a program is searched in the child's PATH, in absolute directories only")
     func lookup() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             try makeFile("\(directory)/tool", "#!/bin/sh\necho ours\n", mode: 0o755)
             var command = Command("tool", environment: ["PATH": "relative::\(directory)"])
             #expect(text(try await launcher.run(command, timeout: .seconds(20)).output) == "ours\n")
@@ -175,7 +176,7 @@ struct StartTests {
 
     @Test("a program that cannot be started is refused with the reason")
     func refused() async throws {
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             try makeFile("\(directory)/plain", "text", mode: 0o644)
             try makeFile("\(directory)/bare", "no first line", mode: 0o755)
             try makeFile("\(directory)/orphan", "#!/no/such/interpreter\n", mode: 0o755)

@@ -1,3 +1,4 @@
+import CoreTesting
 import Glibc
 import ProcessKit
 import Testing
@@ -22,7 +23,7 @@ struct SupervisedTests {
     @Test(
         "processes that left the group end with the child, and the child ends as its program does", arguments: [0, 3])
     func ended(code: Int32) async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let done = try await launcher.run(
                 supervised(
                     """
@@ -63,7 +64,7 @@ struct SupervisedTests {
             return numbers
         }
         #expect(numbers.allSatisfy(hasEnded))
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             await #expect(processExitsWith: .signal(SIGKILL)) { [folder = folder as String] in
                 var command = script("\(Self.leaving) sleep 1000")
                 command.endsDescendants = true
@@ -82,7 +83,7 @@ struct SupervisedTests {
 
     @Test("a program that cannot be started gives the usual error, and the supervisor keeps no descriptor open")
     func unstarted() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             // Only the kernel can tell that it is no program.
             try makeFile("\(folder)/text", "no program", mode: 0o755)
             var command = Command("\(folder)/text", environment: CommandEnvironment(path))

@@ -33,17 +33,6 @@ func ends(_ process: Int32) -> Bool {
     return true
 }
 
-/// Lends a fresh directory and removes it, with the files in it, whether the body passes or throws.
-func withTemporaryDirectory<T>(
-    isolation: isolated (any Actor)? = #isolation, _ body: (String) async throws -> T
-) async throws -> T {
-    var template = Array("/tmp/processkit-XXXXXX".utf8CString)
-    try #require(unsafe mkdtemp(&template) != nil)
-    let directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-    defer { unsafe system("rm -r \(directory)") }
-    return try await body(directory)
-}
-
 func makeFile(_ path: String, _ content: String, mode: mode_t) throws {
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, mode)
     try #require(descriptor >= 0)

@@ -1,3 +1,4 @@
+import CoreTesting
 import Glibc
 import ProcessKit
 import Testing
@@ -56,7 +57,7 @@ struct WatchTests {
                 watched(Command("no-such-tool", environment: CommandEnvironment(path))), timeout: .seconds(20))
         }
         #expect(error?.kind == .notFound)
-        try await withTemporaryDirectory { directory in
+        try await TemporaryDirectory.run { directory in
             try makeFile("\(directory)/text", "no program", mode: 0o700)
             let refused = await #expect(throws: ProcessError.self) {
                 try await launcher.run(

@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import FileKit
 import Glibc
 import ProcessKit
@@ -15,14 +16,16 @@ struct Place: Sendable {
     var folder: String { "\(base)/work" }
 
     static func run(_ body: (Place) async throws -> Void) async throws {
-        var template = Array("/var/tmp/sandboxkit-XXXXXX".utf8CString)
-        try #require(unsafe mkdtemp(&template) != nil)
-        let place = Place(base: String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self))
-        defer { unsafe system("chmod -R u+rwx '\(place.base)'; rm -rf '\(place.base)'") }
-        #expect(unsafe chmod(place.base, 0o755) == 0)
-        try Files.makeDirectories(place.folder, mode: 0o755)
-        try Files.makeDirectories("\(place.base)/outside", mode: 0o777)
-        try await body(place)
+        // Not in /tmp, which is private in the sandbox.
+        try await TemporaryDirectory.run(in: "/var/tmp") { base in
+            let place = Place(base: base)
+            // Commands in the sandbox may take away the rights that removing needs.
+            defer { unsafe system("chmod -R u+rwx '\(base)'") }
+            #expect(unsafe chmod(base, 0o755) == 0)
+            try Files.makeDirectories(place.folder, mode: 0o755)
+            try Files.makeDirectories("\(base)/outside", mode: 0o777)
+            try await body(place)
+        }
     }
 
     func write(_ path: String, _ text: String = "") throws {

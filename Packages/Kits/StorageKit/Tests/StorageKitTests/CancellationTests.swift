@@ -6,7 +6,7 @@ import Testing
 @Suite("Cancellation", .timeLimit(.minutes(5)))
 struct CancellationTests {
     private func withDatabase<T>(_ body: (Database) async throws -> T) async throws -> T {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let database = Database("\(folder)/a.db", migrations: notes)
             let result = try await body(database)
             await database.close()
@@ -24,7 +24,7 @@ struct CancellationTests {
     func prompt() async {
         // In a process of its own, where no other test keeps the threads.
         await #expect(processExitsWith: .success) {
-            try await withTemporaryDirectory { folder in
+            try await TemporaryDirectory.run { folder in
                 let database = Database("\(folder)/a.db", migrations: notes)
                 var times: [Duration] = []
                 for _ in 0..<20 {
@@ -137,7 +137,7 @@ struct CancellationTests {
 
     @Test("a wait for another program's lock ends when its task is cancelled")
     func waitingForLock() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
             let database = Database(path, migrations: notes)
             try await database.write { try $0.add("a") }
@@ -154,7 +154,7 @@ struct CancellationTests {
 
     @Test("an open that is cancelled during a migration leaves the old schema, and the next caller continues")
     func opening() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
             let database = Database(path, migrations: [notes[0], MigrationTests.longStep])
             let task = Task { try await database.read { try $0.count } }

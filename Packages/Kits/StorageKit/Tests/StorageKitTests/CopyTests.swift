@@ -10,7 +10,7 @@ import Testing
 @Suite("Backups and maintenance", .timeLimit(.minutes(5)))
 struct CopyTests {
     private func withDatabase<T>(_ body: (Database, String) async throws -> T) async throws -> T {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let database = Database("\(folder)/a.db", migrations: notes, durability: .normal)
             let result = try await body(database, folder)
             await database.close()
@@ -163,7 +163,7 @@ struct CopyTests {
 
     @Test("a process killed during a restore leaves the old content or the new")
     func killedRestore() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let database = Database("\(folder)/a.db", migrations: notes)
             try await fill(database, 5000)
             try await database.backup(to: "\(folder)/copy")
@@ -200,7 +200,7 @@ struct CopyTests {
 
     @Test("a check finds damage and orphans, changes nothing, and finds nothing in a missing file")
     func checked() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
             let database = Database(path, migrations: notes)
             #expect(try await database.check() == [])
@@ -210,7 +210,7 @@ struct CopyTests {
             #expect(findings.count == 1 && findings[0].contains("is damaged"))
             #expect(try Files.list(folder).map(\.name) == ["a.db"])
         }
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let tables: SQL = """
                 CREATE TABLE a (id INTEGER PRIMARY KEY) STRICT;
                 CREATE TABLE b (a INTEGER REFERENCES a) STRICT

@@ -35,7 +35,7 @@ struct DamageTests {
 
     @Test("a file that is not a database is set aside with a notice, and a new one is created once")
     func noDatabase() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let (path, notices) = ("\(folder)/a.db", Notices())
             let text = Array("Dear diary, this is no database at all. ".utf8)
             try Files.writeAtomically(text, to: path)
@@ -58,7 +58,7 @@ struct DamageTests {
 
     @Test("a small database truncated at any length is set aside or refused, and no byte of it is lost")
     func truncations() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let original = try Notices().open("\(folder)/original")
             try original.add("a note")
             original.close()
@@ -81,7 +81,7 @@ struct DamageTests {
     func flips() async throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let original = try Notices().open("\(folder)/original")
             for number in 0..<300 { try original.add("note \(number)") }
             original.close()
@@ -109,7 +109,7 @@ struct DamageTests {
 
     @Test("an emptied file whose log still has changes is set aside with its log")
     func emptied() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let (path, notices) = ("\(folder)/a.db", Notices())
             await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
                 let connection = try Connection.open(path, migrations: notes)
@@ -127,7 +127,7 @@ struct DamageTests {
 
     @Test("damage found in a large file causes a full check at the next start")
     func suspected() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let (path, notices) = ("\(folder)/a.db", Notices())
             let first = try notices.open(path)
             try first.transaction {
@@ -154,7 +154,7 @@ struct DamageTests {
 
     @Test("a slow check of a large file is announced before it begins", arguments: [true, false])
     func longLook(isLong: Bool) async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let (path, notices) = ("\(folder)/a.db", Notices())
             try notices.open(path).close()
             DatabaseFile(path: path).suspect()
@@ -176,7 +176,7 @@ struct DamageTests {
 
     @Test("a suspicion that proves wrong is cleared")
     func unfounded() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let (path, notices) = ("\(folder)/a.db", Notices())
             try notices.open(path).close()
             DatabaseFile(path: path).suspect()
@@ -189,7 +189,7 @@ struct DamageTests {
 
     @Test("a damaged file is not set aside while another program has it open")
     func inUse() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let (path, notices) = ("\(folder)/a.db", Notices())
             let database = Database(path, migrations: notes)
             try await database.write { try $0.add("before") }
@@ -212,7 +212,7 @@ struct DamageTests {
 
     @Test("work continues in the new file when the database file is replaced")
     func replaced() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
             let database = Database(path, migrations: notes)
             try await database.write { try $0.add("old") }
@@ -231,7 +231,7 @@ struct DamageTests {
 
     @Test("the caller is notified of a file that was set aside, and the file is listed")
     func told() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
             try Files.writeAtomically([UInt8](repeating: 0x5A, count: 5000), to: path)
             try Files.writeAtomically([1], to: "\(folder)/a.db2.damaged-1")
@@ -251,7 +251,7 @@ struct DamageTests {
 
     @Test("without a notice handler, standard error reports that a file was set aside")
     func toldByDefault() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
             try Files.writeAtomically([UInt8](repeating: 0x5A, count: 5000), to: path)
             let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -267,7 +267,7 @@ struct DamageTests {
 
     @Test("a new database opened by many at once is never mistaken for a damaged or foreign one, 100 times")
     func openedTogether() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             for round in 0..<100 {
                 let path = "\(folder)/\(round).db"
                 try await withThrowingTaskGroup(of: Void.self) { group in
@@ -294,7 +294,7 @@ struct DamageTests {
 
     @Test("four programs that find the damage at once set the file aside once")
     func together() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
             try Files.writeAtomically([UInt8](repeating: 0x5A, count: 50_000), to: path)
             await withTaskGroup(of: Void.self) { group in

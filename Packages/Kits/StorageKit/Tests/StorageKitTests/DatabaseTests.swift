@@ -10,7 +10,7 @@ import Testing
 @Suite("Database", .timeLimit(.minutes(5)))
 struct DatabaseTests {
     private func withDatabase<T>(_ body: (Database) async throws -> T) async throws -> T {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let database = Database("\(folder)/a.db", migrations: notes, durability: .normal)
             let result = try await body(database)
             await database.close()
@@ -20,7 +20,7 @@ struct DatabaseTests {
 
     @Test("a database is not opened before the first use")
     func lazy() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let database = Database("\(folder)/deep/a.db", migrations: notes)
             let before = try Files.list(folder)
             #expect(before.isEmpty)
@@ -59,7 +59,7 @@ struct DatabaseTests {
     @Test("a database in memory has its tables, keeps its data until it is closed, and creates no file")
     func inMemory() async throws {
         struct Stop: Error {}
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let database = Database(inMemory: "\(folder)/m.db", migrations: notes)
             await #expect(throws: Stop.self) {
                 try await database.write { connection in
@@ -246,7 +246,7 @@ struct DatabaseTests {
 
     @Test("closing waits for accepted calls and refuses later ones")
     func closing() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
             let database = Database(path, migrations: notes)
             let gate = Gate()
@@ -276,7 +276,7 @@ struct DatabaseTests {
 
     @Test("an error while opening reaches every caller, and a later call tries again")
     func openingFails() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
             _ = try shell("sqlite3 \(path) 'CREATE TABLE theirs (a)'")
             let database = Database(path, migrations: notes)

@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import FileKit
 import Glibc
 import StorageKit
@@ -16,7 +17,7 @@ struct EraseTests {
     ]
 
     private func withNotes(_ body: (Database, String) async throws -> Void) async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let database = Database("\(folder)/a.db", migrations: Self.words, durability: .normal)
             try await database.write { connection in
                 for number in 0..<400 {
@@ -118,7 +119,7 @@ struct EraseTests {
     }
 
     @Test("erasing a database that was never used does not create it") func absent() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let database = Database("\(folder)/a.db", migrations: Self.words)
             let freed = try await database.erase()
             let left = try Files.list(folder).map(\.name)

@@ -1,3 +1,4 @@
+import CoreTesting
 import FileKit
 import Glibc
 import StorageKit
@@ -24,7 +25,7 @@ struct FullTests {
 
     @Test("nothing is lost at the file size limit, and reading continues")
     func fileSize() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
             await #expect(processExitsWith: .success) { [path = path as String, folder = folder as String] in
                 signal(SIGXFSZ, SIG_IGN)
@@ -56,7 +57,7 @@ struct FullTests {
 
     @Test("creating a database without space fails with a clear error, and works once there is space")
     func opening() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             await #expect(processExitsWith: .success) { [folder = folder as String] in
                 signal(SIGXFSZ, SIG_IGN)
                 for size in [0, 1, 4096, 5000, 8192, 20_000] {
@@ -77,16 +78,19 @@ struct FullTests {
 
     /// Only root may mount, and not everywhere; the limit of file sizes above shows much of the same for everybody.
     private static let mayMount: Bool = {
-        var template = Array("/tmp/storagekit-XXXXXX".utf8CString)
-        guard unsafe mkdtemp(&template) != nil else { return false }
-        defer { unsafe rmdir(template) }
-        guard unsafe mount("tmpfs", template, "tmpfs", 0, "size=1m") == 0 else { return false }
-        return unsafe umount(template) == 0
+        do {
+            return try TemporaryDirectory.runNow { folder in
+                guard unsafe mount("tmpfs", folder, "tmpfs", 0, "size=1m") == 0 else { return false }
+                return unsafe umount(folder) == 0
+            }
+        } catch {
+            return false
+        }
     }()
 
     /// A file system of a megabyte.
     private func withSmallDisk(_ body: (String) async throws -> Void) async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             try #require(unsafe mount("tmpfs", folder, "tmpfs", 0, "size=1m") == 0)
             do {
                 try await body(folder)

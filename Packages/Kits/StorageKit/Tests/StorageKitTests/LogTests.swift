@@ -1,3 +1,4 @@
+import CoreTesting
 import FileKit
 import StorageKit
 import Testing
@@ -21,7 +22,7 @@ struct LogTests {
 
     @Test("a short log is left in place if allowed, and is read at the next open")
     func short() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let first = database(folder)
             try await add("one", to: first)
             await first.close()
@@ -40,7 +41,7 @@ struct LogTests {
 
     @Test("no log is left unless requested")
     func none() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let database = database(folder, leavesLog: false)
             try await add("one", to: database)
             await database.close()
@@ -50,7 +51,7 @@ struct LogTests {
 
     @Test("a long log is moved into the file")
     func long() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let database = database(folder)
             try await add(String(repeating: "x", count: 1000), 1000, to: database)
             await database.close()
@@ -61,7 +62,7 @@ struct LogTests {
 
     @Test("a log does not grow without limit over many short commands")
     func many() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             var wasMoved = false
             for _ in 0..<60 {
                 let database = database(folder)
@@ -81,7 +82,7 @@ struct LogTests {
 
     @Test("a backup includes data that is only in the log")
     func copied() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let first = database(folder)
             try await add("one", to: first)
             await first.close()
@@ -94,7 +95,7 @@ struct LogTests {
 
     @Test("a restored database is not overwritten by an old log")
     func restored() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let first = database(folder)
             try await add("one", to: first)
             try await first.backup(to: "\(folder)/copy")

@@ -1,3 +1,4 @@
+import CoreTesting
 import StorageKit
 import Testing
 
@@ -7,7 +8,7 @@ struct MemoryTests {
     func million() async {
         // In a process of its own, whose memory no other test touches.
         await #expect(processExitsWith: .success) {
-            try await withTemporaryDirectory { folder in
+            try await TemporaryDirectory.run { folder in
                 let database = Database("\(folder)/a.db", migrations: notes, durability: .normal)
                 let rows: SQL = """
                     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000)

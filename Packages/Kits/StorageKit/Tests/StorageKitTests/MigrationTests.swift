@@ -1,3 +1,4 @@
+import CoreTesting
 import FileKit
 import Glibc
 import StorageKit
@@ -7,7 +8,7 @@ import Testing
 struct MigrationTests {
     @Test("a new database gets every step, an older one the remaining ones, and the data is kept")
     func forward() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
             let old = try Connection.open(path, migrations: [notes[0]])
             try old.add("a")
@@ -23,7 +24,7 @@ struct MigrationTests {
 
     @Test("a database from a newer version is refused with a clear error and is unchanged")
     func newer() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
             try Connection.open(path, migrations: notes).close()
             let before = try Files.read(path, limit: 1 << 20)
@@ -36,7 +37,7 @@ struct MigrationTests {
 
     @Test("a database with different migration steps is refused")
     func changed() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
             try Connection.open(path, migrations: notes).close()
             let other = [notes[0], Migration("authors", "ALTER TABLE notes ADD COLUMN writer TEXT")]
@@ -47,7 +48,7 @@ struct MigrationTests {
 
     @Test("a database of another program is refused and is unchanged")
     func foreign() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
             _ = try shell("sqlite3 \(path) 'CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)'")
             let before = try Files.read(path, limit: 1 << 20)
@@ -63,7 +64,7 @@ struct MigrationTests {
 
     @Test("a step that fails leaves the database at the previous step, and is tried again")
     func failingStep() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
             let bad = [notes[0], Migration("bad", "INSERT INTO notes (text) VALUES ('half'); SELEKT")]
             #expect(failure { _ = try Connection.open(path, migrations: bad) } == .statement)
@@ -84,7 +85,7 @@ struct MigrationTests {
 
     @Test("a migration killed midway leaves the old schema or the new one, never a mixture")
     func killed() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             var taken: Set<Int> = []
             for round in 0..<12 {
                 let path = "\(folder)/\(round).db"
@@ -125,7 +126,7 @@ struct MigrationTests {
 
     @Test("a step that rebuilds a table keeps the rows that refer to it, and their foreign keys")
     func rebuilt() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
             let old = try Connection.open(path, migrations: Self.family)
             for number in 0..<10 {
@@ -156,7 +157,7 @@ struct MigrationTests {
 
     @Test("a step that drops a table and leaves dangling references is refused and rolled back")
     func orphans() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
             let old = try Connection.open(path, migrations: Self.family)
             try old.add("a")
@@ -174,7 +175,7 @@ struct MigrationTests {
 
     @Test("four programs that migrate at once run each step once")
     func together() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<4 {

@@ -1,3 +1,4 @@
+import CoreTesting
 import FileKit
 import Glibc
 import StorageKit
@@ -7,7 +8,7 @@ import Testing
 struct PlaceTests {
     @Test("files and folders are private whatever the umask", arguments: [0, 0o077, 0o277])
     func umasks(mask: UInt32) async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             await #expect(processExitsWith: .success) { [folder = folder as String, mask = mask as UInt32] in
                 // Owner bits taken away bind folders too, except for root.
                 umask(mask & 0o077)
@@ -25,7 +26,7 @@ struct PlaceTests {
 
     @Test("permissions that are too wide are narrowed")
     func narrowed() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
             try Connection.open(path, migrations: notes).close()
             try #require(unsafe chmod(path, 0o664) == 0)
@@ -41,7 +42,7 @@ struct PlaceTests {
         "a file name that looks like a URI is used literally",
         arguments: ["file:a.db?mode=memory", ":memory:", "ü b.db"])
     func names(_ name: String) async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             await #expect(processExitsWith: .success) { [folder = folder as String, name = name as String] in
                 try #require(unsafe chdir(folder) == 0)
                 try Connection.open(name, migrations: notes).close()
@@ -52,7 +53,7 @@ struct PlaceTests {
 
     @Test("a folder without write permission gives a clear error")
     func denied() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             try Files.makeDirectories("\(folder)/locked", mode: 0o500)
             let full = "\(folder)/there"
             try Connection.open("\(full)/a.db", migrations: notes).close()
@@ -74,7 +75,7 @@ struct PlaceTests {
 
     @Test("a folder in place of the file is refused")
     func folder() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             try Files.makeDirectories("\(folder)/a.db")
             #expect(failure { _ = try Connection.open("\(folder)/a.db", migrations: notes) } == .open)
             #expect(try Files.list(folder).map(\.name) == ["a.db"])
@@ -83,7 +84,7 @@ struct PlaceTests {
 
     @Test("the sqlite3 program reads a database that we wrote")
     func readByOthers() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
             let connection = try Connection.open(path, migrations: notes)
             try connection.add("größer")

@@ -30,7 +30,7 @@ struct ProcessTests {
     func killed(isFull: Bool) async throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let (path, journal) = ("\(folder)/a.db", Journal(path: "\(folder)/journal"))
             for round in 0..<60 {
                 let delay = UInt32.random(in: 0...40_000, using: &random)
@@ -83,7 +83,7 @@ struct ProcessTests {
 
     @Test("three programs that write at once lose nothing and never get a lock error")
     func together() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let (path, journal) = ("\(folder)/a.db", Journal(path: "\(folder)/journal"))
             await withTaskGroup(of: Void.self) { group in
                 for program in 0..<3 {
@@ -109,7 +109,7 @@ struct ProcessTests {
 
     @Test("a lock that another program keeps for too long gives a clear error")
     func busy() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
             let other = try Connection.open(path, migrations: notes)
             let database = Database(path, migrations: notes, busyLimit: .milliseconds(100))

@@ -9,7 +9,7 @@ struct SearchTests {
     ]
 
     private func withTexts<T>(_ body: (Connection) throws -> T) async throws -> T {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let connection = try Connection.open("\(folder)/a.db", migrations: Self.texts)
             defer { connection.close() }
             for text in [
@@ -43,7 +43,7 @@ struct SearchTests {
 
     @Test("an index over another table is updated in the same transaction")
     func external() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let tables: SQL = """
                 CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
                 CREATE VIRTUAL TABLE notes_text USING fts5(text, content = 'notes', content_rowid = 'id')
@@ -66,7 +66,7 @@ struct SearchTests {
 
     @Test("a trigger in a database file cannot use a virtual table")
     func triggers() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
             try Connection.open(path, migrations: notes).close()
             _ = try shell(

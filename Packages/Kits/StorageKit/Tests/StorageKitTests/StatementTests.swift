@@ -1,10 +1,11 @@
+import CoreTesting
 import StorageKit
 import Testing
 
 @Suite("Statements")
 struct StatementTests {
     private func withNotes<T>(_ body: (Connection) throws -> T) async throws -> T {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let connection = try Connection.open("\(folder)/a.db", migrations: notes)
             defer { connection.close() }
             return try body(connection)

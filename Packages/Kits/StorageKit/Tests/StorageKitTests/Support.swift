@@ -4,30 +4,6 @@ import StorageKit
 import Synchronization
 import Testing
 
-/// Lends a fresh directory and removes it with all it holds, whether the body passes or throws.
-@discardableResult
-func withTemporaryDirectory<T>(
-    isolation: isolated (any Actor)? = #isolation, _ body: (String) async throws -> T
-) async throws -> T {
-    var template = Array("/tmp/storagekit-XXXXXX".utf8CString)
-    try #require(unsafe mkdtemp(&template) != nil)
-    let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-    defer { removeTree(path) }
-    return try await body(path)
-}
-
-private func removeTree(_ path: String) {
-    do {
-        for entry in try Files.list(path) {
-            let child = "\(path)/\(entry.name)"
-            if entry.kind == .directory { removeTree(child) } else { try Files.remove(child) }
-        }
-        try Files.remove(path)
-    } catch {
-        Issue.record("the test left something behind: \(error)")
-    }
-}
-
 /// The reason of the `StorageError` that the body throws, or nil when it throws none.
 func failure(_ body: () throws -> Void) -> StorageError.Kind? {
     do {

@@ -1,3 +1,4 @@
+import CoreTesting
 import StorageKit
 import Testing
 
@@ -6,7 +7,7 @@ struct TransactionTests {
     private struct Stop: Error {}
 
     private func withNotes<T>(_ body: (Connection) throws -> T) async throws -> T {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let connection = try Connection.open("\(folder)/a.db", migrations: notes)
             defer { connection.close() }
             return try body(connection)
@@ -73,7 +74,7 @@ struct TransactionTests {
 
     @Test("an error at the commit rolls back the whole transaction")
     func failingEnd() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let tables: SQL = """
                 CREATE TABLE a (id INTEGER PRIMARY KEY) STRICT;
                 CREATE TABLE b (a INTEGER REFERENCES a DEFERRABLE INITIALLY DEFERRED) STRICT
@@ -95,7 +96,7 @@ struct TransactionTests {
 
     @Test("a connection that is closed inside a transaction keeps nothing of it")
     func closedInside() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let connection = try Connection.open("\(folder)/a.db", migrations: notes)
             #expect(
                 failure {
@@ -111,7 +112,7 @@ struct TransactionTests {
 
     @Test("a snapshot sees one state while another connection writes")
     func snapshot() async throws {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let reader = try Connection.open("\(folder)/a.db", migrations: notes)
             let writer = try Connection.open("\(folder)/a.db", migrations: notes)
             try writer.add("a")

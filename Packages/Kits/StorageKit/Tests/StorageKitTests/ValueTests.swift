@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import StorageKit
 import Testing
 
@@ -8,7 +9,7 @@ struct ValueTests {
     private enum Level: Int, Storable { case low, high }
 
     private func withConnection<T>(_ body: (Connection) throws -> T) async throws -> T {
-        try await withTemporaryDirectory { folder in
+        try await TemporaryDirectory.run { folder in
             let table: SQL = "CREATE TABLE t (id INTEGER PRIMARY KEY, i INTEGER, r REAL, t TEXT, b BLOB) STRICT"
             let connection = try Connection.open("\(folder)/a.db", migrations: [Migration("t", table)])
             defer { connection.close() }

@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import FileKit
 import Glibc
 import JSON
@@ -100,21 +101,22 @@ func withPlayground<T>(
     resolver: Folder.Resolver? = nil, isolation: isolated (any Actor)? = #isolation,
     _ body: (Playground) async throws -> T
 ) async throws -> T {
-    var template = Array("/tmp/toolkit-XXXXXX".utf8CString)
-    try #require(unsafe mkdtemp(&template) != nil)
-    let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-    let result: Result<T, any Error>
-    do {
-        let playground = try Playground(path, resolver)
-        // Tools need a caller; without one nothing is started.
-        let value = try await Caller.$current.withValue(
-            .person(HeadlessInteraction()), operation: { try await body(playground) }, isolation: isolation)
-        result = .success(value)
-    } catch {
-        result = .failure(error)
+    try await TemporaryDirectory.run { folder in
+        let path = "\(folder)/playground"
+        try Files.makeDirectories(path)
+        let result: Result<T, any Error>
+        do {
+            let playground = try Playground(path, resolver)
+            // Tools need a caller; without one nothing is started.
+            let value = try await Caller.$current.withValue(
+                .person(HeadlessInteraction()), operation: { try await body(playground) }, isolation: isolation)
+            result = .success(value)
+        } catch {
+            result = .failure(error)
+        }
+        try await removeTree(path)
+        return try result.get()
     }
-    try await removeTree(path)
-    return try result.get()
 }
 
 /// Uses a program that handles any bytes in names and any depth.

@@ -1,5 +1,6 @@
 import Capabilities
 import HTTPCore
+import HostTesting
 import JSON
 import KamiwazaTesting
 import Testing
@@ -46,16 +47,16 @@ struct AnswerTests {
 
     @Test("Each fault has a clear message, a code and an exit code")
     func table() async throws {
-        try await Lab.signedIn { server, desk in
+        try await Lab.signedIn { server, bench in
             for one in Self.cases {
                 server.fail("/api/auth/users/me", with: one.fault)
-                let failure = await desk.failure("auth.whoami")
+                let failure = try await bench.failure("auth.whoami")
                 #expect(failure?.code == one.code && failure?.exit == one.exit, "\(failure?.report.text() ?? "")")
                 #expect(failure?.message.contains(one.words) == true, "\(failure?.message ?? "")")
                 #expect(failure?.message.contains("<html") == false && failure?.message.hasSuffix(".") == false)
             }
             server.heal("/api/auth/users/me")
-            let me = try await desk.run("auth.whoami")
+            let me = try await bench.perform("auth.whoami")
             #expect(me["user"] == "ada")
             #expect(server.count(.post, "/api/auth/refresh") == 0)
         }
@@ -63,10 +64,10 @@ struct AnswerTests {
 
     @Test("A slow response is waited for")
     func slow() async throws {
-        try await Lab.signedIn { server, desk in
+        try await Lab.signedIn { server, bench in
             server.fail("/api/auth/users/me", with: .held)
-            let waiting = desk
-            async let me = waiting.run("auth.whoami")
+            let waiting = bench
+            async let me = waiting.perform("auth.whoami")
             try await server.until { $0.contains { $0.path == "/api/auth/users/me" } }
             server.heal("/api/auth/users/me")
             #expect(try await me["user"] == "ada")
@@ -75,10 +76,10 @@ struct AnswerTests {
 
     @Test("A missing response does not delay a cancelled command")
     func cancelled() async throws {
-        try await Lab.signedIn { server, desk in
+        try await Lab.signedIn { server, bench in
             server.fail("/api/auth/users/me", with: .held)
-            let waiting = desk
-            let me = Task { try await waiting.run("auth.whoami") }
+            let waiting = bench
+            let me = Task { try await waiting.perform("auth.whoami") }
             try await server.until { $0.contains { $0.path == "/api/auth/users/me" } }
             me.cancel()
             let result = await me.result
@@ -89,15 +90,15 @@ struct AnswerTests {
 
     @Test("A faulty response to a sign-in stores nothing", arguments: ["/api/auth/token", "/api/auth/pats"])
     func signIn(path: String) async throws {
-        try await Lab.run { server, desk in
+        try await Lab.run { server, bench in
             for one in Self.cases {
                 server.fail(path, with: one.fault)
-                let failure = await desk.failure(
+                let failure = try await bench.failure(
                     "auth.login", ["user": "ada", "password": .string(Lab.password), "remember": true])
                 #expect(failure?.code.hasPrefix("kamiwaza.") == true, "\(failure?.report.text() ?? "")")
                 #expect(failure?.report.text().contains(Lab.password) == false)
             }
-            let kept = try await desk.session()
+            let kept = try await bench.session()
             #expect(kept == nil)
         }
     }

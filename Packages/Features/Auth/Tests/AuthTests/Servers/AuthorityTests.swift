@@ -2,6 +2,8 @@ import Capabilities
 import Cryptography
 import HTTPServer
 import HTTPTesting
+import HostKit
+import HostTesting
 import JSON
 import KamiwazaTesting
 import Settings
@@ -11,51 +13,53 @@ import Testing
 
 @Suite("Certificate authority of one server", .timeLimit(.minutes(10)))
 struct AuthorityTests {
-    private func withServer(_ body: (KamiwazaServer, inout Desk, _ file: String) async throws -> Void) async throws {
+    private func withServer(_ body: (KamiwazaServer, inout TestWorkbench, _ file: String) async throws -> Void)
+        async throws
+    {
         var setup = KamiwazaSetup()
         setup.tls = try TLSServerContext(identity: TestCertificates.shared().good)
         try await KamiwazaServer.run(setup) { server in
-            try await Desk.run { desk in
-                let file = try desk.write(TestCertificates.shared().authority.chainPEM, to: "lab-ca.pem")
-                try await body(server, &desk, file)
+            try await TestWorkbench.withAuth { bench in
+                let file = try bench.write(TestCertificates.shared().authority.chainPEM, to: "lab-ca.pem")
+                try await body(server, &bench, file)
             }
         }
     }
 
     @Test("The authority is saved with the server and removed on request")
     func add() async throws {
-        try await withServer { server, desk, file in
+        try await withServer { server, bench, file in
             let add: JSONObject = ["name": "lab", "address": .string(server.origin)]
-            #expect(await desk.failure("auth.server.add", add)?.code == "auth.certificate-unknown")
-            desk.flags = "{auth: {cacert: '\(file)'}}"
-            let added = try await desk.run("auth.server.add", add)
+            #expect(try await bench.failure("auth.server.add", add)?.code == "auth.certificate-unknown")
+            bench.options.settings = ["auth.cacert=\(file)"]
+            let added = try await bench.perform("auth.server.add", add)
             #expect(added["cacert"]?.string == file)
-            #expect(try desk.kept()["profiles"]?["lab"]?["auth"]?["cacert"]?.string == file)
-            desk.flags = "{}"
-            #expect(try await desk.run("auth.server.check").exit == .done)
-            #expect(try await desk.run("auth.server.list").json[0]?["cacert"]?.string == file)
-            let forgotten = try await desk.run("auth.server.set", ["name": "lab", "no-cacert": true])
+            #expect(try bench.readSettings()["profiles"]?["lab"]?["auth"]?["cacert"]?.string == file)
+            bench.options.settings = []
+            #expect(try await bench.perform("auth.server.check").exit == .done)
+            #expect(try await bench.perform("auth.server.list").json[0]?["cacert"]?.string == file)
+            let forgotten = try await bench.perform("auth.server.set", ["name": "lab", "no-cacert": true])
             #expect(forgotten["cacert"] == nil)
-            #expect(await desk.failure("auth.server.check")?.code == "auth.certificate-unknown")
-            desk.flags = "{auth: {cacert: '\(file)'}}"
-            #expect(try await desk.run("auth.server.set", ["name": "lab"])["cacert"]?.string == file)
-            desk.flags = "{}"
-            #expect(try await desk.run("auth.server.check").exit == .done)
+            #expect(try await bench.failure("auth.server.check")?.code == "auth.certificate-unknown")
+            bench.options.settings = ["auth.cacert=\(file)"]
+            #expect(try await bench.perform("auth.server.set", ["name": "lab"])["cacert"]?.string == file)
+            bench.options.settings = []
+            #expect(try await bench.perform("auth.server.check").exit == .done)
         }
     }
 
     @Test("Another server that gets the name does not inherit the authority")
     func other() async throws {
-        try await withServer { server, desk, file in
-            desk.flags = "{auth: {cacert: '\(file)'}}"
-            try await desk.run("auth.server.add", ["name": "lab", "address": .string(server.origin)])
-            desk.flags = "{}"
+        try await withServer { server, bench, file in
+            bench.options.settings = ["auth.cacert=\(file)"]
+            try await bench.perform("auth.server.add", ["name": "lab", "address": .string(server.origin)])
+            bench.options.settings = []
             // The same server again keeps it.
-            try await desk.run("auth.server.add", ["name": "lab", "address": .string(server.origin)])
-            #expect(try desk.kept()["profiles"]?["lab"]?["auth"]?["cacert"]?.string == file)
+            try await bench.perform("auth.server.add", ["name": "lab", "address": .string(server.origin)])
+            #expect(try bench.readSettings()["profiles"]?["lab"]?["auth"]?["cacert"]?.string == file)
             try await KamiwazaServer.run { plain in
-                try await desk.run("auth.server.add", ["name": "lab", "address": .string(plain.origin)])
-                #expect(try desk.kept()["profiles"]?["lab"]?["auth"]?["cacert"] == nil)
+                try await bench.perform("auth.server.add", ["name": "lab", "address": .string(plain.origin)])
+                #expect(try bench.readSettings()["profiles"]?["lab"]?["auth"]?["cacert"] == nil)
             }
         }
     }
@@ -64,27 +68,28 @@ struct AuthorityTests {
         "An unreadable file or one without a certificate is rejected before any request",
         arguments: [("gone.pem", "no such file"), ("empty.pem", "BEGIN CERTIFICATE"), ("key.pem", "BEGIN CERTIFICATE")])
     func badFile(name: String, words: String) async throws {
-        try await withServer { server, desk, _ in
-            _ = try desk.write("", to: "empty.pem")
-            _ = try desk.write("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", to: "key.pem")
-            desk.flags = "{auth: {cacert: '\(name)'}}"
-            let failure = await desk.failure("auth.server.add", ["name": "lab", "address": .string(server.origin)])
+        try await withServer { server, bench, _ in
+            _ = try bench.write("", to: "empty.pem")
+            _ = try bench.write("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", to: "key.pem")
+            bench.options.settings = ["auth.cacert=\(name)"]
+            let failure = try await bench.failure(
+                "auth.server.add", ["name": "lab", "address": .string(server.origin)])
             #expect(failure?.code == "auth.authority" && failure?.exit == .usage)
             #expect(failure?.message.contains(words) == true, "\(failure?.message ?? "")")
-            #expect(failure?.message.contains("cannot use \(desk.folder)/\(name) as a certificate authority") == true)
+            #expect(failure?.message.contains("cannot use \(bench.folder)/\(name) as a certificate authority") == true)
             #expect(server.requests.isEmpty)
-            #expect(try desk.kept() == [:])
+            #expect(try bench.readSettings() == [:])
         }
     }
 
     @Test("Changing the authority requires exactly one option")
     func usage() async throws {
-        try await withServer { server, desk, file in
-            desk.flags = "{auth: {cacert: '\(file)'}}"
-            try await desk.run("auth.server.add", ["name": "lab", "address": .string(server.origin)])
-            let both = await desk.failure("auth.server.set", ["name": "lab", "no-cacert": true])
-            desk.flags = "{}"
-            let neither = await desk.failure("auth.server.set", ["name": "lab"])
+        try await withServer { server, bench, file in
+            bench.options.settings = ["auth.cacert=\(file)"]
+            try await bench.perform("auth.server.add", ["name": "lab", "address": .string(server.origin)])
+            let both = try await bench.failure("auth.server.set", ["name": "lab", "no-cacert": true])
+            bench.options.settings = []
+            let neither = try await bench.failure("auth.server.set", ["name": "lab"])
             #expect([both, neither].allSatisfy { $0?.exit == .usage && $0?.message.contains("--no-cacert") == true })
         }
     }

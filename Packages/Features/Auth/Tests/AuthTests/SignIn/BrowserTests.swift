@@ -1,7 +1,9 @@
 import Capabilities
+import CoreTesting
 import FileKit
 import Glibc
 import HTTPCore
+import HostTesting
 import JSON
 import KamiwazaTesting
 import Testing
@@ -24,37 +26,37 @@ struct BrowserTests {
 
     private func withBrowser(
         _ change: (inout KamiwazaSetup) -> Void,
-        _ body: (KamiwazaServer, inout Desk, Person) async throws -> Void
+        _ body: (KamiwazaServer, inout TestWorkbench, ScriptedPerson) async throws -> Void
     ) async throws {
-        try await Lab.run(change) { server, desk in
-            let path = try desk.write(Self.browser, to: "browser")
+        try await Lab.run(change) { server, bench in
+            let path = try bench.write(Self.browser, to: "browser")
             #expect(unsafe chmod(path, 0o700) == 0)
-            desk.environment = [
-                "BROWSER": path, "LOG": "\(desk.folder)/log", "PATH": "/usr/local/bin:/usr/bin:/bin",
+            bench.environment = [
+                "BROWSER": path, "LOG": "\(bench.folder)/log", "PATH": "/usr/local/bin:/usr/bin:/bin",
             ]
-            let ada = Person()
-            desk.person = ada
+            let ada = ScriptedPerson(otherwise: .declines)
+            bench.person = ada
             server.forgetRequests()
-            try await body(server, &desk, ada)
+            try await body(server, &bench, ada)
         }
     }
 
     @Test("OpenID with a code is used when the server's configuration is found")
     func openID() async throws {
         for place in [KamiwazaSetup.OpenIDPlace.realm, .api] {
-            try await withBrowser({ $0.openID = place }) { server, desk, _ in
-                let done = try await desk.run("auth.login", ["server": "lab", "provider": "Google"])
+            try await withBrowser({ $0.openID = place }) { server, bench, _ in
+                let done = try await bench.perform("auth.login", ["server": "lab", "provider": "Google"])
                 #expect(done["user"] == "ada" && done["credential"] == "session")
-                #expect(done.said.contains("Open this address in your browser to sign in"))
-                #expect(done.said.contains("Your browser should open it now"))
+                #expect(done.notices.contains("Open this address in your browser to sign in"))
+                #expect(done.notices.contains("Your browser should open it now"))
                 #expect(server.count(.post, Self.token) == 1)
                 let asked = try #require(server.requests.first { $0.path.hasSuffix("/openid-connect/auth") })
                 #expect(asked.queryNames.contains("code_challenge") && asked.queryNames.contains("kc_idp_hint"))
-                #expect(try await desk.run("auth.whoami")["user"] == "ada")
-                let opened = String(decoding: try Files.read("\(desk.folder)/log", limit: 9999), as: UTF8.self)
+                #expect(try await bench.perform("auth.whoami")["user"] == "ada")
+                let opened = String(decoding: try Files.read("\(bench.folder)/log", limit: 9999), as: UTF8.self)
                 #expect(!opened.contains("access_token") && !opened.contains("code="))
-                desk.time.advance(by: .seconds(400))
-                #expect(try await desk.run("auth.whoami")["user"] == "ada")
+                bench.time?.advance(by: .seconds(400))
+                #expect(try await bench.perform("auth.whoami")["user"] == "ada")
                 #expect(server.count(.post, "/api/auth/refresh") == 1)
             }
         }
@@ -62,17 +64,17 @@ struct BrowserTests {
 
     @Test("The sign-in runs again without offline tokens when the realm refuses them after the sign-in")
     func withoutOfflineTokens() async throws {
-        try await withBrowser({ $0.refusesOfflineTokens = true }) { server, desk, _ in
-            let done = try await desk.run("auth.login", ["server": "lab", "browser": true])
-            #expect(done["user"] == "ada" && done.said.contains("the server does not issue offline tokens"))
+        try await withBrowser({ $0.refusesOfflineTokens = true }) { server, bench, _ in
+            let done = try await bench.perform("auth.login", ["server": "lab", "browser": true])
+            #expect(done["user"] == "ada" && done.notices.contains("the server does not issue offline tokens"))
             #expect(server.count(.post, Self.token) == 2)
-            #expect(try await desk.run("auth.whoami")["user"] == "ada")
+            #expect(try await bench.perform("auth.whoami")["user"] == "ada")
         }
     }
 
     @Test("The platform's own page is used when the realm's addresses do not use TLS")
     func unprotected() async throws {
-        try await withBrowser({ ($0.openID, $0.browserReturn) = (.api, .query) }) { server, desk, _ in
+        try await withBrowser({ ($0.openID, $0.browserReturn) = (.api, .query) }) { server, bench, _ in
             let places = [
                 "/api/.well-known/openid-configuration", "/realms/kamiwaza/.well-known/openid-configuration",
             ]
@@ -87,7 +89,7 @@ struct BrowserTests {
                             "token_endpoint": "http://keycloak.lab.example/token",
                         ]))
             }
-            let done = try await desk.run("auth.login", ["server": "lab", "provider": "google"])
+            let done = try await bench.perform("auth.login", ["server": "lab", "provider": "google"])
             #expect(done["user"] == "ada" && done["credential"] == "session")
             #expect(server.count(.post, Self.token) == 0)
         }
@@ -96,37 +98,38 @@ struct BrowserTests {
     @Test("The server's own page is used without OpenID, with tokens in the query or the fragment")
     func ownPage() async throws {
         for style in [KamiwazaSetup.BrowserReturn.query, .fragment] {
-            try await withBrowser({ ($0.openID, $0.browserReturn) = (.nowhere, style) }) { server, desk, _ in
-                let done = try await desk.run("auth.login", ["server": "lab", "provider": "google"])
+            try await withBrowser({ ($0.openID, $0.browserReturn) = (.nowhere, style) }) { server, bench, _ in
+                let done = try await bench.perform("auth.login", ["server": "lab", "provider": "google"])
                 #expect(done["user"] == "ada" && done["credential"] == "session")
                 let login = try #require(
                     server.requests.last { $0.path == "/api/auth/login" && $0.queryNames.contains("provider") })
                 #expect(login.queryNames == ["redirect_uri", "provider", "state"])
-                #expect(try await desk.run("auth.whoami")["user"] == "ada")
-                desk.time.advance(by: .seconds(400))
-                #expect(try await desk.run("auth.whoami")["user"] == "ada")
+                #expect(try await bench.perform("auth.whoami")["user"] == "ada")
+                bench.time?.advance(by: .seconds(400))
+                #expect(try await bench.perform("auth.whoami")["user"] == "ada")
             }
         }
     }
 
     @Test("A refusal from the server ends the sign-in and stores nothing")
     func declined() async throws {
-        try await withBrowser({ $0.browserUser = nil }) { _, desk, _ in
-            let failure = await desk.failure("auth.login", ["server": "lab", "browser": true])
+        try await withBrowser({ $0.browserUser = nil }) { _, bench, _ in
+            let failure = try await bench.failure("auth.login", ["server": "lab", "browser": true])
             #expect(failure?.code == "auth.refused" && failure?.exit == .denied, "\(failure?.message ?? "")")
-            let session = try await desk.session()
+            let session = try await bench.session()
             #expect(session == nil)
         }
     }
 
     @Test("The user can choose a browser provider and stay signed in")
     func chosen() async throws {
-        try await withBrowser({ _ in }) { server, desk, _ in
-            desk.person = Person(["auth.login.method": ["Google"], "auth.login.remember": [true]])
-            let done = try await desk.run("auth.login", ["server": "lab"])
+        try await withBrowser({ _ in }) { server, bench, _ in
+            bench.person = ScriptedPerson(
+                ["auth.login.method": ["Google"], "auth.login.remember": [true]], otherwise: .declines)
+            let done = try await bench.perform("auth.login", ["server": "lab"])
             #expect(done["credential"]?.string?.hasPrefix("access token 'martlet on") == true)
             #expect(server.count(.post, "/api/auth/pats") == 1)
-            #expect(try await desk.run("auth.logout").exit == .done)
+            #expect(try await bench.perform("auth.logout").exit == .done)
         }
     }
 
@@ -134,37 +137,39 @@ struct BrowserTests {
 
     @Test("Signing in on another device shows a code and waits")
     func device() async throws {
-        try await Lab.run({ $0.deviceInterval = .seconds(1) }) { server, desk in
-            desk.person = Person()
-            let waiting = desk
+        try await Lab.run({ $0.deviceInterval = .seconds(1) }) { server, bench in
+            bench.person = ScriptedPerson(otherwise: .declines)
+            let waiting = bench
             server.fail(Self.token, with: .held)
-            async let signedIn = waiting.run("auth.login", ["server": "lab", "device": true])
+            async let signedIn = waiting.perform("auth.login", ["server": "lab", "device": true])
             try await server.until { $0.contains { $0.path == Self.token } }
             let code = try #require(server.userCode)
             server.approveDevice(code)
             server.heal(Self.token)
             let done = try await signedIn
-            #expect(done["user"] == "ada" && done.said.contains(code) && done.said.contains("/realms/kamiwaza/device"))
-            #expect(try await desk.run("auth.whoami")["user"] == "ada")
+            #expect(
+                done["user"] == "ada" && done.notices.contains(code) && done.notices.contains("/realms/kamiwaza/device")
+            )
+            #expect(try await bench.perform("auth.whoami")["user"] == "ada")
         }
     }
 
     @Test("Signing in on another device fails when the user declines or the server does not support it")
     func noDevice() async throws {
-        try await Lab.run({ $0.deviceInterval = .seconds(1) }) { server, desk in
-            desk.person = Person()
-            let waiting = desk
+        try await Lab.run({ $0.deviceInterval = .seconds(1) }) { server, bench in
+            bench.person = ScriptedPerson(otherwise: .declines)
+            let waiting = bench
             server.fail(Self.token, with: .held)
             async let failure = waiting.failure("auth.login", ["server": "lab", "device": true])
             try await server.until { $0.contains { $0.path == Self.token } }
             server.denyDevice(try #require(server.userCode))
             server.heal(Self.token)
-            let refused = await failure
+            let refused = try await failure
             #expect(refused?.exit == .denied && refused?.code == "auth.refused")
         }
-        try await Lab.run({ $0.openID = .nowhere }) { _, desk in
-            desk.person = Person()
-            let failure = await desk.failure("auth.login", ["server": "lab", "device": true])
+        try await Lab.run({ $0.openID = .nowhere }) { _, bench in
+            bench.person = ScriptedPerson(otherwise: .declines)
+            let failure = try await bench.failure("auth.login", ["server": "lab", "device": true])
             #expect(failure?.code == "auth.not-offered" && failure?.exit == .failed)
             #expect(failure?.message.contains("on another device") == true)
         }

@@ -1,7 +1,9 @@
 import Capabilities
+import CoreTesting
 import HTTPClient
 import HTTPCore
 import HTTPServer
+import HostTesting
 import JSON
 import KamiwazaTesting
 import Testing
@@ -12,12 +14,12 @@ import Testing
 struct ProfileSigningTests {
     @Test("The session is sent to its server, and to other ports of its host only with TLS")
     func places() async throws {
-        try await Lab.signedIn { server, desk in
-            let token = "Bearer \(try #require(try await desk.session()?["access_token"]?.string))"
+        try await Lab.signedIn { server, bench in
+            let token = "Bearer \(try #require(try await bench.session()?["access_token"]?.string))"
             let port = try #require(server.origin.split(separator: ":").last)
-            try await desk.open { desk in
+            try await bench.open { bench in
                 for url in ["\(server.api)/x", "\(server.origin)/", "https://127.0.0.1:9443/v1", "https://127.0.0.1/"] {
-                    let headers = try await desk.signed(url, for: "lab")
+                    let headers = try await bench.signed(url, for: "lab")
                     #expect(headers == ["Authorization": token], "\(url)")
                 }
                 for url in [
@@ -26,7 +28,7 @@ struct ProfileSigningTests {
                     "http://127.0.0.1:\(port)@evil.example/",
                 ] {
                     do {
-                        let headers = try await desk.signed(url, for: "lab")
+                        let headers = try await bench.signed(url, for: "lab")
                         Issue.record("\(url) got \(headers.keys)")
                     } catch let error as AuthError {
                         #expect(error.code == "auth.wrong-destination" && error.exit == .denied)
@@ -42,16 +44,16 @@ struct ProfileSigningTests {
     @Test("The session is not sent after a redirect to another host")
     func redirect() async throws {
         try await SmallServer.run(["/stolen": .json(["username": "mallory"] as JSON)]) { thief in
-            try await Lab.signedIn { server, desk in
+            try await Lab.signedIn { server, bench in
                 // Another origin by its port, as another host would be.
                 server.fail("/api/auth/users/me", with: .redirect(to: "\(thief.origin)/stolen"))
-                let failure = await desk.failure("auth.whoami")
+                let failure = try await bench.failure("auth.whoami")
                 #expect(failure?.code == "kamiwaza.redirected" && failure?.exit == .failed)
                 #expect(failure?.message.contains("redirects to \(thief.origin)") == true)
                 #expect(thief.requests.isEmpty)
-                try await desk.open { desk in
+                try await bench.open { bench in
                     let client = HTTPClient(.standalone)
-                    let signer = RequestSigner(try desk.authenticator, for: ServerID("lab"))
+                    let signer = RequestSigner(try bench.authenticator, for: ServerID("lab"))
                     let request = HTTPRequest(.get, try HTTPURL("\(server.api)/auth/users/me"))
                     _ = try await client.send(request, signedBy: signer)
                     await client.close()
@@ -63,40 +65,41 @@ struct ProfileSigningTests {
 
     @Test("KAMIWAZA_API_KEY is used instead, for exactly its own address")
     func environmentKey() async throws {
-        try await Lab.signedIn { server, desk in
-            let made = try await desk.run("auth.pat.create", ["name": "ci"])
+        try await Lab.signedIn { server, bench in
+            let made = try await bench.perform("auth.pat.create", ["name": "ci"])
             let key = try #require(made["token"]?.string)
-            let session = try #require(try await desk.session()?["access_token"]?.string)
+            let session = try #require(try await bench.session()?["access_token"]?.string)
             server.forgetRequests()
-            desk.environment["KAMIWAZA_API_KEY"] = key
+            bench.environment["KAMIWAZA_API_KEY"] = key
             // Without an address nobody knows where it may go, so it stays, and that is said.
-            let whoami = try await desk.run("auth.whoami")
+            let whoami = try await bench.perform("auth.whoami")
             #expect(
-                whoami.said.contains("KAMIWAZA_BASE_URL does not name its server") && whoami.notices.count == 1)
+                whoami.notices.contains("KAMIWAZA_BASE_URL does not name its server")
+                    && whoami.output.notices.count == 1)
             #expect(server.requests.last?.credential == .accessToken)
-            desk.environment["KAMIWAZA_BASE_URL"] = "http://127.0.0.1:1/api"
-            _ = try await desk.run("auth.whoami")
+            bench.environment["KAMIWAZA_BASE_URL"] = "http://127.0.0.1:1/api"
+            _ = try await bench.perform("auth.whoami")
             #expect(server.requests.last?.credential == .accessToken)
-            desk.environment["KAMIWAZA_BASE_URL"] = server.api
-            _ = try await desk.run("auth.whoami")
+            bench.environment["KAMIWAZA_BASE_URL"] = server.api
+            _ = try await bench.perform("auth.whoami")
             #expect(server.requests.last?.credential == .personalToken)
-            let status = try await desk.run("auth.status", ["server": "lab"])
+            let status = try await bench.perform("auth.status", ["server": "lab"])
             #expect(status.json[0]?["credential"] == "environment" && status.exit == .done)
-            try await desk.open { desk in
-                let headers = try await desk.signed("\(server.api)/x", for: "kamiwaza")
+            try await bench.open { bench in
+                let headers = try await bench.signed("\(server.api)/x", for: "kamiwaza")
                 #expect(headers == ["Authorization": "Bearer \(key)"])
                 await #expect(throws: AuthError.self) {
-                    _ = try await desk.signed("http://127.0.0.1:1/", for: "kamiwaza")
+                    _ = try await bench.signed("http://127.0.0.1:1/", for: "kamiwaza")
                 }
-                await #expect(throws: AuthError.self) { _ = try await desk.signed("http://127.0.0.1:1/", for: "lab") }
+                await #expect(throws: AuthError.self) { _ = try await bench.signed("http://127.0.0.1:1/", for: "lab") }
             }
-            let out = try await desk.run("auth.logout")
-            #expect(out.said.contains("KAMIWAZA_API_KEY is still set in the environment"))
-            #expect(try await desk.run("auth.whoami")["user"] == "ada")
+            let out = try await bench.perform("auth.logout")
+            #expect(out.notices.contains("KAMIWAZA_API_KEY is still set in the environment"))
+            #expect(try await bench.perform("auth.whoami")["user"] == "ada")
 
             server.revokePersonalTokens()
             server.forgetRequests()
-            let revoked = await desk.failure("auth.whoami")
+            let revoked = try await bench.failure("auth.whoami")
             #expect(revoked?.code == "kamiwaza.sign-in-again" && revoked?.exit == .denied)
             #expect(server.requests.count == 1)
             #expect(session != key)
@@ -105,26 +108,26 @@ struct ProfileSigningTests {
 
     @Test("A platform request without a session fails unsent; other servers get an unsigned request")
     func unsigned() async throws {
-        try await Lab.run { server, desk in
+        try await Lab.run { server, bench in
             server.forgetRequests()
-            try await desk.open { desk in
+            try await bench.open { bench in
                 let error = await #expect(throws: AuthError.self) {
-                    try await desk.signed("\(server.api)/x", for: "lab")
+                    try await bench.signed("\(server.api)/x", for: "lab")
                 }
                 #expect(error == .noToken("lab") && error?.exit == .denied)
                 #expect(error?.message.contains("martlet auth login lab") == true)
                 let head = RequestHead(method: "GET", url: "\(server.api)/x")
-                let isRenewed = try await desk.authenticator.renew(head, for: ServerID("lab"))
+                let isRenewed = try await bench.authenticator.renew(head, for: ServerID("lab"))
                 #expect(!isRenewed && server.requests.isEmpty)
             }
         }
-        try await Desk.run { desk in
-            desk.overrides = "{profiles: {local: {server: 'http://127.0.0.1:1/v1', kind: 'openai'}}}"
-            try await desk.open { desk in
-                let headers = try await desk.signed("http://127.0.0.1:1/v1/x", for: "local")
+        try await TestWorkbench.withAuth { bench in
+            bench.settings = "{profiles: {local: {server: 'http://127.0.0.1:1/v1', kind: 'openai'}}}"
+            try await bench.open { bench in
+                let headers = try await bench.signed("http://127.0.0.1:1/v1/x", for: "local")
                 #expect(headers == [:])
             }
-            let status = try await desk.run("auth.status", ["server": "local"])
+            let status = try await bench.perform("auth.status", ["server": "local"])
             #expect(status.json[0]?["state"] == "no-key" && status.exit == .done)
         }
     }

@@ -1,4 +1,5 @@
 import Capabilities
+import HostTesting
 import JSON
 import Testing
 
@@ -19,16 +20,16 @@ struct VendorTests {
 
     @Test("The key is sent to the vendor's host in the vendor's header, from the vault or the environment")
     func ownHost() async throws {
-        try await Desk.run { desk in
+        try await TestWorkbench.withAuth { bench in
             for (name, url, header, value) in Self.home {
                 let kept = "kept-\(name)-key"
                 let given = "given-\(name)-key"
-                desk.environment = [:]
-                try await desk.run("auth.secret.set", ["name": .string(name), "value": .string(kept)])
-                let first = try await desk.open { try await $0.signed(url, for: name) }
+                bench.environment = [:]
+                try await bench.perform("auth.secret.set", ["name": .string(name), "value": .string(kept)])
+                let first = try await bench.open { try await $0.signed(url, for: name) }
                 #expect(first == [header: value.replacing("KEY", with: kept)])
-                desk.environment = ["\(name.uppercased())_API_KEY": given]
-                let second = try await desk.open { try await $0.signed(url, for: name) }
+                bench.environment = ["\(name.uppercased())_API_KEY": given]
+                let second = try await bench.open { try await $0.signed(url, for: name) }
                 #expect(second == [header: value.replacing("KEY", with: given)])
             }
         }
@@ -45,14 +46,14 @@ struct VendorTests {
 
     @Test("The key is not sent anywhere else, whatever the address looks like", arguments: strangers)
     func elsewhere(url: String) async throws {
-        try await Desk.run { desk in
+        try await TestWorkbench.withAuth { bench in
             for isGiven in [true, false] {
-                desk.environment = isGiven ? ["OPENAI_API_KEY": "given-openai-key"] : [:]
+                bench.environment = isGiven ? ["OPENAI_API_KEY": "given-openai-key"] : [:]
                 if !isGiven {
-                    try await desk.run("auth.secret.set", ["name": "openai", "value": "kept-openai-key"])
+                    try await bench.perform("auth.secret.set", ["name": "openai", "value": "kept-openai-key"])
                 }
                 do {
-                    let headers = try await desk.open { try await $0.signed(url, for: "openai") }
+                    let headers = try await bench.open { try await $0.signed(url, for: "openai") }
                     Issue.record("\(url) got \(headers)")
                 } catch {
                     let failure = AnyFailure(error)
@@ -71,20 +72,20 @@ struct VendorTests {
         "The key is sent to its host in any spelling of the host",
         arguments: ["https://API.OpenAI.com/v1", "https://api.openai.com:443/v1"])
     func sameHost(url: String) async throws {
-        try await Desk.run { desk in
-            desk.environment = ["OPENAI_API_KEY": "given-openai-key"]
-            let headers = try await desk.open { try await $0.signed(url, for: "openai") }
+        try await TestWorkbench.withAuth { bench in
+            bench.environment = ["OPENAI_API_KEY": "given-openai-key"]
+            let headers = try await bench.open { try await $0.signed(url, for: "openai") }
             #expect(headers == ["Authorization": "Bearer given-openai-key"])
         }
     }
 
     @Test("The address in the environment applies only to a key from the environment")
     func baseAddress() async throws {
-        try await Desk.run { desk in
+        try await TestWorkbench.withAuth { bench in
             let base = "http://127.0.0.1:4000/v1"
-            desk.environment = ["OPENAI_API_KEY": "given-openai-key", "OPENAI_BASE_URL": base]
+            bench.environment = ["OPENAI_API_KEY": "given-openai-key", "OPENAI_BASE_URL": base]
             func headers(_ url: String) async throws -> [String: String] {
-                try await desk.open { try await $0.signed(url, for: "openai") }
+                try await bench.open { try await $0.signed(url, for: "openai") }
             }
             #expect(try await headers("\(base)/models") == ["Authorization": "Bearer given-openai-key"])
             #expect(try await headers("https://api.openai.com/v1") == ["Authorization": "Bearer given-openai-key"])
@@ -92,11 +93,11 @@ struct VendorTests {
                 await #expect(throws: AuthError.self) { _ = try await headers(other) }
             }
             // The address of another vendor is nobody's but that vendor's.
-            desk.environment["ANTHROPIC_BASE_URL"] = "http://127.0.0.1:5000"
+            bench.environment["ANTHROPIC_BASE_URL"] = "http://127.0.0.1:5000"
             await #expect(throws: AuthError.self) { _ = try await headers("http://127.0.0.1:5000/") }
 
-            try await desk.run("auth.secret.set", ["name": "openai", "value": "kept-openai-key"])
-            desk.environment["OPENAI_API_KEY"] = nil
+            try await bench.perform("auth.secret.set", ["name": "openai", "value": "kept-openai-key"])
+            bench.environment["OPENAI_API_KEY"] = nil
             do {
                 _ = try await headers(base)
                 Issue.record("a kept key went to a BASE_URL")
@@ -104,24 +105,24 @@ struct VendorTests {
                 #expect(error.code == "auth.wrong-destination" && !error.message.contains("127.0.0.1:4000, "))
                 #expect(error.message.hasSuffix("it is only for api.openai.com"))
             }
-            desk.environment["OPENAI_API_KEY"] = ""
+            bench.environment["OPENAI_API_KEY"] = ""
             await #expect(throws: AuthError.self) { _ = try await headers(base) }
-            desk.environment = ["OPENAI_API_KEY": "given-openai-key", "OPENAI_BASE_URL": "nonsense://x y"]
+            bench.environment = ["OPENAI_API_KEY": "given-openai-key", "OPENAI_BASE_URL": "nonsense://x y"]
             await #expect(throws: AuthError.self) { _ = try await headers("http://127.0.0.1:4000/") }
         }
     }
 
     @Test("A request without a key stays unsigned, and a 401 changes nothing")
     func none() async throws {
-        try await Desk.run { desk in
-            try await desk.open { desk in
-                let vendor = try await desk.signed("https://api.openai.com/v1", for: "openai")
-                let nobody = try await desk.signed("https://any.example/", for: "nobody")
+        try await TestWorkbench.withAuth { bench in
+            try await bench.open { bench in
+                let vendor = try await bench.signed("https://api.openai.com/v1", for: "openai")
+                let nobody = try await bench.signed("https://any.example/", for: "nobody")
                 #expect(vendor == [:] && nobody == [:])
                 let refused = RequestHead(
                     method: "GET", url: "https://api.openai.com/v1",
                     headers: [("Authorization", Secret("Bearer given-openai-key"))])
-                #expect(try await desk.authenticator.renew(refused, for: ServerID("openai")) == false)
+                #expect(try await bench.authenticator.renew(refused, for: ServerID("openai")) == false)
             }
         }
     }

@@ -1,24 +1,26 @@
 import Capabilities
+import CoreTesting
 import HTTPClient
+import HostTesting
 import JSON
 import KamiwazaTesting
 
-/// A platform and a desk whose clocks go alike, with the platform set up as `lab`.
+/// A platform and a bench whose clocks go alike, with the platform set up as `lab`.
 enum Lab {
     static let password = "correct horse"
 
     static func run<Result: Sendable>(
         _ change: (inout KamiwazaSetup) -> Void = { _ in }, isolation: isolated (any Actor)? = #isolation,
-        _ body: (KamiwazaServer, inout Desk) async throws -> Result
+        _ body: (KamiwazaServer, inout TestWorkbench) async throws -> Result
     ) async throws -> Result {
         let time = MovableTime()
         var setup = KamiwazaSetup()
         setup.now = time.read
         change(&setup)
         return try await KamiwazaServer.run(setup) { server in
-            try await Desk.run(time: time) { desk in
-                try await desk.run("auth.server.add", ["name": "lab", "address": .string(server.origin)])
-                return try await body(server, &desk)
+            try await TestWorkbench.withAuth(time: time) { bench in
+                try await bench.perform("auth.server.add", ["name": "lab", "address": .string(server.origin)])
+                return try await body(server, &bench)
             }
         }
     }
@@ -26,20 +28,21 @@ enum Lab {
     /// The same with Ada signed in.
     static func signedIn<Result: Sendable>(
         remember: Bool = false, _ change: (inout KamiwazaSetup) -> Void = { _ in },
-        isolation: isolated (any Actor)? = #isolation, _ body: (KamiwazaServer, inout Desk) async throws -> Result
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (KamiwazaServer, inout TestWorkbench) async throws -> Result
     ) async throws -> Result {
-        try await run(change) { server, desk in
-            try await desk.signIn(remember: remember)
+        try await run(change) { server, bench in
+            try await bench.signIn(remember: remember)
             server.forgetRequests()
-            return try await body(server, &desk)
+            return try await body(server, &bench)
         }
     }
 }
 
-extension Desk {
+extension TestWorkbench {
     @discardableResult
-    func signIn(remember: Bool = false, to server: String = "lab") async throws -> Done {
-        try await run(
+    func signIn(remember: Bool = false, to server: String = "lab") async throws -> TestResult {
+        try await perform(
             "auth.login",
             [
                 "server": .string(server), "user": "ada", "password": .string(Lab.password),
@@ -49,9 +52,9 @@ extension Desk {
 
     /// The session that is kept for a profile, as it is in the vault.
     func session(of name: String = "lab") async throws -> JSON? {
-        try await open { desk in
+        try await open { bench in
             let name = SecretName("server.\(name).session")
-            return try await desk.secrets.secret(named: name).map { try JSON(parsing: $0.plain) }
+            return try await bench.secrets.secret(named: name).map { try JSON(parsing: $0.plain) }
         }
     }
 }

@@ -1,5 +1,7 @@
 import Capabilities
+import CoreTesting
 import HTTPCore
+import HostTesting
 import JSON
 import KamiwazaTesting
 import Registry
@@ -9,24 +11,24 @@ import Testing
 struct TokenTests {
     @Test("Tokens are created, listed and revoked")
     func life() async throws {
-        try await Lab.signedIn { server, desk in
-            let made = try await desk.run("auth.pat.create", ["name": "ci", "days": 30])
+        try await Lab.signedIn { server, bench in
+            let made = try await bench.perform("auth.pat.create", ["name": "ci", "days": 30])
             let (token, id) = (try #require(made["token"]?.string), try #require(made["id"]?.string))
             #expect(made["name"] == "ci" && made["expires"] != nil)
-            let list = try await desk.run("auth.pat.list")
+            let list = try await bench.perform("auth.pat.list")
             let rows = try #require(list.json.array)
             #expect(rows.count == 1 && rows[0]["id"]?.string == id && rows[0]["this_machine"] == false)
             #expect(rows[0]["state"] == "active" && !list.json.text().contains(token))
-            #expect(await desk.failure("auth.pat.revoke", ["id": .string(id)])?.exit == .unanswered)
-            let person = Person()
-            desk.person = person
-            #expect(await desk.failure("auth.pat.revoke", ["id": "nonsense"])?.code == "auth.token-unknown")
+            #expect(try await bench.failure("auth.pat.revoke", ["id": .string(id)])?.exit == .unanswered)
+            let person = ScriptedPerson(otherwise: .declines)
+            bench.person = person
+            #expect(try await bench.failure("auth.pat.revoke", ["id": "nonsense"])?.code == "auth.token-unknown")
             #expect(person.asked.isEmpty)
-            #expect(await desk.failure("auth.pat.revoke", ["id": .string(id)])?.code == "interaction.declined")
-            #expect(person.prompts.contains("access token ci (\(id)) at"), "\(person.prompts)")
-            try await desk.run("auth.pat.revoke", ["id": .string(id)], isAgreed: true)
-            #expect(try await desk.run("auth.pat.list").json[0]?["state"] == "revoked")
-            let gone = await desk.failure("auth.pat.revoke", ["id": "nonsense"], isAgreed: true)
+            #expect(try await bench.failure("auth.pat.revoke", ["id": .string(id)])?.code == "interaction.declined")
+            #expect(person.prompts.joined().contains("access token ci (\(id)) at"), "\(person.prompts)")
+            try await bench.perform("auth.pat.revoke", ["id": .string(id)], isAgreed: true)
+            #expect(try await bench.perform("auth.pat.list").json[0]?["state"] == "revoked")
+            let gone = try await bench.failure("auth.pat.revoke", ["id": "nonsense"], isAgreed: true)
             #expect(gone?.code == "auth.token-unknown" && gone?.exit == .usage)
             #expect(server.count(.post, "/api/auth/pats") == 1)
         }
@@ -34,9 +36,9 @@ struct TokenTests {
 
     @Test("A token needs a name")
     func names() async throws {
-        try await Lab.signedIn { server, desk in
+        try await Lab.signedIn { server, bench in
             for name in ["", "  "] {
-                let failure = await desk.failure("auth.pat.create", ["name": .string(name)])
+                let failure = try await bench.failure("auth.pat.create", ["name": .string(name)])
                 #expect(failure?.code == "auth.token-name" && failure?.exit == .usage)
             }
             #expect(server.requests.isEmpty)
@@ -45,8 +47,8 @@ struct TokenTests {
 
     @Test("A new token is redacted at once")
     func redacted() async throws {
-        try await Lab.signedIn { _, desk in
-            try await desk.open { open in
+        try await Lab.signedIn { _, bench in
+            try await bench.open { open in
                 let token = try #require(try await open.perform("auth.pat.create", ["name": "ci"])["token"]?.string)
                 let text = open.host.surroundings.redactor.redact("the token is \(token)")
                 #expect(!text.contains(token))
@@ -56,33 +58,33 @@ struct TokenTests {
 
     @Test("The state of a token follows from the time")
     func states() async throws {
-        try await Lab.signedIn(remember: true) { _, desk in
-            try await desk.run("auth.pat.create", ["name": "short", "days": 20])
+        try await Lab.signedIn(remember: true) { _, bench in
+            try await bench.perform("auth.pat.create", ["name": "short", "days": 20])
             func state() async throws -> String? {
-                let rows = try await desk.run("auth.pat.list").json.array ?? []
+                let rows = try await bench.perform("auth.pat.list").json.array ?? []
                 return rows.first { $0["name"] == "short" }?["state"]?.string
             }
             #expect(try await state() == "active")
-            desk.time.advance(by: .seconds(7 * 86_400))
+            bench.time?.advance(by: .seconds(7 * 86_400))
             #expect(try await state() == "expiring")
-            desk.time.advance(by: .seconds(13 * 86_400))
+            bench.time?.advance(by: .seconds(13 * 86_400))
             #expect(try await state() == "expired")
         }
     }
 
     @Test("Rotation stores the new token before it revokes the old one")
     func rotate() async throws {
-        try await Lab.signedIn(remember: true) { server, desk in
-            let old = try #require(try await desk.session())
+        try await Lab.signedIn(remember: true) { server, bench in
+            let old = try #require(try await bench.session())
             let id = try #require(old["id"]?.string)
-            try await desk.run("auth.pat.rotate", ["server": "lab"])
-            let new = try #require(try await desk.session())
+            try await bench.perform("auth.pat.rotate", ["server": "lab"])
+            let new = try #require(try await bench.session())
             #expect(new["access_token"] != old["access_token"] && new["id"] != old["id"])
             let lines = server.lines
             let made = try #require(lines.firstIndex(of: "POST /api/auth/pats"))
             let revoked = try #require(lines.firstIndex(of: "DELETE /api/auth/pats/\(id)"))
             #expect(made < revoked)
-            let rows = try await desk.run("auth.pat.list").json.array ?? []
+            let rows = try await bench.perform("auth.pat.list").json.array ?? []
             #expect(rows.filter { $0["state"] == "active" }.map { $0["id"] } == [new["id"]])
             #expect(rows.filter { $0["state"] == "revoked" }.map { $0["id"] } == [.string(id)])
         }
@@ -90,43 +92,43 @@ struct TokenTests {
 
     @Test("An interrupted rotation leaves a valid token at every step")
     func halfRotated() async throws {
-        try await Lab.signedIn(remember: true) { server, desk in
-            let old = try #require(try await desk.session())
+        try await Lab.signedIn(remember: true) { server, bench in
+            let old = try #require(try await bench.session())
             let id = try #require(old["id"]?.string)
             server.fail("/api/auth/pats", with: .status(.internalServerError))
-            #expect(await desk.failure("auth.pat.rotate")?.code == "kamiwaza.server-failed")
-            #expect(try await desk.session()?["id"]?.string == id)
+            #expect(try await bench.failure("auth.pat.rotate")?.code == "kamiwaza.server-failed")
+            #expect(try await bench.session()?["id"]?.string == id)
             server.heal("/api/auth/pats")
             server.fail("/api/auth/pats/\(id)", with: .status(.internalServerError))
-            #expect(await desk.failure("auth.pat.rotate")?.code == "kamiwaza.server-failed")
-            #expect(try await desk.session()?["id"]?.string != id)
-            #expect(try await desk.run("auth.whoami")["user"] == "ada")
+            #expect(try await bench.failure("auth.pat.rotate")?.code == "kamiwaza.server-failed")
+            #expect(try await bench.session()?["id"]?.string != id)
+            #expect(try await bench.perform("auth.whoami")["user"] == "ada")
         }
     }
 
     @Test("A token that the user supplied is rotated and revoked by the id in it")
     func byHand() async throws {
-        try await Lab.signedIn { server, desk in
-            let made = try await desk.run("auth.pat.create", ["name": "by hand"])
-            try await desk.run("auth.login", ["token": try #require(made["token"])])
-            try await desk.run("auth.pat.rotate")
-            #expect(try await desk.run("auth.pat.list").json.array?.first?["state"] == "revoked")
+        try await Lab.signedIn { server, bench in
+            let made = try await bench.perform("auth.pat.create", ["name": "by hand"])
+            try await bench.perform("auth.login", ["token": try #require(made["token"])])
+            try await bench.perform("auth.pat.rotate")
+            #expect(try await bench.perform("auth.pat.list").json.array?.first?["state"] == "revoked")
             #expect(server.requests.contains { $0.method == .delete })
         }
     }
 
     @Test("Rotation fails with a plain session, and without a sign-in")
     func notOffered() async throws {
-        try await Lab.signedIn { server, desk in
-            let failure = await desk.failure("auth.pat.rotate")
+        try await Lab.signedIn { server, bench in
+            let failure = try await bench.failure("auth.pat.rotate")
             #expect(failure?.code == "auth.not-offered" && failure?.exit == .failed)
-            try await desk.run("auth.logout")
+            try await bench.perform("auth.logout")
             server.forgetRequests()
             for (action, arguments) in [
                 ("auth.pat.list", [:]), ("auth.pat.create", ["name": "x"]), ("auth.pat.revoke", ["id": "x"]),
                 ("auth.pat.rotate", [:]), ("auth.whoami", [:]),
             ] as [(String, JSONObject)] {
-                let failure = await desk.failure(action, arguments, isAgreed: true)
+                let failure = try await bench.failure(action, arguments, isAgreed: true)
                 #expect(failure?.code == "auth.no-token" && failure?.exit == .denied, "\(action)")
                 #expect(failure?.message.contains("martlet auth login lab") == true)
             }
@@ -136,11 +138,11 @@ struct TokenTests {
 
     @Test("Revoking this machine's own token signs it out")
     func own() async throws {
-        try await Lab.signedIn(remember: true) { _, desk in
-            let id = try #require(try await desk.session()?["id"])
-            let done = try await desk.run("auth.pat.revoke", ["id": id], isAgreed: true)
-            #expect(done.said.contains("you are now signed out of lab"))
-            #expect(try await desk.session() == nil)
+        try await Lab.signedIn(remember: true) { _, bench in
+            let id = try #require(try await bench.session()?["id"])
+            let done = try await bench.perform("auth.pat.revoke", ["id": id], isAgreed: true)
+            #expect(done.notices.contains("you are now signed out of lab"))
+            #expect(try await bench.session() == nil)
         }
     }
 }

@@ -1,5 +1,6 @@
 import AuthTrust
 import Capabilities
+import CoreTesting
 import HTTPTesting
 import Testing
 
@@ -16,18 +17,18 @@ struct ServerAuthorityTests {
                     let file = try TestCertificates.shared().authority.write(into: folder, as: "authority").chain
                     let lab = "{server: 'https://127.0.0.1:\(own.port)', auth: {cacert: '\(file)'}}"
                     let settings = "{profiles: {lab: \(lab)}\(isInUse ? ", profile: 'lab'" : "")}"
-                    try await Desk.run(settings: settings) { desk in
-                        let greeting = try await desk.get(own.port)
+                    try await TrustSession.run(settings: settings) { trusting in
+                        let greeting = try await trusting.get(own.port)
                         #expect(greeting == "hi")
-                        let refused = await #expect(throws: TrustError.self) { try await desk.get(other.port) }
+                        let refused = await #expect(throws: TrustError.self) { try await trusting.get(other.port) }
                         #expect(refused?.code == "auth.certificate-unknown")
                         let isUntouched = try await other.sawNothing()
                         #expect(isUntouched)
                     }
                     // Without it, its own server is refused as well.
                     let bare = "{profiles: {lab: {server: 'https://127.0.0.1:\(own.port)'}}}"
-                    let refused = try await Desk.run(settings: bare) { desk in
-                        await #expect(throws: TrustError.self) { try await desk.get(own.port) }
+                    let refused = try await TrustSession.run(settings: bare) { trusting in
+                        await #expect(throws: TrustError.self) { try await trusting.get(own.port) }
                     }
                     #expect(refused?.code == "auth.certificate-unknown")
                 }

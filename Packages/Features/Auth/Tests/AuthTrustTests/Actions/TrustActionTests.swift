@@ -4,6 +4,7 @@ import CoreTesting
 import Cryptography
 import FileKit
 import HTTPTesting
+import HostTesting
 import JSON
 import Registry
 import StorageKit
@@ -16,17 +17,17 @@ struct TrustActionTests {
     @Test("The command in the error makes the next request succeed")
     func exactCommand() async throws {
         let all = try TestCertificates.shared()
-        try await Desk.run { desk in
+        try await TrustSession.run { trusting in
             try await Servers.run(all.selfSigned) { server in
-                let problem = try #require(await failure { _ = try await desk.get(server.port) })
+                let problem = try #require(await failure { _ = try await trusting.get(server.port) })
                 #expect(problem.exit == .denied)
                 let command = try #require(problem.message.split(separator: "\n").last?.drop { $0 == " " })
                 #expect(problem.details["command"]?.string == String(command))
-                let added = try await desk.type(String(command))
+                let added = try await trusting.type(String(command))
                 #expect(added["by"]?.string == "pinned" && added["state"]?.string == "trusted")
                 #expect(server.record.requests.isEmpty)
-                #expect(try await desk.get(server.port) == "hi")
-                let list = try await desk.host.perform("auth.trust.list")
+                #expect(try await trusting.get(server.port) == "hi")
+                let list = try await trusting.perform("auth.trust.list")
                 #expect(list[0]?["server"]?.string == "127.0.0.1:\(server.port)")
                 #expect(list[0]?["how"]?.string == "fingerprint" && list.array?.count == 1)
             }
@@ -37,15 +38,15 @@ struct TrustActionTests {
     func otherFingerprint() async throws {
         let all = try TestCertificates.shared()
         let fingerprint = Fingerprint.text(all.otherSelfSigned.certificate.fingerprint)
-        try await Desk.run { desk in
+        try await TrustSession.run { trusting in
             try await Servers.run(all.selfSigned) { server in
                 let problem = await failure {
-                    try await desk.type(
+                    try await trusting.type(
                         "martlet auth trust add 127.0.0.1:\(server.port) --fingerprint \(fingerprint)")
                 }
                 #expect(problem?.code == "auth.certificate-other" && problem?.exit == .denied)
                 #expect(problem?.message.contains(fingerprint) == true)
-                #expect(try await desk.host.perform("auth.trust.list") == [])
+                #expect(try await trusting.perform("auth.trust.list") == [])
                 let sawNothing = try await server.sawNothing()
                 #expect(sawNothing)
             }
@@ -60,10 +61,10 @@ struct TrustActionTests {
             ("ftp://127.0.0.1", nil, "http.invalid-url", .usage), ("", nil, "usage.arguments", .usage),
         ] as [(String, String?, String, ExitCode)])
     func refused(host: String, fingerprint: String?, code: String, exit: ExitCode) async throws {
-        try await Desk.run { desk in
+        try await TrustSession.run { trusting in
             var arguments: JSONObject = ["host": .string(host)]
             if let fingerprint { arguments.append("fingerprint", .string(fingerprint)) }
-            let problem = await failure { try await desk.host.perform("auth.trust.add", arguments) }
+            let problem = await failure { try await trusting.perform("auth.trust.add", arguments) }
             #expect(problem?.code == code && problem?.exit == exit, "\(problem?.message ?? "")")
         }
     }
@@ -71,10 +72,10 @@ struct TrustActionTests {
     @Test("Without a fingerprint and a terminal, the error contains the command with the fingerprint")
     func headless() async throws {
         let all = try TestCertificates.shared()
-        try await Desk.run { desk in
+        try await TrustSession.run { trusting in
             try await Servers.run(all.selfSigned) { server in
                 let problem = await failure {
-                    try await desk.host.perform("auth.trust.add", ["host": .string("127.0.0.1:\(server.port)")])
+                    try await trusting.perform("auth.trust.add", ["host": .string("127.0.0.1:\(server.port)")])
                 }
                 #expect(problem?.code == "auth.certificate-unknown")
                 #expect(problem?.details["command"]?.string?.contains("--fingerprint") == true)
@@ -87,13 +88,13 @@ struct TrustActionTests {
     @Test("A server that the system trusts gets no pin")
     func good() async throws {
         let all = try TestCertificates.shared()
-        try await Desk.run { desk in
+        try await TrustSession.run { trusting in
             try await Servers.run(all.good) { server in
                 let address = "https://127.0.0.1:\(server.port)/some/where"
-                let added = try await desk.host.perform("auth.trust.add", ["host": .string(address)])
+                let added = try await trusting.perform("auth.trust.add", ["host": .string(address)])
                 #expect(added["by"]?.string == "system")
-                #expect(desk.host.output.notices.count == 1)
-                #expect(try await desk.host.perform("auth.trust.list") == [])
+                #expect(trusting.session.output.notices.count == 1)
+                #expect(try await trusting.perform("auth.trust.list") == [])
                 let sawNothing = try await server.sawNothing()
                 #expect(sawNothing)
             }
@@ -109,14 +110,14 @@ struct TrustActionTests {
             (all.selfSigned, all.otherSelfSigned, "changed", "refused"),
         ]
         for (shown, pinned, word, state) in rows {
-            try await Desk.run { desk in
+            try await TrustSession.run { trusting in
                 try await Servers.run(shown) { server in
-                    let database = Bench.database(desk.host.host.locations.data)
+                    let database = Bench.database(trusting.session.host.locations.data)
                     if let pinned {
                         try await PinStore(database: database).keep(.of(pinned, port: server.port))
                         await database.close()
                     }
-                    let row = try await desk.host.perform(
+                    let row = try await trusting.perform(
                         "auth.trust.verify", ["host": .string("127.0.0.1:\(server.port)")])
                     #expect(row["by"]?.string == word && row["state"]?.string == state)
                     #expect(row["fingerprint"]?.string == Fingerprint.text(shown.certificate.fingerprint))
@@ -124,8 +125,8 @@ struct TrustActionTests {
                     #expect(row["trusted_fingerprint"]?.string == trusted)
                     // What is said is what has to be typed.
                     let command = "martlet auth trust add 127.0.0.1:\(server.port) --fingerprint "
-                    let told = desk.host.output.notices.joined().contains(command)
-                    #expect(told == (state == "refused"), "\(desk.host.output.notices)")
+                    let told = trusting.session.output.notices.joined().contains(command)
+                    #expect(told == (state == "refused"), "\(trusting.session.output.notices)")
                     let sawNothing = try await server.sawNothing()
                     #expect(sawNothing)
                 }
@@ -146,20 +147,20 @@ struct TrustActionTests {
     @Test("Removing a pin withdraws trust at once, and an unknown server is an error")
     func remove() async throws {
         let all = try TestCertificates.shared()
-        try await Desk.run { desk in
+        try await TrustSession.run { trusting in
             try await Servers.run(all.selfSigned) { server in
                 let address = "127.0.0.1:\(server.port)"
                 let fingerprint = Fingerprint.text(all.selfSigned.certificate.fingerprint)
-                try await desk.type("martlet auth trust add \(address) --fingerprint \(fingerprint)")
-                #expect(try await desk.get(server.port) == "hi")
-                let shown = try await desk.host.perform("auth.trust.show", ["host": .string("https://\(address)/")])
+                try await trusting.type("martlet auth trust add \(address) --fingerprint \(fingerprint)")
+                #expect(try await trusting.get(server.port) == "hi")
+                let shown = try await trusting.perform("auth.trust.show", ["host": .string("https://\(address)/")])
                 #expect(shown["fingerprint"]?.string == fingerprint && shown["certificate"]?.string != nil)
-                let removed = try await desk.host.perform("auth.trust.remove", ["host": .string(address)])
+                let removed = try await trusting.perform("auth.trust.remove", ["host": .string(address)])
                 #expect(removed["server"]?.string == address)
-                let refused = await failure { _ = try await desk.get(server.port) }
+                let refused = await failure { _ = try await trusting.get(server.port) }
                 #expect(refused?.code == "auth.certificate-unknown")
                 for action in ["auth.trust.remove", "auth.trust.show"] {
-                    let problem = await failure { try await desk.host.perform(action, ["host": .string(address)]) }
+                    let problem = await failure { try await trusting.perform(action, ["host": .string(address)]) }
                     #expect(problem?.code == "auth.pin-unknown")
                 }
                 #expect(server.record.requests.count == 1)
@@ -169,12 +170,12 @@ struct TrustActionTests {
 
     @Test("A server without TLS has no certificate")
     func plain() async throws {
-        try await Desk.run { desk in
+        try await TrustSession.run { trusting in
             try await ScriptedServer.run { connection in
                 try connection.send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
             } during: { server in
                 let problem = await failure {
-                    try await desk.host.perform("auth.trust.verify", ["host": .string("127.0.0.1:\(server.port)")])
+                    try await trusting.perform("auth.trust.verify", ["host": .string("127.0.0.1:\(server.port)")])
                 }
                 #expect(problem?.code == "http.tls")
             }
@@ -191,19 +192,19 @@ struct TrustActionTests {
                 ("{}", ["SSL_CERT_FILE": ""], false),
             ]
             for row in rows {
-                try await Desk.run(settings: row.settings, environment: row.environment) { desk in
+                try await TrustSession.run(settings: row.settings, environment: row.environment) { trusting in
                     try await Servers.run(all.good) { server in
                         guard row.isTrusted else {
-                            let problem = await failure { _ = try await desk.get(server.port) }
+                            let problem = await failure { _ = try await trusting.get(server.port) }
                             #expect(problem?.code == "auth.certificate-unknown")
                             return
                         }
-                        #expect(try await desk.get(server.port) == "hi")
-                        let verified = try await desk.host.perform(
+                        #expect(try await trusting.get(server.port) == "hi")
+                        let verified = try await trusting.perform(
                             "auth.trust.verify", ["host": .string("127.0.0.1:\(server.port)")])
                         #expect(verified["by"]?.string == "system")
                     }
-                    #expect(!Files.exists(desk.host.host.locations.data + "/auth.db") || !row.isTrusted)
+                    #expect(!Files.exists(trusting.session.host.locations.data + "/auth.db") || !row.isTrusted)
                 }
             }
         }
@@ -225,10 +226,10 @@ struct TrustActionTests {
                         """
                     let profile = inUse.isEmpty ? "" : "profile: '\(inUse)', "
                     let settings = "{auth: {cacert: '\(authority)'}, \(profile)profiles: {\(profiles)}}"
-                    try await Desk.run(settings: settings) { desk in
-                        let text = try await desk.get(lab.port)
+                    try await TrustSession.run(settings: settings) { trusting in
+                        let text = try await trusting.get(lab.port)
                         #expect(text == "hi")
-                        let problem = await failure { _ = try await desk.get(other.port) }
+                        let problem = await failure { _ = try await trusting.get(other.port) }
                         #expect(problem?.exit == .unreachable && other.record.requests.isEmpty)
                     }
                 }
@@ -250,15 +251,15 @@ struct TrustActionTests {
                 ("certificate: '\(both)'", true), ("vault: 'file'", false),
             ]
             for (settings, isLetIn) in rows {
-                try await Desk.run(settings: "{auth: {cacert: '\(authority)', \(settings)}}") { desk in
+                try await TrustSession.run(settings: "{auth: {cacert: '\(authority)', \(settings)}}") { trusting in
                     try await ScriptedServer.run(tls: tls, Servers.greeting) { server in
                         guard isLetIn else {
-                            let problem = await failure { _ = try await desk.get(server.port) }
+                            let problem = await failure { _ = try await trusting.get(server.port) }
                             #expect(problem?.exit == .unreachable)
                             #expect(server.record.requests.isEmpty)
                             return
                         }
-                        let text = try await desk.get(server.port)
+                        let text = try await trusting.get(server.port)
                         #expect(text == "hi")
                     }
                 }

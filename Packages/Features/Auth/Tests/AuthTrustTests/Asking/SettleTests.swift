@@ -1,5 +1,6 @@
 import AuthTrust
 import Capabilities
+import CoreTesting
 import Cryptography
 import HTTPClient
 import HTTPCore
@@ -26,7 +27,7 @@ struct SettleTests {
 
     @Test("Fifty concurrent requests ask once, and a yes lets all of them continue")
     func yes() async throws {
-        let person = Person(says: true)
+        let person = ScriptedPerson(says: true)
         let all = try TestCertificates.shared()
         try await Bench.run { bench in
             try await Servers.run(all.selfSigned) { server in
@@ -42,10 +43,11 @@ struct SettleTests {
     func no() async throws {
         // The person answers when everybody has come to the door.
         let door = Door()
-        let person = Person {
-            try await door.pass()
-            return false
-        }
+        let person = ScriptedPerson(
+            otherwise: .answers { _ in
+                try await door.pass()
+                return .confirm(false)
+            })
         let all = try TestCertificates.shared()
         try await Bench.run { bench in
             try await Servers.run(all.selfSigned) { server in
@@ -85,11 +87,12 @@ struct SettleTests {
     func cancelledAsker() async throws {
         let all = try TestCertificates.shared()
         let door = Door()
-        let waiting = Person {
-            try await door.pass()
-            return true
-        }
-        let next = Person(says: true)
+        let waiting = ScriptedPerson(
+            otherwise: .answers { _ in
+                try await door.pass()
+                return .confirm(true)
+            })
+        let next = ScriptedPerson(says: true)
         let shown = PresentedCertificate.of(all.selfSigned, [.selfSigned])
         try await Bench.run { bench in
             let first = Task { try await bench.asAction(by: waiting) { try await bench.trust.settle(shown) } }
@@ -107,12 +110,13 @@ struct SettleTests {
     func cancelledWaiter() async throws {
         let all = try TestCertificates.shared()
         let door = Door()
-        let first = Person {
-            try await door.pass()
-            return false
-        }
+        let first = ScriptedPerson(
+            otherwise: .answers { _ in
+                try await door.pass()
+                return .confirm(false)
+            })
         // The third comes before the first has answered, or after it and is asked then: either way the answer is no.
-        let (second, third) = (Person(says: true), Person(says: false))
+        let (second, third) = (ScriptedPerson(says: true), ScriptedPerson(says: false))
         let shown = PresentedCertificate.of(all.selfSigned, [.selfSigned])
         try await Bench.run { bench in
             let asking = Task { try await bench.asAction(by: first) { try await bench.trust.settle(shown) } }
@@ -136,11 +140,12 @@ struct SettleTests {
     func passedOver() async throws {
         let all = try TestCertificates.shared()
         let door = Door()
-        let first = Person {
-            try await door.pass()
-            return true
-        }
-        let (second, third) = (Person(says: true), Person(says: true))
+        let first = ScriptedPerson(
+            otherwise: .answers { _ in
+                try await door.pass()
+                return .confirm(true)
+            })
+        let (second, third) = (ScriptedPerson(says: true), ScriptedPerson(says: true))
         let shown = PresentedCertificate.of(all.selfSigned, [.selfSigned])
         try await Bench.run { bench in
             let asking = Task { try await bench.asAction(by: first) { try await bench.trust.settle(shown) } }
@@ -159,11 +164,12 @@ struct SettleTests {
     func two() async throws {
         let all = try TestCertificates.shared()
         let door = Door()
-        let person = Person {
-            try await door.pass()
-            return true
-        }
-        let other = Person(says: true)
+        let person = ScriptedPerson(
+            otherwise: .answers { _ in
+                try await door.pass()
+                return .confirm(true)
+            })
+        let other = ScriptedPerson(says: true)
         try await Bench.run { bench in
             async let first: Void = bench.asAction(by: person) {
                 try await bench.trust.settle(.of(all.selfSigned, port: 1, [.selfSigned]))
@@ -181,7 +187,7 @@ struct SettleTests {
     @Test("A certificate that was accepted meanwhile is not asked about")
     func meanwhile() async throws {
         let all = try TestCertificates.shared()
-        let person = Person(says: false)
+        let person = ScriptedPerson(says: false)
         try await Bench.run { bench in
             try await bench.pin(all.selfSigned, port: 443)
             try await bench.asAction(by: person) { try await bench.trust.settle(.of(all.selfSigned, [.selfSigned])) }

@@ -1,5 +1,6 @@
 import AuthTrust
 import Capabilities
+import CoreTesting
 import HTTPClient
 import HTTPCore
 import HTTPTesting
@@ -36,12 +37,14 @@ struct WebSocketAskingTests {
                 #expect(headless?.code == "auth.certificate-unknown" && headless?.exit == .denied)
                 #expect(headless?.details["command"]?.string?.contains("auth trust add") == true)
                 let declined = await failure {
-                    try await bench.asAction(by: Person(says: false)) { _ = try await greet(client, server.port) }
+                    try await bench.asAction(by: ScriptedPerson(says: false)) {
+                        _ = try await greet(client, server.port)
+                    }
                 }
                 #expect(declined?.message.contains("you did not trust the certificate") == true)
                 let sawNothing = try await server.sawNothing(in: 2)
                 #expect(sawNothing)
-                let person = Person(says: true)
+                let person = ScriptedPerson(says: true)
                 let text = try await bench.asAction(by: person) { try await greet(client, server.port) }
                 #expect(text == "hi" && person.questions.count == 1)
                 #expect(try await greet(client, server.port) == "hi")

@@ -1,5 +1,6 @@
 import AuthTrust
 import Capabilities
+import CoreTesting
 import Cryptography
 import FileKit
 import HTTPClient
@@ -123,7 +124,7 @@ struct OutcomeTests {
     func asked(_ row: Row) async throws {
         let all = try TestCertificates.shared()
         let identity = row.shown(all)
-        let person = Person(says: true)
+        let person = ScriptedPerson(says: true)
         try await Bench.run { bench in
             try await Servers.run(identity) { server in
                 if let pinned = row.pinned {
@@ -155,7 +156,9 @@ struct OutcomeTests {
                 try await Servers.run(all.selfSigned) { server in
                     if let pinned { try await bench.pin(pinned, port: server.port) }
                     let problem = await failure {
-                        try await bench.asAction(by: Person(says: false)) { _ = try await bench.get(server.port) }
+                        try await bench.asAction(by: ScriptedPerson(says: false)) {
+                            _ = try await bench.get(server.port)
+                        }
                     }
                     #expect(problem?.code == code && problem?.exit == .denied)
                     #expect(problem?.message.contains("you did not trust the certificate of ") == true)

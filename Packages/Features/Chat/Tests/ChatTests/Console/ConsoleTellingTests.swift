@@ -1,5 +1,7 @@
 import Capabilities
+import CoreTesting
 import HTTPTesting
+import HostTesting
 import JSON
 import Testing
 
@@ -12,7 +14,7 @@ struct ConsoleTellingTests {
         try await Desk.run(answers: Answers.say("Swallows."), Answers.say("In spring.")) { desk in
             try await desk.say("Which birds are these?")
             try await desk.say("When do they come?", ["continue": true])
-            let person = Person(types: "/quit")
+            let person = ScriptedPerson(types: "/quit")
             desk.person = person
             let done = try await desk.run("chat.send", ["continue": true])
             #expect(done.notices.contains("continuing Which birds are these?, 4 messages"))
@@ -25,12 +27,12 @@ struct ConsoleTellingTests {
     @Test("The end shows how to continue the conversation")
     func ends() async throws {
         try await Desk.run(answers: Answers.say("A")) { desk in
-            desk.person = Person(types: "one", "/quit")
+            desk.person = ScriptedPerson(types: "one", "/quit")
             let done = try await desk.run("chat.send")
             let id = try #require(done["session_id"]?.string)
             let tag = try #require(id.split(separator: "-").last)
-            #expect(done.heard.notices.last == "to continue: martlet chat --conversation \(tag)")
-            desk.person = Person(types: "/quit")
+            #expect(done.output.notices.last == "to continue: martlet chat --conversation \(tag)")
+            desk.person = ScriptedPerson(types: "/quit")
             #expect(try await desk.run("chat.send").notices.contains("to continue: ") == false)
         }
     }
@@ -38,7 +40,7 @@ struct ConsoleTellingTests {
     @Test("A line that begins with a path is a message, and an unknown command says how to send it")
     func paths() async throws {
         try await Desk.run(answers: Answers.say("A"), Answers.say("B")) { desk in
-            desk.person = Person(types: "/etc/hosts looks odd", "/etc is", " /etc is", "/quit")
+            desk.person = ScriptedPerson(types: "/etc/hosts looks odd", "/etc is", " /etc is", "/quit")
             let done = try await desk.run("chat.send")
             #expect(desk.asked.map(\.last) == ["user: /etc/hosts looks odd", "user:  /etc is"])
             #expect(done.notices.contains("unknown command /etc") && done.notices.contains("begin with a space"))
@@ -48,7 +50,7 @@ struct ConsoleTellingTests {
     @Test("/clear starts a new conversation")
     func clear() async throws {
         try await Desk.run(answers: Answers.say("A"), Answers.say("B")) { desk in
-            desk.person = Person(types: "one", "/clear", "two")
+            desk.person = ScriptedPerson(types: "one", "/clear", "two")
             let done = try await desk.run("chat.send")
             #expect(desk.asked[1].said.dropFirst() == ["user: two"])
             #expect(done.types.contains("clear"))
@@ -59,7 +61,7 @@ struct ConsoleTellingTests {
     func gateway() async throws {
         try await Desk.run(answers: Answers.say("A")) { desk in
             desk.environment["GATEWAY_BASE_URL"] = desk.environment["OPENAI_BASE_URL"]
-            desk.person = Person(types: "/quit")
+            desk.person = ScriptedPerson(types: "/quit")
             let done = try await desk.run("chat.send", ["model": "gateway"])
             #expect(done.notices.hasPrefix("gateway. /help"), "\(done.notices)")
         }
@@ -70,7 +72,7 @@ struct ConsoleTellingTests {
         try await RefusingPort.run { port in
             try await Desk.run(answers: Answers.say("A")) { desk in
                 desk.environment = ["KAMIWAZA_BASE_URL": "http://127.0.0.1:\(port)/api", "KAMIWAZA_API_KEY": Desk.key]
-                let person = Person(types: "one", "/quit")
+                let person = ScriptedPerson(types: "one", "/quit")
                 desk.person = person
                 let done = try await desk.run("chat.send")
                 #expect(person.asked == ["chat.message", "chat.message"])
@@ -86,10 +88,10 @@ struct ConsoleTellingTests {
             _ = try desk.write(Array("x".utf8), to: "notes.txt")
             _ = try desk.write(Array("x".utf8), to: ".hidden")
             desk.environment["GATEWAY_BASE_URL"] = desk.environment["OPENAI_BASE_URL"]
-            let person = Person(["chat.message": ["/model", "/quit"], "chat.model": ["first, as now"]])
+            let person = ScriptedPerson(["chat.message": ["/model", "/quit"], "chat.model": ["first, as now"]])
             desk.person = person
             let done = try await desk.run("chat.send", ["model": "gateway/first"])
-            #expect(person.options == ["second", "first, as now"])
+            #expect(person.options.last == ["second", "first, as now"])
             #expect(done.notices.contains("gateway, first is answering now") && !done.notices.contains("from now on"))
             #expect(person.completions.contains("/attach notes.txt") && !person.completions.contains("/attach .hidden"))
             #expect(ConsoleCommand.names.allSatisfy { $0 == "/help" || ConsoleCommand.overview.contains($0) })
@@ -102,8 +104,8 @@ struct ConsoleTellingTests {
             try connection.stream(Answers.first + Answers.piece("Hel"))
             try connection.stall()
         } _: { desk in
-            let heard = Heard()
-            let task = Task { [desk] in try await desk.attempt("chat.send", ["message": "Hi"], heard: heard) }
+            let heard = RecordingOutput()
+            let task = Task { [desk] in try await desk.attempt("chat.send", ["message": "Hi"], to: heard) }
             await heard.wait(for: "Hel")
             task.cancel()
             _ = try await task.value
@@ -115,7 +117,7 @@ struct ConsoleTellingTests {
     func approval() async throws {
         let call = Answers.call("saw", input: ["path": "plank", "old_text": "long", "new_text": "short"])
         try await Desk.run(answers: call, Answers.say("Done.")) { desk in
-            desk.person = Person(["chat.approve": ["Yes, this once"]])
+            desk.person = ScriptedPerson(["chat.approve": ["Yes, this once"]])
             let done = try await desk.say("Saw", ["tools": true])
             #expect(done.notices.contains("saw:\nplank\n- long\n+ short"), "\(done.notices)")
         }

@@ -1,6 +1,8 @@
 import Capabilities
 import FileKit
 import HTTPTesting
+import HostKit
+import HostTesting
 import JSON
 import Testing
 
@@ -13,7 +15,7 @@ struct ConsoleTests {
     @Test("Lines are sent one after the other in one conversation")
     func talk() async throws {
         try await Desk.run(answers: Answers.say("A"), Answers.say("B")) { desk in
-            desk.person = Person(types: "one", "", "two", "/quit")
+            desk.person = ScriptedPerson(types: "one", "", "two", "/quit")
             let done = try await desk.run("chat.send")
             #expect(done.notices.hasPrefix("OpenAI, "))
             #expect(done["result"] == "B")
@@ -26,10 +28,10 @@ struct ConsoleTests {
     func changedSettings(isSaved: Bool) async throws {
         try await Desk.run(answers: Answers.say("A"), Answers.say("B"), Answers.say("C")) { desk in
             let test = try TestHost(
-                [Workshop.self, ChatFeature.self].map { BuiltInFeature($0) },
+                [HostFeature.self, Workshop.self, ChatFeature.self].map { BuiltInFeature($0) },
                 settings: "{chat: {model: 'openai/first', system: 'Be brief'}}", environment: desk.environment,
                 folder: desk.folder, clock: TestClock(), time: ContinuousClock())
-            let person = Person(types: "one", "two", "/new", "three")
+            let person = ScriptedPerson(types: "one", "two", "/new", "three")
             person.beforeLine(2) {
                 try test.change(settings: "{chat: {model: 'openai/second', system: 'Be kind'}}")
             }
@@ -50,7 +52,7 @@ struct ConsoleTests {
     @Test("An input that ends at once sends nothing")
     func nothing() async throws {
         try await Desk.run(answers: Answers.say("A")) { desk in
-            desk.person = Person()
+            desk.person = ScriptedPerson()
             let done = try await desk.run("chat.send")
             #expect(done.exit == .done && done["result"] == nil)
             #expect(desk.asked.isEmpty)
@@ -60,7 +62,7 @@ struct ConsoleTests {
     @Test("All commands are listed, and a wrong one gets a suggestion")
     func help() async throws {
         try await Desk.run(answers: Answers.say("A")) { desk in
-            desk.person = Person(types: "/help", "/modle", "/system", "/attach", "/save", "/quit")
+            desk.person = ScriptedPerson(types: "/help", "/modle", "/system", "/attach", "/save", "/quit")
             let done = try await desk.run("chat.send")
             for name in ConsoleCommand.names where name != "/help" && name != "/stop" {
                 #expect(done.notices.contains(name), "\(name)")
@@ -77,7 +79,8 @@ struct ConsoleTests {
     func newAndResume() async throws {
         try await Desk.run(answers: Answers.say("A"), Answers.say("B"), Answers.say("C")) { desk in
             let first = try await desk.say("alpha")["session_id"]?.string ?? ""
-            desk.person = Person(types: "beta", "/save", "/resume \(first)", "gamma", "/resume nowhere", "/quit")
+            desk.person = ScriptedPerson(
+                types: "beta", "/save", "/resume \(first)", "gamma", "/resume nowhere", "/quit")
             let done = try await desk.run("chat.send")
             #expect(desk.asked[1].said.dropFirst() == ["user: beta"])
             #expect(desk.asked[2].said.dropFirst() == ["user: alpha", "assistant: A", "user: gamma"])
@@ -89,7 +92,7 @@ struct ConsoleTests {
     @Test("/new starts without the earlier messages")
     func new() async throws {
         try await Desk.run(answers: Answers.say("A"), Answers.say("B")) { desk in
-            desk.person = Person(types: "one", "/new", "two")
+            desk.person = ScriptedPerson(types: "one", "/new", "two")
             try await desk.run("chat.send")
             #expect(desk.asked[1].said.dropFirst() == ["user: two"])
             #expect(try await desk.run("chat.list").json.array?.count == 2)
@@ -99,12 +102,12 @@ struct ConsoleTests {
     @Test("/model switches to another model, and keeps the old one if the new one is unknown")
     func model() async throws {
         try await Desk.run(answers: Answers.say("A"), Answers.say("B"), Answers.say("C")) { desk in
-            desk.person = Person(
+            desk.person = ScriptedPerson(
                 types: "one", "/model openai/second", "two", "/model nobody/has/this", "/model", "three")
             let done = try await desk.run("chat.send", ["model": "openai/first"])
             #expect(desk.asked.map { $0.json["model"] } == ["first", "second", "second"])
             #expect(desk.asked[2].said.count == 6)
-            #expect(done.heard.notices.contains("OpenAI, second is answering now"))
+            #expect(done.output.notices.contains("OpenAI, second is answering now"))
         }
     }
 
@@ -120,7 +123,7 @@ struct ConsoleTests {
             try connection.begin()
             try connection.send(Answers.say("Yes"))
         } _: { desk in
-            let person = Person(types: "/model", "one", "/quit")
+            let person = ScriptedPerson(types: "/model", "one", "/quit")
             desk.person = person
             let done = try await desk.run("chat.send", ["model": "openai/first"])
             #expect(done.notices.contains("OpenAI, first is answering now"))
@@ -138,10 +141,10 @@ struct ConsoleTests {
             try connection.begin()
             try connection.send(Answers.say("Yes"))
         } _: { desk in
-            desk.person = Person(
+            desk.person = ScriptedPerson(
                 types: "/model openai/swalow-1", "/model openai/swift-2", "/model nobody-has-it", "one")
             let done = try await desk.run("chat.send", ["model": "openai/swallow-1"])
-            let told = done.heard.notices.filter { $0.contains("does not list this model") }
+            let told = done.output.notices.filter { $0.contains("does not list this model") }
             #expect(told.count == 1 && told[0].contains("did you mean 'swallow-1'?"), "\(done.notices)")
             #expect(done.notices.contains("no provider has a model “nobody-has-it”"))
             #expect(desk.asked.map { $0.json["model"] } == ["swift-2"])
@@ -159,7 +162,7 @@ struct ConsoleTests {
         } _: { desk in
             desk.environment["GATEWAY_BASE_URL"] = desk.environment["OPENAI_BASE_URL"]
             desk.environment["GATEWAY_API_KEY"] = "key"
-            desk.person = Person(types: "one", "two", "/new", "three")
+            desk.person = ScriptedPerson(types: "one", "two", "/new", "three")
             try await desk.run("chat.send", ["model": "gateway/agent"])
             #expect(desk.asked.map { $0.json["session_id"]?.string } == [nil, "s-42", nil])
             // The gateway has no memory, so it receives the earlier messages.
@@ -171,7 +174,7 @@ struct ConsoleTests {
     @Test("/tools turns tools on and off")
     func tools() async throws {
         try await Desk.run(answers: Answers.say("A"), Answers.say("B"), Answers.say("C")) { desk in
-            desk.person = Person(types: "one", "/tools", "two", "/tools", "three")
+            desk.person = ScriptedPerson(types: "one", "/tools", "two", "/tools", "three")
             let done = try await desk.run("chat.send")
             #expect(desk.asked.map { $0.tools.contains("saw") } == [false, true, false])
             #expect(done.notices.contains("read-only: the model may read"))
@@ -185,7 +188,7 @@ struct ConsoleTests {
             let folder = "\(desk.folder)/work"
             try Files.makeDirectories(folder)
             desk.current = folder
-            desk.person = Person(types: "/mode", "/mode workspace", "one", "/mode off", "two", "/mode fast")
+            desk.person = ScriptedPerson(types: "/mode", "/mode workspace", "one", "/mode off", "two", "/mode fast")
             let done = try await desk.run("chat.send")
             #expect(desk.asked.map { $0.tools.contains("fs_write") } == [true, false])
             let told = ["no tools", "workspace: the model edits files", "no tools", "use off, read-only"]
@@ -198,10 +201,11 @@ struct ConsoleTests {
         try await Desk.run(answers: Answers.say("A")) { desk in
             desk.environment = [
                 "GATEWAY_BASE_URL": "http://127.0.0.1:\(desk.server.port)", "GATEWAY_API_KEY": Desk.key,
+                "HOME": "\(desk.folder)/home",
             ]
-            desk.person = Person(types: "/mode full", "/tools", "/quit")
+            desk.person = ScriptedPerson(types: "/mode full", "/tools", "/quit")
             let done = try await desk.run("chat.send", ["mode": "workspace"])
-            let told = done.heard.notices.count { $0.contains("uses its own tools and rules") }
+            let told = done.output.notices.count { $0.contains("uses its own tools and rules") }
             #expect(told == 2, "\(done.notices)")
             #expect(!done.notices.contains("(mode "), "\(done.notices)")
         }
@@ -211,7 +215,7 @@ struct ConsoleTests {
     func systemAndFile() async throws {
         try await Desk.run(answers: Answers.say("A"), Answers.say("B")) { desk in
             let name = try desk.write(Array("secret plan".utf8), to: "plan.txt")
-            desk.person = Person(types: "/system Rhyme.", "/attach \(name)", "/attach gone.txt", "one", "two")
+            desk.person = ScriptedPerson(types: "/system Rhyme.", "/attach \(name)", "/attach gone.txt", "one", "two")
             let done = try await desk.run("chat.send")
             #expect(desk.asked[0].said[0] == "system: Rhyme.")
             #expect(desk.asked[0].last.contains("secret plan"))
@@ -231,7 +235,7 @@ struct ConsoleTests {
                 : try connection.stream(Answers.say("Yes"))
         } _: { desk in
             let name = try desk.write(Array("the plan".utf8), to: "plan.txt")
-            desk.person = Person(types: "/retry", "/attach \(name)", "please", "/retry", "/retry", "/save")
+            desk.person = ScriptedPerson(types: "/retry", "/attach \(name)", "please", "/retry", "/retry", "/save")
             let done = try await desk.run("chat.send", ["no-save": .bool(isUnsaved)])
             #expect(done.notices.contains("no message to send again") && done.notices.contains("not today"))
             #expect(done["result"] == "Yes")

@@ -1,5 +1,7 @@
 import Capabilities
+import CoreTesting
 import HTTPTesting
+import HostTesting
 import JSON
 import Registry
 import Testing
@@ -30,7 +32,7 @@ struct ContextTests {
     private static let long = String(repeating: "The quick brown fox jumps over the lazy dog. ", count: 70)
 
     /// Sends three long messages, the third of which is too much.
-    private func talk(_ desk: Desk) async throws -> (last: Desk.Done, id: JSON) {
+    private func talk(_ desk: Desk) async throws -> (last: TestResult, id: JSON) {
         let id = try #require(try await desk.say("one \(Self.long)", ["model": "small-1"])["session_id"])
         try await desk.say("two \(Self.long)", ["conversation": id, "model": "small-1"])
         return (try await desk.say("three \(Self.long)", ["conversation": id, "model": "small-1"]), id)

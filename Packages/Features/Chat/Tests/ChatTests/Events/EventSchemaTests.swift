@@ -1,5 +1,7 @@
 import Capabilities
+import CoreTesting
 import HTTPTesting
+import HostTesting
 import JSON
 import Registry
 import Testing
@@ -9,8 +11,8 @@ import Testing
 @Suite("Event schema", .timeLimit(.minutes(5)))
 struct EventSchemaTests {
     /// Compares every event of a command, and its result, with the published schema.
-    private func check(_ done: Desk.Done, _ expected: Set<String>, location: SourceLocation = #_sourceLocation) {
-        var lines = done.heard.events.map(\.json)
+    private func check(_ done: TestResult, _ expected: Set<String>, location: SourceLocation = #_sourceLocation) {
+        var lines = done.output.events.map(\.json)
         #expect(expected.isSubset(of: Set(done.types)), "\(done.types)", sourceLocation: location)
         var result: JSONObject = ["type": "result", "is_error": .bool(done.failure != nil)]
         if let failure = done.failure {
@@ -54,7 +56,7 @@ struct EventSchemaTests {
             desk.environment["GATEWAY_BASE_URL"] = desk.environment["OPENAI_BASE_URL"]
             let done = try await desk.say("Hi", ["model": "gateway/agent"])
             check(done, ["init", "tool_use", "tool_result", "message"])
-            #expect(done.heard.events.contains { $0.fields["by_server"] == true })
+            #expect(done.output.events.contains { $0.fields["by_server"] == true })
         }
     }
 
@@ -64,7 +66,7 @@ struct EventSchemaTests {
             try await Desk.run({ try $0.stream(answer) }) { desk in
                 let done = try await desk.attempt("chat.send", ["message": "Hi", "no-stream": true])
                 check(done, ["init", "error"])
-                #expect(done.heard.events.last?.fields["code"]?.string == done.failure?.code)
+                #expect(done.output.events.last?.fields["code"]?.string == done.failure?.code)
             }
         }
     }
@@ -72,9 +74,9 @@ struct EventSchemaTests {
     @Test("A conversation on a terminal matches the published schema")
     func console() async throws {
         try await Desk.run(answers: Answers.say("A")) { desk in
-            desk.person = Person(types: "one", "/clear", "/quit")
+            desk.person = ScriptedPerson(types: "one", "/clear", "/quit")
             check(try await desk.run("chat.send"), ["init", "message", "turn", "clear"])
-            desk.person = Person()
+            desk.person = ScriptedPerson()
             check(try await desk.run("chat.send"), [])
         }
     }

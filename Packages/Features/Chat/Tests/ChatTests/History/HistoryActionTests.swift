@@ -1,6 +1,8 @@
 import Capabilities
+import CoreTesting
 import FileKit
 import Glibc
+import HostTesting
 import JSON
 import Testing
 
@@ -82,11 +84,11 @@ struct HistoryActionTests {
             unsafe setenv("TZ", "XYZ-5:30", 1)
             try await Desk.run(answers: Answers.say("A")) { desk in
                 try await desk.say("one")
-                let piped = try await desk.run("chat.show").heard.text
+                let piped = try await desk.run("chat.show").output.text
                 let time = try #require(piped.firstMatch(of: /\*\*user\*\* · (\S+Z)\n/)?.output.1)
                 let moment = try #require(Timestamp(iso8601: String(time)))
                 desk.isWatched = true
-                let seen = try await desk.run("chat.show").heard.text
+                let seen = try await desk.run("chat.show").output.text
                 let local = (moment + .seconds(19_800)).iso8601.prefix(16).replacing("T", with: " ")
                 #expect(seen.contains("**user** · \(local)\n"), "\(seen)")
             }

@@ -1,7 +1,9 @@
 import Capabilities
 import ChatHistory
+import CoreTesting
 import FileKit
 import HTTPTesting
+import HostTesting
 import JSON
 import Registry
 import Testing
@@ -30,7 +32,7 @@ struct KeepingTests {
             Answers.say("B")
         ) { desk in
             if keeps { desk.settings = "{chat: {'keep-secrets': true}}" }
-            desk.person = Person(["chat.approve": ["Yes, this once"]])
+            desk.person = ScriptedPerson(["chat.approve": ["Yes, this once"]])
             let done = try await desk.say(said, ["tools": true, "system": .string("Use \(Self.unknown)")])
             #expect(done.notices.contains("a secret in this conversation is not stored") != keeps, "\(done.notices)")
             #expect(done.notices.components(of: "is not stored") == (keeps ? 0 : 1), "told once")

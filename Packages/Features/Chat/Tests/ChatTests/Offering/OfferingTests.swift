@@ -1,6 +1,8 @@
 import Capabilities
+import CoreTesting
 import HTTPCore
 import HTTPTesting
+import HostTesting
 import JSON
 import Registry
 import Testing
@@ -21,7 +23,7 @@ struct OfferingTests {
             try connection.begin()
             try connection.send(answers[next.next()])
         } _: { desk in
-            desk.features.append(Neighbour.self)
+            desk.features.append(BuiltInFeature(Neighbour.self))
             try await body(&desk)
         }
     }
@@ -74,7 +76,7 @@ struct OfferingTests {
             desk.environment = [:]
             let done = try await desk.say("Hello")
             #expect(done["result"] == "echo of Hello by small")
-            let lines = done.heard.notices
+            let lines = done.output.notices
             #expect(lines.count == 1, "\(lines)")
             #expect(lines.first?.contains("small (The neighbour) answers") == true)
             #expect(lines.first?.contains("OPENAI_API_KEY") == true)
@@ -100,7 +102,7 @@ struct OfferingTests {
             let agent = try await desk.say("Do it", ["tools": true, "model": "gateway/agent"])
             #expect(desk.asked[0].tools.isEmpty)
             #expect(agent.notices.contains("gateway uses its own tools"))
-            #expect(agent.heard.events.first?.fields["tools"] == [])
+            #expect(agent.output.events.first?.fields["tools"] == [])
             try await desk.say("Do it", ["tools": true])
             #expect(desk.asked[1].tools.contains("saw"))
         }

@@ -2,6 +2,7 @@ import Capabilities
 import ChatHistory
 import CoreTesting
 import HTTPTesting
+import HostTesting
 import JSON
 import Registry
 import Testing
@@ -74,8 +75,8 @@ struct ContinueTests {
             try connection.send(Answers.say("to \(question)"))
         } _: { [gate] desk in
             let id = try #require(try await desk.say("one")["session_id"])
-            let heard = Heard()
-            async let slow = desk.attempt("chat.send", ["message": "slow", "conversation": id], heard: heard)
+            let heard = RecordingOutput()
+            async let slow = desk.attempt("chat.send", ["message": "slow", "conversation": id], to: heard)
             await heard.wait { $0.contains { $0.type == "init" } }
             let history = History(
                 "\(desk.folder)/data/chat.db", now: { Timestamp(microseconds: 1_800_000_000_000_000) })
@@ -134,8 +135,8 @@ struct ContinueTests {
             if question == "user: slow" { try gate.hold(connection) }
             try connection.send(Answers.piece(question) + Answers.end)
         } _: { [gate] desk in
-            let heard = Heard()
-            async let slow = desk.attempt("chat.send", ["message": "slow"], heard: heard)
+            let heard = RecordingOutput()
+            async let slow = desk.attempt("chat.send", ["message": "slow"], to: heard)
             await heard.wait(for: "to ")
             let quick = try await desk.say("quick")
             #expect(quick["result"] == "to user: quick")

@@ -1,6 +1,8 @@
 import Capabilities
+import CoreTesting
 import HTTPCore
 import HTTPTesting
+import HostTesting
 import JSON
 import Registry
 import Testing
@@ -16,7 +18,7 @@ struct FailureTests {
             let done = try await desk.attempt("chat.send", ["message": "Hi"])
             #expect(done.failure?.message.contains("the engine broke") == true)
             // The next output begins a new line.
-            #expect(done.heard.text == "Hel\n")
+            #expect(done.output.text == "Hel\n")
             let stored = try await desk.stored()
             #expect(stored.count == 2 && stored[1].hasPrefix("assistant: Hel (failed: "), "\(stored)")
             #expect(desk.asked.count == 1)
@@ -71,7 +73,7 @@ struct FailureTests {
                 : try connection.stream(Answers.say("Hello"))
         } _: { desk in
             let done = try await desk.say("Hi")
-            #expect(done.heard.text == "Hello")
+            #expect(done.output.text == "Hello")
             #expect(desk.asked.count == 2)
             #expect(try await desk.stored() == ["user: Hi", "assistant: Hello"])
         }
@@ -84,8 +86,8 @@ struct FailureTests {
             try connection.stream(Answers.first + Answers.piece("Hel"))
             try connection.stall()
         } _: { desk in
-            let heard = Heard()
-            let task = Task { [desk] in try await desk.attempt("chat.send", ["message": "Hi"], heard: heard) }
+            let heard = RecordingOutput()
+            let task = Task { [desk] in try await desk.attempt("chat.send", ["message": "Hi"], to: heard) }
             await heard.wait(for: "Hel")
             task.cancel()
             let done = try await task.value
@@ -103,7 +105,7 @@ struct FailureTests {
             try connection.stream(Answers.first + Answers.piece("Hel"))
             try connection.stall()
         } _: { desk in
-            let done = try await desk.attempt("chat.send", ["message": "Hi"], heard: Heard(leaves: true))
+            let done = try await desk.attempt("chat.send", ["message": "Hi"], to: RecordingOutput(leaves: true))
             #expect(done.failure?.code == "test.reader-left")
             try await desk.server.until { $0.connections.first?.peerLeft == true }
             #expect(try await desk.stored() == ["user: Hi", "assistant: Hel (stopped)"])
@@ -116,8 +118,8 @@ struct FailureTests {
             try connection.stream(Answers.first)
             try connection.sendEndlessly(Array(Answers.piece("more and more ").utf8))
         } _: { desk in
-            let heard = Heard()
-            let task = Task { [desk] in try await desk.attempt("chat.send", ["message": "Hi"], heard: heard) }
+            let heard = RecordingOutput()
+            let task = Task { [desk] in try await desk.attempt("chat.send", ["message": "Hi"], to: heard) }
             await heard.wait(for: "more and more more")
             task.cancel()
             let exit = try await task.value.exit

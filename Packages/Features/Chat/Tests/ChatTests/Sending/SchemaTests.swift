@@ -1,5 +1,7 @@
 import Capabilities
+import CoreTesting
 import HTTPTesting
+import HostTesting
 import JSON
 import Testing
 
@@ -18,7 +20,7 @@ struct SchemaTests {
             let good = try await desk.say("Who?", ["schema": .string(file)])
             #expect(good.exit == .done && good.notices.isEmpty)
             let prose = try await desk.say("Who?", ["schema": .string(file)])
-            #expect(prose.exit == .failed && prose["result"] == "Hello" && prose.heard.text == "Hello\n")
+            #expect(prose.exit == .failed && prose["result"] == "Hello" && prose.output.text == "Hello\n")
             #expect(prose.notices.contains("does not match the schema: it is not valid JSON"))
             #expect(prose.types.last == "error")
             #expect(try await desk.stored() == ["user: Who?", "assistant: Hello"])

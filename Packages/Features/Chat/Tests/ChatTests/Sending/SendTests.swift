@@ -4,6 +4,7 @@ import ChatProviders
 import CoreTesting
 import HTTPCore
 import HTTPTesting
+import HostTesting
 import JSON
 import OpenAIDialect
 import Registry
@@ -18,11 +19,11 @@ struct SendTests {
             let done = try await desk.say("Hi there", ["system": "Be brief."])
             #expect(done.types.first == "init")
             #expect(Set(done.types.dropFirst()) == ["message"])
-            #expect(done.heard.text == "Hello")
+            #expect(done.output.text == "Hello")
             #expect(done["failed_tools"] == 0)
             #expect(done["result"] == "Hello" && done["finish"] == "stop" && done["num_turns"] == 1)
             #expect(done["model"] == "small-1" && done["provider"] == "openai")
-            #expect(done["session_id"] == done.heard.events.first?.fields["session_id"])
+            #expect(done["session_id"] == done.output.events.first?.fields["session_id"])
             #expect(desk.asked.first?.said == ["system: Be brief.", "user: Hi there"])
             #expect(desk.asked.first?.json["stream"] == true)
             #expect(desk.asked.first?.headers["Authorization"] == "Bearer \(Desk.key)")
@@ -35,7 +36,7 @@ struct SendTests {
         arguments: [["input": "\n"], ["input": " \t\n", "message": " "], ["message": ""]] as [JSONObject])
     func blank(arguments: JSONObject) async throws {
         try await Desk.run(answers: Answers.say("A")) { desk in
-            let person = Person(types: "one")
+            let person = ScriptedPerson(types: "one")
             for somebody in [person, HeadlessInteraction()] as [any Interaction] {
                 desk.person = somebody
                 let done = try await desk.attempt("chat.send", arguments)
@@ -81,7 +82,7 @@ struct SendTests {
             try await holding
             await history.close()
             #expect(done["result"] == "Hello" && done.types.first == "init" && done.notices == "")
-            #expect(done.heard.events.first?.fields["session_id"] == done["session_id"])
+            #expect(done.output.events.first?.fields["session_id"] == done["session_id"])
             #expect(try await desk.stored() == ["user: two", "assistant: Hello"])
         }
     }
@@ -92,7 +93,7 @@ struct SendTests {
             let done = try await desk.say("Hi", ["no-save": true])
             #expect(done["result"] == "Hello")
             #expect(done["session_id"]?.string == nil)
-            #expect(done.heard.events.first?.fields["session_id"] == nil)
+            #expect(done.output.events.first?.fields["session_id"] == nil)
             #expect(try await desk.run("chat.list").json == [])
         }
     }
@@ -105,7 +106,7 @@ struct SendTests {
             """#
         try await Desk.run({ try $0.reply(body) }) { desk in
             let done = try await desk.say("Hi", ["no-stream": true])
-            #expect(done.heard.text == "Hello" && done["result"] == "Hello")
+            #expect(done.output.text == "Hello" && done["result"] == "Hello")
             #expect(desk.asked[0].json["stream"] != true)
             desk.settings = "{chat: {stream: false}}"
             #expect(try await desk.say("Hi")["result"] == "Hello")
@@ -129,9 +130,9 @@ struct SendTests {
             Answers.say("No")
         ) { desk in
             let done = try await desk.say("Hi")
-            let thoughts = done.heard.events.filter { $0.type == "reasoning" }
+            let thoughts = done.output.events.filter { $0.type == "reasoning" }
             #expect(thoughts.compactMap { $0.fields["delta"]?.string }.joined() == "Hm, so.")
-            #expect(done.heard.text == "Yes" && done["result"] == "Yes")
+            #expect(done.output.text == "Yes" && done["result"] == "Yes")
             try await desk.say("Sure?", ["continue": true])
             #expect(desk.asked[1].said.dropFirst() == ["user: Hi", "assistant: Yes", "user: Sure?"])
         }

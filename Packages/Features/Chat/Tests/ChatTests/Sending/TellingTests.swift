@@ -1,5 +1,7 @@
 import Capabilities
+import CoreTesting
 import HTTPTesting
+import HostTesting
 import JSON
 import Registry
 import Testing
@@ -21,7 +23,7 @@ struct TellingTests {
         try await Desk.run(answers: Answers.first + Answers.piece("Hel") + Answers.end(by: reason)) { desk in
             desk.isWatched = isWatched
             let done = try await desk.say("Hi")
-            #expect(done.heard.shown.hasPrefix("Hel\n["), "\(done.heard.shown)")
+            #expect(done.output.shown.hasPrefix("Hel\n["), "\(done.output.shown)")
             #expect(done.notices.contains(words), "\(done.notices)")
         }
     }
@@ -30,7 +32,7 @@ struct TellingTests {
     func whole() async throws {
         try await Desk.run(answers: Answers.say("Hello")) { desk in
             let done = try await desk.say("Hi")
-            #expect(done.heard.shown == "Hello")
+            #expect(done.output.shown == "Hello")
         }
     }
 
@@ -39,8 +41,8 @@ struct TellingTests {
         try await Desk.run(answers: Answers.say("Hello")) { desk in
             desk.isWatched = true
             let done = try await desk.say("Hi", ["model": "openai/gpt-5-mini"])
-            #expect(done.heard.text == "Hello\n")
-            let footer = try #require(done.heard.notices.last)
+            #expect(done.output.text == "Hello\n")
+            let footer = try #require(done.output.notices.last)
             #expect(footer.contains(" · 9 in · 2 out · "), "\(footer)")
             #expect(footer.hasSuffix("under $0.0001"), "\(footer)")
         }
@@ -62,7 +64,7 @@ struct TellingTests {
             try await Desk.run(answers: answer) { desk in
                 desk.isWatched = isWatched
                 let done = try await desk.say("Hi", ["model": "openai/small"])
-                #expect(done.heard.activities.contains("small is thinking, 3 words so far") == isWatched)
+                #expect(done.output.activities.contains("small is thinking, 3 words so far") == isWatched)
             }
         }
     }
@@ -70,10 +72,10 @@ struct TellingTests {
     @Test("A terminal shows which model is awaited, also if the server chooses the model")
     func waiting() async throws {
         try await Desk.run(answers: Answers.say("Hello"), Answers.say("Hello")) { desk in
-            #expect(try await desk.say("Hi", ["model": "openai/small"]).heard.activities.contains("waiting for small"))
+            #expect(try await desk.say("Hi", ["model": "openai/small"]).output.activities.contains("waiting for small"))
             desk.environment["GATEWAY_BASE_URL"] = desk.environment["OPENAI_BASE_URL"]
             let done = try await desk.say("Hi", ["model": "gateway"])
-            #expect(done.heard.activities.contains("waiting for gateway"), "\(done.heard.activities)")
+            #expect(done.output.activities.contains("waiting for gateway"), "\(done.output.activities)")
         }
     }
 
@@ -83,9 +85,9 @@ struct TellingTests {
         try await Desk.run(answers: Answers.first + Answers.piece("Let me look.") + call, Answers.say("Seven.")) {
             desk in
             let done = try await desk.say("How many nails?", ["tools": true])
-            #expect(done.heard.text == "Let me look.\n\nSeven.")
+            #expect(done.output.text == "Let me look.\n\nSeven.")
             #expect(done["result"] == "Seven.")
-            let deltas = done.heard.events.compactMap { $0.fields["delta"]?.string }
+            let deltas = done.output.events.compactMap { $0.fields["delta"]?.string }
             #expect(deltas == ["Let me look.", "Seven."])
         }
     }

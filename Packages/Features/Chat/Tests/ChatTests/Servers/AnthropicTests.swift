@@ -1,6 +1,8 @@
 import Capabilities
+import CoreTesting
 import HTTPCore
 import HTTPTesting
+import HostTesting
 import JSON
 import Registry
 import Testing

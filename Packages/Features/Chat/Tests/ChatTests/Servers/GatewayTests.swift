@@ -2,6 +2,7 @@ import Capabilities
 import CoreTesting
 import HTTPCore
 import HTTPTesting
+import HostTesting
 import JSON
 import Registry
 import Testing
@@ -68,8 +69,8 @@ struct GatewayTests {
             try connection.send(Answers.first + Answers.piece("Hel"))
             try connection.stall()
         } _: { desk in
-            let heard = Heard()
-            let task = Task { [desk] in try await desk.attempt("chat.send", ["message": "Hi"], heard: heard) }
+            let heard = RecordingOutput()
+            let task = Task { [desk] in try await desk.attempt("chat.send", ["message": "Hi"], to: heard) }
             await heard.wait(for: "Hel")
             task.cancel()
             let exit = try await task.value.exit
@@ -157,7 +158,7 @@ struct GatewayTests {
     func approves(words: String, body: JSON) async throws {
         let (answers, answered) = AsyncStream.makeStream(of: JSON.self)
         try await withGateway(Self.asking(answered)) { desk in
-            let person = Person(["chat.approve": [.string(words)], "chat.approve.reason": ["use glue"]])
+            let person = ScriptedPerson(["chat.approve": [.string(words)], "chat.approve.reason": ["use glue"]])
             desk.person = person
             let done = try await desk.say("Write")
             answered.finish()
@@ -175,7 +176,7 @@ struct GatewayTests {
     func lesserRight() async throws {
         let (answers, answered) = AsyncStream.makeStream(of: JSON.self)
         try await withGateway(Self.asking(answered, letsMakeRules: false)) { desk in
-            desk.person = Person(["chat.approve": ["Yes, in this project"]])
+            desk.person = ScriptedPerson(["chat.approve": ["Yes, in this project"]])
             let done = try await desk.say("Write")
             answered.finish()
             let told = await answers.reduce(into: [JSON?]()) { $0.append($1["body"]?["scope"]) }

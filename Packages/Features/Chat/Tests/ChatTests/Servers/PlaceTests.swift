@@ -1,7 +1,9 @@
 import Capabilities
 import ChatProviders
+import CoreTesting
 import FileKit
 import HTTPTesting
+import HostTesting
 import JSON
 import OpenAIDialect
 import Testing
@@ -56,10 +58,10 @@ struct PlaceTests {
     @Test("A server is used once the user approves it, and the user is asked once")
     func agreed() async throws {
         try await withFound { desk in
-            desk.person = Person(["chat.local-server": [false]])
+            desk.person = ScriptedPerson(["chat.local-server": [false]])
             let no = try await desk.attempt("chat.send", ["message": "Hi"])
             #expect(no.failure?.code == "chat.no-provider" && desk.asked.isEmpty)
-            desk.person = Person(["chat.local-server": [true]])
+            desk.person = ScriptedPerson(["chat.local-server": [true]])
             let said4 = try await desk.say("Hi")
             #expect(said4["result"] == "Hello")
             let settings = try Files.read("\(desk.folder)/config/config.json", limit: 1 << 20)
@@ -86,11 +88,11 @@ struct PlaceTests {
                 desk.environment["GATEWAY_BASE_URL"] = "http://127.0.0.1:\(other.port)/v1"
                 let alone = try await desk.attempt("chat.send", ["message": "go on", "conversation": id])
                 #expect(alone.exit == .unanswered && alone.failure?.message.contains("\(other.port)") == true)
-                desk.person = Person(["chat.other-server": [false]])
+                desk.person = ScriptedPerson(["chat.other-server": [false]])
                 let no = try await desk.attempt("chat.send", ["message": "go on", "conversation": id])
                 #expect(no.exit == .failed && no.failure?.code == "interaction.declined")
                 #expect(other.record.requests.isEmpty)
-                desk.person = Person(["chat.other-server": [true]])
+                desk.person = ScriptedPerson(["chat.other-server": [true]])
                 let said6 = try await desk.say("go on", ["conversation": id])
                 #expect(said6["result"] == "B")
                 desk.person = HeadlessInteraction()

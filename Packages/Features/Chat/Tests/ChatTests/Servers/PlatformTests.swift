@@ -1,5 +1,7 @@
 import Capabilities
+import CoreTesting
 import HTTPTesting
+import HostTesting
 import JSON
 import KamiwazaTesting
 import Registry
@@ -112,14 +114,14 @@ struct PlatformTests {
     func switching() async throws {
         let platform = Platform("llama", "qwen")
         try await withPlatform(platform) { desk in
-            desk.person = Person(["chat.message": ["one", "/model", "two", "/quit"], "chat.model": ["qwen"]])
+            desk.person = ScriptedPerson(["chat.message": ["one", "/model", "two", "/quit"], "chat.model": ["qwen"]])
             let done = try await desk.run("chat.send")
             #expect(done.notices.contains("kamiwaza, qwen answers from now on"))
             let id = try #require(done["session_id"])
             let shown = try await desk.run("chat.show", ["conversation": id])["messages"]?.array ?? []
             #expect(shown.map { $0["text"] } == ["one", "I am llama", "two", "I am qwen"])
             platform.serve("llama")
-            let person = Person(types: "/model", "/quit")
+            let person = ScriptedPerson(types: "/model", "/quit")
             desk.person = person
             #expect(try await desk.run("chat.send").notices.contains("llama"))
             #expect(!person.asked.contains("chat.model"))
@@ -135,9 +137,9 @@ struct PlatformTests {
             let alone = try await desk.attempt("chat.send", ["message": "two", "conversation": id])
             #expect(alone.failure?.code == "chat.model-gone")
             #expect(alone.failure?.message.contains("choose another, such as 'qwen', 'phi'") == true)
-            desk.person = Person(["chat.message": ["three", "four"], "chat.model": ["phi"]])
+            desk.person = ScriptedPerson(["chat.message": ["three", "four"], "chat.model": ["phi"]])
             let done = try await desk.run("chat.send", ["conversation": id])
-            #expect(done.heard.text.contains("I am phi"))
+            #expect(done.output.text.contains("I am phi"))
             #expect(desk.asked.last?.said.suffix(3) == ["user: three", "assistant: I am phi", "user: four"])
         }
     }

@@ -2,6 +2,8 @@ import Capabilities
 import FileKit
 import Glibc
 import HTTPTesting
+import HostKit
+import HostTesting
 import JSON
 import Testing
 
@@ -31,7 +33,8 @@ private struct FastMotion: Sendable {
             try await TemporaryDirectory.run { folder in
                 // Limits and pauses take real time, because nobody moves the clock here.
                 let test = try TestHost(
-                    [Workshop.self, ChatFeature.self].map { BuiltInFeature($0) }, settings: settings(0),
+                    [HostFeature.self, Workshop.self, ChatFeature.self].map { BuiltInFeature($0) },
+                    settings: settings(0),
                     environment: [
                         "OPENAI_BASE_URL": "http://127.0.0.1:\(server.port)/v1", "OPENAI_API_KEY": Desk.key,
                     ], folder: folder, clock: TestClock(), time: ContinuousClock())

@@ -3,47 +3,30 @@ import ChatProviders
 import CoreTesting
 import FileKit
 import HTTPTesting
+import HostTesting
 import JSON
 import Registry
-import Settings
 import Synchronization
 import Testing
 
 @testable import Chat
 
-/// A simulated machine for a test, with a scripted model server. Each command is composed again from the files that the
-/// previous one left, like a new process.
+/// A workbench with Chat, and a scripted model server.
+@dynamicMemberLookup
 struct Desk: Sendable {
-    let folder: String
-    /// The folder in which commands run, if it is another one.
-    var current: String?
+    private(set) var bench: TestWorkbench
     let server: ScriptedServer
-    var environment: [String: String]
-    var person: any Interaction = HeadlessInteraction()
-    /// The available features.
-    var features: [any Feature.Type] = [Workshop.self, ChatFeature.self]
-    /// The settings file of the project in which the commands run.
-    var project: String?
-    /// Settings that take precedence over the file.
-    var settings = "{}"
     /// The local servers to look for: none, so that no test finds real ones.
     var localServers: [LocalServer] = []
-    /// Whether the output is a terminal.
-    var isWatched = false
 
     static let key = "sk-test-0123456789abcdefghij"
 
-    /// The result of a command.
-    struct Done: Sendable {
-        var json: JSON = .null
-        var exit = ExitCode.done
-        let heard: Heard
-        var failure: AnyFailure?
-
-        var notices: String { heard.notices.joined(separator: "\n") }
-        var types: [String] { heard.events.map(\.type) }
-        subscript(_ name: String) -> JSON? { json[name] }
+    subscript<Value>(dynamicMember path: WritableKeyPath<TestWorkbench, Value>) -> Value {
+        get { bench[keyPath: path] }
+        set { bench[keyPath: path] = newValue }
     }
+
+    var folder: String { bench.folder }
 
     /// Lends a desk whose provider is the script.
     static func run(
@@ -51,12 +34,11 @@ struct Desk: Sendable {
         _ body: (inout Desk) async throws -> Void
     ) async throws {
         try await ScriptedServer.run(script) { server in
-            try await TemporaryDirectory.run { folder in
-                var desk = Desk(
-                    folder: folder, server: server,
-                    environment: [
-                        "OPENAI_BASE_URL": "http://127.0.0.1:\(server.port)/v1", "OPENAI_API_KEY": key,
-                    ])
+            try await TestWorkbench.run([Workshop.self, ChatFeature.self]) { bench in
+                bench.time = MovableTime(step: .seconds(1))
+                bench.environment["OPENAI_BASE_URL"] = "http://127.0.0.1:\(server.port)/v1"
+                bench.environment["OPENAI_API_KEY"] = key
+                var desk = Desk(bench: bench, server: server)
                 try await body(&desk)
             }
         }
@@ -85,46 +67,27 @@ struct Desk: Sendable {
     /// The questions to the server.
     var asked: [RecordedRequest] { server.record.requests.filter { $0.method == "POST" } }
 
-    /// Runs one command from start to end.
-    func attempt(_ id: String, _ arguments: JSONObject = [:], heard: Heard? = nil) async throws -> Done {
+    /// Performs a command that may fail.
+    func attempt(
+        _ id: String, _ arguments: JSONObject = [:], to output: RecordingOutput? = nil
+    ) async throws -> TestResult {
         try await ChatServices.$localServers.withValue(localServers) {
-            try await attempted(id, arguments, heard ?? Heard(isWatched: isWatched))
+            try await bench.attempt(id, arguments, to: output, isAgreed: true)
         }
     }
 
-    private func attempted(_ id: String, _ arguments: JSONObject, _ heard: Heard) async throws -> Done {
-        let host = try composed()
-        let session = WorkbenchSession(host, limits: .unhurried)
-        var done = Done(heard: heard)
-        do {
-            let value = try await session.perform(
-                id, arguments, as: .person(person), output: heard, isAgreed: true)
-            (done.json, done.exit) = (value.json, value.exit)
-        } catch {
-            let failure = AnyFailure(error)
-            (done.failure, done.exit) = (failure, failure.exit)
-        }
-        let stuck = await session.close()
-        #expect(stuck.isEmpty)
-        return done
-    }
-
-    /// The same for a command that must succeed.
+    /// Performs a command.
     @discardableResult
-    func run(
-        _ id: String, _ arguments: JSONObject = [:], location: SourceLocation = #_sourceLocation
-    ) async throws -> Done {
+    func run(_ id: String, _ arguments: JSONObject = [:]) async throws -> TestResult {
         let done = try await attempt(id, arguments)
-        if let failure = done.failure { Issue.record("\(failure.message)", sourceLocation: location) }
+        if let error = done.error { throw error }
         return done
     }
 
     /// Sends a message.
     @discardableResult
-    func say(
-        _ text: String, _ arguments: JSONObject = [:], location: SourceLocation = #_sourceLocation
-    ) async throws -> Done {
-        try await run("chat.send", arguments.adding("message", .string(text)), location: location)
+    func say(_ text: String, _ arguments: JSONObject = [:]) async throws -> TestResult {
+        try await run("chat.send", arguments.adding("message", .string(text)))
     }
 
     /// The stored messages of a conversation, as `role: text`, with the state if it is not complete.
@@ -150,51 +113,20 @@ struct Desk: Sendable {
         try Files.makeDirectories(path)
     }
 
+    /// Writes a file and returns its name.
     func write(_ bytes: [UInt8], to name: String) throws -> String {
-        try Files.writeAtomically(bytes, to: "\(folder)/\(name)")
+        try bench.write(bytes, to: name)
         return name
     }
+}
 
-    // MARK: Composing
-
-    private func composed() throws -> Host {
-        let types = features
-        var catalogue = SettingsCatalogue(features: types.map { $0.manifest.id })
-        for type in types { catalogue.add(type.manifest.settings, of: type.manifest.id) }
-        catalogue.closeWithProfiles()
-        var layers: [SettingsLayer] = []
-        let file = "\(folder)/config/config.json"
-        if Files.exists(file) {
-            layers.append(try SettingsLayer(origin: .user(file: file), text: try Files.read(file, limit: 1 << 20)))
-        }
-        layers.append(try SettingsLayer(origin: .user(file: "test"), text: Array(settings.utf8)))
-        let settings = Settings(merging: layers, overrides: [], catalogue: catalogue) { _, _ in true }
-        if !settings.problems.isEmpty { throw SettingsFailure(settings.problems) }
-        let surroundings = Surroundings(
-            environment: environment,
-            locations: Locations(
-                current: current ?? folder, config: "\(folder)/config", project: project, data: "\(folder)/data",
-                state: "\(folder)/state",
-                cache: "\(folder)/cache"), clock: ContinuousClock(), now: Moments().next)
-        let composition = Composition(types.map { BuiltInFeature($0) }, settings: settings, surroundings: surroundings)
-        if !composition.problems.isEmpty { throw CompositionFailure(composition.problems) }
-        return Host(
-            name: "martlet", version: "test", surroundings: surroundings, settings: settings, catalogue: catalogue,
-            composition: composition)
-    }
+extension TestResult {
+    /// The types of the events.
+    var types: [String] { output.events.map(\.type) }
 }
 
 final class Counter: Sendable {
     private let count = Atomic(0)
 
     func next() -> Int { count.add(1, ordering: .relaxed).oldValue }
-}
-
-/// Strictly increasing times, so that the newest is unambiguous.
-private struct Moments: Sendable {
-    private static let last = Atomic<Int64>(1_700_000_000_000_000)
-
-    func next() -> Timestamp {
-        Timestamp(microseconds: Self.last.add(1_000_000, ordering: .relaxed).newValue)
-    }
 }

@@ -1,5 +1,7 @@
 import Capabilities
+import CoreTesting
 import FileKit
+import HostTesting
 import JSON
 import Testing
 
@@ -52,7 +54,7 @@ struct ApprovalTests {
     @Test("The user is asked, and the answer applies", arguments: [true, false])
     func person(isAllowed: Bool) async throws {
         try await Desk.run(answers: Answers.call("saw", input: ["wood": "ash"]), Answers.say("So.")) { desk in
-            let person = Person([
+            let person = ScriptedPerson([
                 "chat.approve": [isAllowed ? "Yes, this once" : "No, and say why"], "chat.approve.reason": ["use glue"],
             ])
             desk.person = person
@@ -68,7 +70,7 @@ struct ApprovalTests {
     func always() async throws {
         let rounds = [Answers.call("saw"), Answers.say("Done.")]
         try await Desk.run(answers: rounds[0], rounds[1], rounds[0], rounds[1]) { desk in
-            desk.person = Person(["chat.approve": ["Yes, always"]])
+            desk.person = ScriptedPerson(["chat.approve": ["Yes, always"]])
             try await desk.say("Saw", ["tools": true])
             desk.person = HeadlessInteraction()
             let exit3 = try await desk.say("Saw", ["tools": true]).exit
@@ -85,7 +87,7 @@ struct ApprovalTests {
     func conversation(answer: JSON) async throws {
         let rounds = [Answers.call("saw"), Answers.say("Done.")]
         try await Desk.run(answers: rounds[0], rounds[1], rounds[0], rounds[1]) { desk in
-            let person = Person(["chat.approve": [answer], "chat.message": ["one", "two"]])
+            let person = ScriptedPerson(["chat.approve": [answer], "chat.message": ["one", "two"]])
             desk.person = person
             try await desk.run("chat.send", ["tools": true])
             #expect(person.asked.count { $0 == "chat.approve" } == 1)

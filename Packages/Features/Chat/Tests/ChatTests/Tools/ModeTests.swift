@@ -1,6 +1,8 @@
 import Capabilities
+import CoreTesting
 import FileKit
 import Glibc
+import HostTesting
 import JSON
 import Registry
 import Testing
@@ -8,7 +10,7 @@ import Testing
 @Suite("Tool modes", .timeLimit(.minutes(5)))
 struct ModeTests {
     private func text(_ desk: Desk, _ name: String) throws -> String? {
-        let path = "\(desk.current ?? desk.folder)/\(name)"
+        let path = "\(desk.current)/\(name)"
         return Files.exists(path) ? String(decoding: try Files.read(path, limit: 1 << 20), as: UTF8.self) : nil
     }
 
@@ -99,11 +101,11 @@ struct ModeTests {
             let headless = try await desk.say("one")
             #expect(headless.notices.contains("--mode workspace allows more"), "\(headless.notices)")
             #expect(try text(desk, "a.txt") == nil)
-            let no = Person(["chat.mode": [false]])
+            let no = ScriptedPerson(["chat.mode": [false]])
             desk.person = no
             try await desk.say("two")
             #expect(try text(desk, "a.txt") == nil && no.asked == ["chat.mode"])
-            let yes = Person(["chat.mode": [true]])
+            let yes = ScriptedPerson(["chat.mode": [true]])
             desk.person = yes
             try await desk.say("three")
             #expect(try text(desk, "a.txt") == "new\n" && yes.asked == ["chat.mode"])
@@ -113,7 +115,7 @@ struct ModeTests {
                 try await desk.run("chat.approvals").json.array?.map { $0["kept"] } == [
                     "the settings (chat.mode)", "this folder's record",
                 ])
-            let known = Person()
+            let known = ScriptedPerson()
             desk.person = known
             try await desk.say("four")
             #expect(known.asked.isEmpty)
@@ -130,7 +132,7 @@ struct ModeTests {
             for (number, step) in ["first", "again", "further", "replaced"].enumerated() {
                 if step == "further" { desk.settings = "{chat: {mode: 'full'}}" }
                 if step == "replaced" { try desk.replace("\(desk.folder)/work") }
-                let person = Person(["chat.mode": [true]])
+                let person = ScriptedPerson(["chat.mode": [true]])
                 desk.person = person
                 try await desk.say(step)
                 #expect(person.asked == (step == "again" ? [] : ["chat.mode"]), "\(step)")
@@ -181,7 +183,7 @@ struct ModeTests {
         ) { desk in
             try enter(&desk)
             let id = try #require(try await desk.say("one", ["mode": "workspace"])["session_id"])
-            desk.person = Person(types: "/mode off", "/quit")
+            desk.person = ScriptedPerson(types: "/mode off", "/quit")
             try await desk.run("chat.send", ["conversation": id])
             desk.person = HeadlessInteraction()
             try await desk.say("two", ["continue": true])
@@ -225,7 +227,7 @@ struct ModeTests {
             desk.environment["HOME"] = "\(desk.folder)/home"
             desk.current = "\(desk.folder)/home"
             desk.settings = "{chat: {mode: 'full'}}"
-            let person = Person(["chat.mode": [true]])
+            let person = ScriptedPerson(["chat.mode": [true]])
             desk.person = person
             let done = try await desk.attempt("chat.send", ["message": "Write"])
             #expect(done.failure?.code == "chat.tool-folder" && person.asked.isEmpty)
@@ -239,7 +241,7 @@ struct ModeTests {
             try enter(&desk)
             try Files.writeAtomically(Array("old\n".utf8), to: "\(desk.folder)/work/a.txt")
             desk.settings = "{chat: {approvals: [{verdict: 'ask', tool: 'fs.write'}]}}"
-            desk.person = Person(["chat.approve": ["No"]])
+            desk.person = ScriptedPerson(["chat.approve": ["No"]])
             let done = try await desk.say("Write", ["mode": "workspace"])
             #expect(done.notices.contains("-old\n+new"), "\(done.notices)")
             #expect(try text(desk, "a.txt") == "old\n")
@@ -253,11 +255,11 @@ struct ModeTests {
             Answers.say("Done.")
         ) { desk in
             try enter(&desk)
-            let person = Person(["chat.approve": ["Yes, 'printf ran *', always", "No"]])
+            let person = ScriptedPerson(["chat.approve": ["Yes, 'printf ran *', always", "No"]])
             desk.person = person
             try await desk.say("Run", ["mode": "workspace"])
             #expect(person.asked == ["chat.approve", "chat.approve"])
-            #expect(person.options == ["Yes, this once", "No", "No, and say why"])
+            #expect(person.options.last == ["Yes, this once", "No", "No, and say why"])
             let own = try JSON(parsing: try Files.read("\(desk.folder)/config/config.json", limit: 1 << 20))
             let rule = try #require(own["chat"]?["approvals"]?.array?.first)
             #expect(rule["tool"] == "bash.run" && rule["arguments"] == ["/command": "printf ran *"])

@@ -1,6 +1,8 @@
 import Capabilities
 import ChatHistory
+import CoreTesting
 import FileKit
+import HostTesting
 import JSON
 import Registry
 import StorageKit
@@ -13,7 +15,7 @@ struct RememberedTests {
     /// Lets a model use the saw with this answer of the user, and returns the conversation.
     @discardableResult
     private func allow(_ answer: JSON, _ desk: inout Desk) async throws -> JSON {
-        desk.person = Person(["chat.approve": [answer]])
+        desk.person = ScriptedPerson(["chat.approve": [answer]])
         let done = try await desk.say("Saw", ["tools": true])
         #expect(done.exit == .done)
         desk.person = HeadlessInteraction()
@@ -40,11 +42,13 @@ struct RememberedTests {
             answers: Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1]
         ) { desk in
             for name in ["here", "there"] { try Files.makeDirectories("\(desk.folder)/\(name)") }
-            desk.project = "\(desk.folder)/here/.martlet/config.json"
+            desk.current = "\(desk.folder)/here"
+            _ = try desk.write(Array("{}".utf8), to: "here/.martlet/config.json")
             _ = try await allow("Yes, in this project", &desk)
             #expect(try desk.folders.record(of: "\(desk.folder)/here").rules.map { $0["tool"] } == ["saw"])
             #expect(try await desk.say("Saw", ["tools": true]).exit == .done)
-            desk.project = "\(desk.folder)/there/.martlet/config.json"
+            desk.current = "\(desk.folder)/there"
+            _ = try desk.write(Array("{}".utf8), to: "there/.martlet/config.json")
             #expect(try await desk.say("Saw", ["tools": true]).exit == .unanswered)
             #expect(!Files.exists("\(desk.folder)/config/config.json"))
         }
@@ -85,7 +89,7 @@ struct RememberedTests {
     func following() async throws {
         for (answer, questions) in [("Yes, in this conversation", 2), ("Yes, in this project", 1), ("Yes, always", 1)] {
             try await Desk.run(answers: Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1]) { desk in
-                let person = Person([
+                let person = ScriptedPerson([
                     "chat.approve": [.string(answer), .string(answer)], "chat.message": ["one", "/new", "two"],
                 ])
                 desk.person = person
@@ -98,7 +102,8 @@ struct RememberedTests {
     @Test("An unreadable rule denies and is reported")
     func unreadable() async throws {
         try await Desk.run(answers: Self.saw[0], Self.saw[1], Self.saw[0], Self.saw[1]) { desk in
-            desk.project = "\(desk.folder)/here/.martlet/config.json"
+            desk.current = "\(desk.folder)/here"
+            _ = try desk.write(Array("{}".utf8), to: "here/.martlet/config.json")
             try Files.makeDirectories("\(desk.folder)/here")
             let id = try #require(try await desk.say("Saw", ["tools": true])["session_id"]?.string)
             let history = History("\(desk.folder)/data/chat.db") { Timestamp(microseconds: 1_800_000_000_000_000) }
@@ -109,7 +114,7 @@ struct RememberedTests {
             await history.close()
             let done = try await desk.say("Saw", ["conversation": .string(id)])
             #expect(desk.asked.last?.last.contains("a rule of the user denies") == true)
-            let told = done.heard.notices.filter {
+            let told = done.output.notices.filter {
                 $0.hasPrefix("'saw' is denied, because a rule stored for this ")
             }
             #expect(told.count == 2, "\(done.notices)")

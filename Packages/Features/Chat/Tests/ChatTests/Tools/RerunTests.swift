@@ -1,4 +1,6 @@
 import Capabilities
+import CoreTesting
+import HostTesting
 import JSON
 import Testing
 

@@ -1,5 +1,7 @@
 import Capabilities
+import CoreTesting
 import HTTPTesting
+import HostTesting
 import JSON
 import Testing
 
@@ -14,10 +16,10 @@ struct ToolLineTests {
         try await Desk.run(answers: read, missing, Answers.say("So.")) { desk in
             _ = try desk.write(Array("alpha".utf8), to: "notes.txt")
             let done = try await desk.say("Look", ["tools": true])
-            #expect(done.heard.notices.contains("read notes.txt"), "\(done.notices)")
-            let failed = done.heard.notices.first { $0.hasPrefix("read gone.txt failed: ") }
+            #expect(done.output.notices.contains("read notes.txt"), "\(done.notices)")
+            let failed = done.output.notices.first { $0.hasPrefix("read gone.txt failed: ") }
             #expect(failed?.contains("gone.txt") == true && failed?.contains("\n") == false, "\(done.notices)")
-            #expect(done.heard.activities.contains("running read notes.txt"))
+            #expect(done.output.activities.contains("running read notes.txt"))
         }
     }
 
@@ -56,7 +58,7 @@ struct ToolLineTests {
             try await Desk.run(answers: Self.gateway(tellsResult: tellsResult)) { desk in
                 desk.environment["GATEWAY_BASE_URL"] = desk.environment["OPENAI_BASE_URL"]
                 let done = try await desk.say("What is here?", ["model": "gateway"])
-                #expect(done.heard.shown == "Looking.[\(line)]\n\nTwo files.")
+                #expect(done.output.shown == "Looking.[\(line)]\n\nTwo files.")
                 #expect(done["result"] == "Looking.\n\nTwo files.")
             }
         }

@@ -1,5 +1,7 @@
 import Capabilities
+import CoreTesting
 import FileKit
+import HostTesting
 import JSON
 import Registry
 import Testing
@@ -20,7 +22,7 @@ struct ToolTests {
             desk in
             let done = try await desk.say("How many nails?", ["tools": true])
             #expect(done.types == ["init", "tool_use", "tool_result", "message"])
-            let (use, result) = (done.heard.events[1].fields, done.heard.events[2].fields)
+            let (use, result) = (done.output.events[1].fields, done.output.events[2].fields)
             #expect(use["name"] == "shop_stock" && use["input"]?["thing"] == "nails")
             #expect(result["tool_id"] == use["id"] && result["is_error"] == false)
             #expect(result["content"]?.string?.contains("7 nails") == true)
@@ -73,7 +75,7 @@ struct ToolTests {
         try await Desk.run(answers: Answers.call("shop_broken"), Answers.say("The till is broken.")) { desk in
             let done = try await desk.say("Look", ["tools": true])
             #expect(done.exit == .done && done["failed_tools"] == 1, "\(done.json.text())")
-            let result = done.heard.events.first { $0.type == "tool_result" }
+            let result = done.output.events.first { $0.type == "tool_result" }
             #expect(result?.fields["is_error"] == true)
             #expect(done.notices.contains("shop_broken failed"))
             #expect(desk.asked[1].last.contains("the till is stuck"))
@@ -105,9 +107,9 @@ struct ToolTests {
     @Test("A stop during a tool call ends it, and the conversation continues")
     func stopped() async throws {
         try await Desk.run(answers: Answers.call("dry"), Answers.say("Well.")) { desk in
-            let heard = Heard()
+            let heard = RecordingOutput()
             let task = Task { [desk] in
-                try await desk.attempt("chat.send", ["message": "Dry it", "tools": true], heard: heard)
+                try await desk.attempt("chat.send", ["message": "Dry it", "tools": true], to: heard)
             }
             await heard.wait { $0.contains { $0.type == "tool_use" } }
             task.cancel()

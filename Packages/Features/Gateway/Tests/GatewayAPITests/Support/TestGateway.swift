@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import GatewayAPI
 import GatewayStore
 import GatewayTurns

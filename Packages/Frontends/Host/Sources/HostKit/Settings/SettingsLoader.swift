@@ -23,11 +23,12 @@ struct SettingsLoader {
     private let catalogue: SettingsCatalogue
     private var problems: [SettingsProblem] = []
 
-    init(environment: [String: String], catalogue: SettingsCatalogue) {
+    /// - Parameter current: the folder of the command; nil for that of the process.
+    init(environment: [String: String], catalogue: SettingsCatalogue, current: String? = nil) {
         self.environment = environment
         self.catalogue = catalogue
         let directories = Directories(application: "martlet", override: Self.homeVariable, environment: environment)
-        let current = Self.currentFolder()
+        let current = current ?? Self.currentFolder()
         projectFiles = Self.projectFiles(above: current, home: environment["HOME"])
         do {
             locations = Locations(
@@ -47,7 +48,8 @@ struct SettingsLoader {
         return SettingsMarks(of: locations.systemFiles + own + projectFiles + trust.files)
     }
 
-    func load(flags: [String]) -> Settings {
+    /// - Parameter more: settings that take precedence over those of files.
+    func load(flags: [String], adding more: [SettingsLayer] = []) -> Settings {
         var found = problems
         var layers: [SettingsLayer] = []
         for path in locations.systemFiles.reversed() {
@@ -60,6 +62,7 @@ struct SettingsLoader {
         if let path = locations.project {
             read(.project(file: path), path, &layers, &found)
         }
+        layers += more
         let inputs = environment.keys.filter { $0.hasPrefix(Self.inputPrefix) }
         let variables = SettingsVariables(
             environment: environment, catalogue: catalogue,

@@ -2,12 +2,13 @@ import Capabilities
 import CoreTesting
 import FileKit
 import HostKit
+import HostTesting
 import JSON
 import Testing
 
 @Suite("Data actions")
 struct DataActionsTests {
-    private func withStores(_ body: (inout Bench) async throws -> Void) async throws {
+    private func withStores(_ body: (inout TestWorkbench) async throws -> Void) async throws {
         try await withBench(StoreFeature.self) { bench in
             bench.options.settings = ["store.folder=\(bench.home)/kept"]
             try bench.write("one two", to: "\(bench.home)/kept/first")
@@ -53,12 +54,12 @@ struct DataActionsTests {
             #expect(unasked?.message.contains("with the copies in \(folder). Continue?") == true)
             let absent = await failure { try await bench.perform("data.restore", ["folder": "/nonexistent"]) }
             #expect(absent?.code == "host.no-file")
-            bench.answers = ["confirm.data.restore": false]
+            bench.person = HeadlessInteraction(answers: ["confirm.data.restore": false])
             let declined = await failure { try await bench.perform("data.restore", ["folder": .string(folder)]) }
             #expect(declined?.code == "interaction.declined")
             #expect(try bench.read("\(bench.home)/kept/first") == "other")
 
-            bench.answers = ["confirm.data.restore": true]
+            bench.person = HeadlessInteraction(answers: ["confirm.data.restore": true])
             let rows = try await bench.perform("data.restore", ["folder": .string(folder)]).json
             #expect(rows.array?.count == 2)
             #expect(try bench.read("\(bench.home)/kept/first") == "one two")

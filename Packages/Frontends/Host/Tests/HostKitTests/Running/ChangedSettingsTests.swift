@@ -3,6 +3,7 @@ import CoreTesting
 import FileKit
 import Glibc
 import HostKit
+import HostTesting
 import JSON
 import Registry
 import Settings
@@ -40,9 +41,9 @@ private struct Open {
 }
 
 private func withOpen(
-    _ bench: Bench, isolation: isolated (any Actor)? = #isolation, _ body: (Open) async throws -> Void
+    _ bench: TestWorkbench, isolation: isolated (any Actor)? = #isolation, _ body: (Open) async throws -> Void
 ) async throws {
-    let open = Open(session: bench.workbench.open())
+    let open = Open(session: try bench.workbench.open())
     try await body(open)
     #expect(await open.session.close() == [])
 }
@@ -92,7 +93,7 @@ struct ChangedSettingsTests {
     @Test("A session picks up what its own actions have set, at once")
     func own() async throws {
         try await withBench(WordFeature.self) { bench in
-            let session = bench.workbench.open()
+            let session = try bench.workbench.open()
             let output = RecordingOutput()
             func perform(_ id: String, _ arguments: JSONObject = [:]) async throws -> JSON {
                 try await session.perform(
@@ -143,32 +144,29 @@ struct ChangedSettingsTests {
     @Test(
         "A session keeps the previous settings of a changed project until the person trusts it again or stops trusting it"
     )
-    func untrusted() async {
-        await #expect(processExitsWith: .success) {
-            try await withBench(WordFeature.self) { bench in
-                let folder = "\(bench.home)/work"
-                let file = "\(folder)/.martlet/config.json"
-                let project: JSONObject = ["path": .string(folder)]
-                try bench.write("{word: {word: 'mine', plain: 'mine'}}", to: file)
-                let hasMoved = unsafe chdir(folder) == 0
-                try #require(hasMoved)
-                try await withOpen(bench) { open in
-                    // What was never trusted is not used, and what does no harm is.
-                    #expect(try await open.perform("word.say") == ["none", "mine"])
-                    _ = try await open.perform("config.trust", project)
-                    #expect(try await open.perform("word.say") == ["mine", "mine"])
-                    let told = open.output.notices.count
-                    try bench.write("{word: {word: 'theirs', plain: 'theirs'}}", to: file)
-                    for _ in 0..<3 { #expect(try await open.perform("word.say") == ["mine", "mine"]) }
-                    #expect(open.output.notices.count == told + 1)
-                    #expect(open.output.notices.last?.contains("no longer trusted") == true)
-                    _ = try await open.perform("config.trust", project)
-                    #expect(try await open.perform("word.say") == ["theirs", "theirs"])
-                    try bench.write("{word: {word: 'others', plain: 'others'}}", to: file)
-                    #expect(try await open.perform("word.say") == ["theirs", "theirs"])
-                    _ = try await open.perform("config.untrust", project)
-                    #expect(try await open.perform("word.say") == ["none", "others"])
-                }
+    func untrusted() async throws {
+        try await withBench(WordFeature.self) { bench in
+            let folder = "\(bench.home)/work"
+            let file = "\(folder)/.martlet/config.json"
+            let project: JSONObject = ["path": .string(folder)]
+            try bench.write("{word: {word: 'mine', plain: 'mine'}}", to: file)
+            bench.current = folder
+            try await withOpen(bench) { open in
+                // What was never trusted is not used, and what does no harm is.
+                #expect(try await open.perform("word.say") == ["none", "mine"])
+                _ = try await open.perform("config.trust", project)
+                #expect(try await open.perform("word.say") == ["mine", "mine"])
+                let told = open.output.notices.count
+                try bench.write("{word: {word: 'theirs', plain: 'theirs'}}", to: file)
+                for _ in 0..<3 { #expect(try await open.perform("word.say") == ["mine", "mine"]) }
+                #expect(open.output.notices.count == told + 1)
+                #expect(open.output.notices.last?.contains("no longer trusted") == true)
+                _ = try await open.perform("config.trust", project)
+                #expect(try await open.perform("word.say") == ["theirs", "theirs"])
+                try bench.write("{word: {word: 'others', plain: 'others'}}", to: file)
+                #expect(try await open.perform("word.say") == ["theirs", "theirs"])
+                _ = try await open.perform("config.untrust", project)
+                #expect(try await open.perform("word.say") == ["none", "others"])
             }
         }
     }

@@ -1,5 +1,6 @@
 import Capabilities
 import HostKit
+import HostTesting
 import JSON
 import Registry
 import Settings
@@ -64,7 +65,7 @@ struct DoctorTests {
 
     @Test("The doctor always checks settings, variables, folders, features and libraries") func always() async throws {
         try await withBench { bench in
-            bench.variables = ["MARTLET_NONSENSE": "1"]
+            bench.environment["MARTLET_NONSENSE"] = "1"
             let rows = try await bench.perform("doctor").json.array ?? []
             #expect(
                 rows.compactMap { $0["id"]?.string } == [

@@ -1,5 +1,6 @@
 import CoreTesting
 import HostKit
+import HostTesting
 import JSON
 import Testing
 

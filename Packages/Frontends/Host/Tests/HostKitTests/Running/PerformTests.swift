@@ -1,5 +1,6 @@
 import Capabilities
 import HostKit
+import HostTesting
 import JSON
 import Registry
 import Settings
@@ -67,7 +68,7 @@ private struct LivingFeature: RunningFeature {
 
 @Suite("Performing an action", .timeLimit(.minutes(5)))
 struct PerformTests {
-    private func withLiving(_ number: Int, _ body: (inout Bench, Diary) async throws -> Void) async throws {
+    private func withLiving(_ number: Int, _ body: (inout TestWorkbench, Diary) async throws -> Void) async throws {
         try await withBench(LivingFeature.self) { bench in
             bench.options.settings = ["living.diary=\(number)"]
             try await body(&bench, Diary.of(number))

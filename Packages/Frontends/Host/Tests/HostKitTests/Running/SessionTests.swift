@@ -2,6 +2,7 @@ import Capabilities
 import CoreTesting
 import FileKit
 import HostKit
+import HostTesting
 import JSON
 import Registry
 import Settings
@@ -102,7 +103,7 @@ struct SessionTests {
     @Test("Actions share a feature: it starts once, all of them wait for it, and it stops at the end")
     func shared() async throws {
         try await withBench(SlowFeature.self) { bench in
-            let session = bench.workbench.open()
+            let session = try bench.workbench.open()
             let seen = try await withThrowingTaskGroup(of: JSON.self) { group in
                 for _ in 0..<10 { group.addTask { try await look(session) } }
                 return try await group.reduce(into: []) { $0.append($1) }
@@ -117,7 +118,7 @@ struct SessionTests {
     @Test("A capability is found with its feature running, or not at all if there is no provider")
     func provider() async throws {
         try await withBench(SlowFeature.self, SeekingFeature.self) { bench in
-            let session = bench.workbench.open()
+            let session = try bench.workbench.open()
             let found = try await result(of: "seeking.find", in: session)
             #expect(found == ["greeter": true, "trust": false])
             #expect(await session.close() == [])
@@ -127,7 +128,7 @@ struct SessionTests {
     @Test("An action is refused if its caller lacks the right, and performed if the caller has it")
     func callers() async throws {
         try await withBench(SlowFeature.self) { bench in
-            let session = bench.workbench.open()
+            let session = try bench.workbench.open()
             let person = Caller.person(HeadlessInteraction())
             let model = person.narrowed(by: .model)
             func bundle(_ effects: Effect, _ actions: [String] = []) -> Caller {
@@ -163,7 +164,7 @@ struct SessionTests {
     @Test("Background work cannot ask the person of an action")
     func background() async throws {
         try await withBench(SlowFeature.self) { bench in
-            let session = bench.workbench.open()
+            let session = try bench.workbench.open()
             let isAnybodys = try await ActionContext.$current.withValue(try TestHost([any Feature.Type]()).context()) {
                 try await result(of: "slow.person", in: session)
             }
@@ -175,7 +176,7 @@ struct SessionTests {
     @Test("A closed session refuses actions, and closes only once")
     func closed() async throws {
         try await withBench(SlowFeature.self) { bench in
-            let session = bench.workbench.open()
+            let session = try bench.workbench.open()
             let seen = try await look(session)
             #expect(seen == true)
             #expect(await session.close() == [])
@@ -189,7 +190,7 @@ struct SessionTests {
     @Test("An action whose caller was cancelled is abandoned long before its limit")
     func cancelled() async throws {
         try await withBench(SlowFeature.self) { bench in
-            let session = bench.workbench.open()
+            let session = try bench.workbench.open()
             let task = Task {
                 _ = try await result(of: "slow.deaf", in: session, limit: .seconds(3600))
             }
@@ -203,7 +204,7 @@ struct SessionTests {
     @Test("An action that exceeds its limit is abandoned, even if it does not react")
     func limit() async throws {
         try await withBench(SeekingFeature.self) { bench in
-            let session = bench.workbench.open()
+            let session = try bench.workbench.open()
             let failure = await failure { _ = try await result(of: "seeking.hang", in: session) }
             #expect(failure?.code == "host.timed-out")
             #expect(await session.close() == [])

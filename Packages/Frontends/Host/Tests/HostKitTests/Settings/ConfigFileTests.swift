@@ -3,6 +3,7 @@ import CoreTesting
 import FileKit
 import Glibc
 import HostKit
+import HostTesting
 import JSON
 import Testing
 
@@ -138,9 +139,9 @@ struct ConfigFileTests {
     @Test("A key that no build knows any more can be removed") func unsetUnknown() async throws {
         try await withBench(SampleFeature.self) { bench in
             try bench.write("{gone: {key: 1}, sample: {depth: 2}}", to: bench.userFile)
-            #expect(bench.workbench.failure != nil)
+            #expect(try bench.workbench.failure != nil)
             try await bench.perform("config.unset", ["key": "gone"])
-            #expect(bench.workbench.failure == nil)
+            #expect(try bench.workbench.failure == nil)
             #expect(try await bench.perform("config.get", ["key": "sample.depth"]).json == 2)
         }
     }

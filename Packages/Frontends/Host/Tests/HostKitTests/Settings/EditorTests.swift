@@ -2,30 +2,22 @@ import Capabilities
 import CoreTesting
 import FileKit
 import Glibc
+import HostTesting
 import JSON
 import Synchronization
 import Testing
 
-/// A person who chooses what was written down beforehand, in order.
-private final class ScriptedPerson: Interaction {
-    private let choices: Mutex<[Int]>
+private let (again, leave) = ("Edit again", "Leave the file as it was and keep the draft")
 
-    init(_ choices: [Int]) { self.choices = Mutex(choices) }
-
-    var canAsk: Bool { true }
-    var left: Int { choices.withLock { $0.count } }
-
-    func answer(_ question: Question) async throws -> Answer {
-        let next = choices.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-        guard let next else { throw InteractionError.unanswered(id: question.id, prompt: question.prompt) }
-        return .choice(next)
-    }
+/// A person who chooses these options when the settings are not valid.
+private func person(choosing choices: String...) -> ScriptedPerson {
+    ScriptedPerson(["config.edit.invalid": choices.map { .string($0) }])
 }
 
 @Suite("Settings editor", .timeLimit(.minutes(5)))
 struct EditorTests {
     /// An editor that does a line of shell to the file that it is given.
-    private func editor(_ bench: Bench, _ script: String) throws -> String {
+    private func editor(_ bench: TestWorkbench, _ script: String) throws -> String {
         let path = bench.home + "/editor"
         try bench.write("#!/bin/sh\nfile=\"$1\"\n\(script)\n", to: path)
         let status = unsafe chmod(path, 0o755)
@@ -35,8 +27,9 @@ struct EditorTests {
 
     @Test("A valid edit changes the file") func valid() async throws {
         try await withBench(SampleFeature.self) { bench in
-            bench.variables = ["EDITOR": try editor(bench, "echo '{sample: {depth: 7}} // mine' >\"$file\"")]
-            try await bench.perform("config.edit", interaction: ScriptedPerson([]))
+            bench.environment["EDITOR"] = try editor(bench, "echo '{sample: {depth: 7}} // mine' >\"$file\"")
+            bench.person = person()
+            try await bench.perform("config.edit")
             #expect(try bench.read(bench.userFile) == "{sample: {depth: 7}} // mine\n")
             // No draft is left, only the lock.
             #expect(
@@ -48,11 +41,12 @@ struct EditorTests {
     func overtaken() async throws {
         try await withBench(SampleFeature.self) { bench in
             try bench.write("{}", to: bench.userFile)
-            bench.variables = [
+            bench.environment.merge([
                 "EDITOR": try editor(
                     bench, "echo '{sample: {depth: 7}}' >\"$file\"; echo '{sample: {depth: 8}}' >\(bench.userFile)")
-            ]
-            let problem = await failure { try await bench.perform("config.edit", interaction: ScriptedPerson([])) }
+            ]) { $1 }
+            bench.person = person()
+            let problem = await failure { try await bench.perform("config.edit") }
             #expect(problem?.message.contains("was changed by another command meanwhile") == true)
             #expect(try bench.read(bench.userFile) == "{sample: {depth: 8}}\n")
             let draft = try #require(
@@ -63,15 +57,16 @@ struct EditorTests {
 
     @Test("After an invalid edit, the editor opens again if the person wants to continue") func again() async throws {
         try await withBench(SampleFeature.self) { bench in
-            bench.variables = [
+            bench.environment.merge([
                 "EDITOR": try editor(
                     bench,
                     "if grep -q dpeth \"$file\"; then echo '{}' >\"$file\"; else echo '{sample: {dpeth: 1}}' >\"$file\"; fi"
                 )
-            ]
-            let person = ScriptedPerson([0])
-            try await bench.perform("config.edit", interaction: person)
-            #expect(person.left == 0)
+            ]) { $1 }
+            let chooser = person(choosing: again)
+            bench.person = chooser
+            try await bench.perform("config.edit")
+            #expect(chooser.left == 0)
             #expect(bench.output.notices.first?.contains(":1:11: sample.dpeth") == true)
             #expect(try bench.read(bench.userFile) == "{}\n")
         }
@@ -81,8 +76,9 @@ struct EditorTests {
     func keepsDraft() async throws {
         try await withBench(SampleFeature.self) { bench in
             try bench.write("{sample: {depth: 2}}", to: bench.userFile)
-            bench.variables = ["EDITOR": try editor(bench, "echo 'oops' >\"$file\"")]
-            let problem = await failure { try await bench.perform("config.edit", interaction: ScriptedPerson([1])) }
+            bench.environment["EDITOR"] = try editor(bench, "echo 'oops' >\"$file\"")
+            bench.person = person(choosing: leave)
+            let problem = await failure { try await bench.perform("config.edit") }
             #expect(problem?.code == "config.editor")
             let draft = try #require(problem?.message.split(separator: " ").last).description
             #expect(try bench.read(draft) == "oops\n")
@@ -93,8 +89,9 @@ struct EditorTests {
     @Test("An editor that fails or is missing changes nothing", arguments: ["false", "/nonexistent/editor", " "])
     func fails(editor: String) async throws {
         try await withBench(SampleFeature.self) { bench in
-            bench.variables = ["EDITOR": editor]
-            let problem = await failure { try await bench.perform("config.edit", interaction: ScriptedPerson([])) }
+            bench.environment["EDITOR"] = editor
+            bench.person = person()
+            let problem = await failure { try await bench.perform("config.edit") }
             #expect(problem != nil)
             #expect(!Files.exists(bench.userFile))
             // Nothing was written, so nothing is left to look at.
@@ -105,8 +102,9 @@ struct EditorTests {
 
     @Test("An editor that fails after writing keeps the draft") func failsLate() async throws {
         try await withBench(SampleFeature.self) { bench in
-            bench.variables = ["EDITOR": try editor(bench, "echo '{sample: {depth: 7}}' >\"$file\"; exit 3")]
-            let problem = await failure { try await bench.perform("config.edit", interaction: ScriptedPerson([])) }
+            bench.environment["EDITOR"] = try editor(bench, "echo '{sample: {depth: 7}}' >\"$file\"; exit 3")
+            bench.person = person()
+            let problem = await failure { try await bench.perform("config.edit") }
             let draft = try #require(problem?.message.split(separator: " ").last).description
             #expect(try bench.read(draft) == "{sample: {depth: 7}}\n")
         }

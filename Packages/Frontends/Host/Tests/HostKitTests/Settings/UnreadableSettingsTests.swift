@@ -1,6 +1,7 @@
 import Capabilities
 import Glibc
 import HostKit
+import HostTesting
 import JSON
 import Settings
 import Testing
@@ -45,7 +46,7 @@ struct UnreadableSettingsTests {
         try await withBench { bench in
             let comment = String(repeating: "x", count: 1 << 20)
             try bench.write("{/*\(comment)*/ \"profile\": \"work\", profiles: {work: {}}}", to: bench.userFile)
-            #expect(bench.workbench.failure == nil)
+            #expect(try bench.workbench.failure == nil)
         }
     }
 
@@ -55,13 +56,13 @@ struct UnreadableSettingsTests {
     func harmless(text: String) async throws {
         try await withBench { bench in
             try bench.write(text, to: bench.userFile)
-            #expect(bench.workbench.failure == nil)
+            #expect(try bench.workbench.failure == nil)
         }
     }
 
     @Test("The settings file moves with MARTLET_HOME") func moved() async throws {
         try await withBench(SampleFeature.self) { bench in
-            bench.variables = ["MARTLET_HOME": bench.home + "/ours"]
+            bench.environment["MARTLET_HOME"] = bench.home + "/ours"
             try await bench.perform("config.set", ["key": "sample.depth", "value": "4"])
             #expect(try bench.read(bench.home + "/ours/config/config.json").contains("4"))
         }
@@ -69,7 +70,7 @@ struct UnreadableSettingsTests {
 
     @Test("Without a home folder, no settings file is needed") func noHome() async throws {
         try await withBench { bench in
-            bench.variables = ["HOME": ""]
+            bench.environment["HOME"] = ""
             _ = try await bench.perform("version")
             _ = try await bench.perform("doctor")
         }

@@ -1,6 +1,7 @@
 import Capabilities
 import FileKit
 import HostKit
+import HostTesting
 import JSON
 import Registry
 import Settings
@@ -33,7 +34,7 @@ private struct WritingFeature: Feature {
 
 @Suite("UserSettingsWriter", .timeLimit(.minutes(5)))
 struct UserSettingsWriterTests {
-    private func write(_ bench: Bench, _ values: [(String, JSON?)]) async throws {
+    private func write(_ bench: TestWorkbench, _ values: [(String, JSON?)]) async throws {
         let pairs = JSON.array(values.map { .array([.string($0.0), $0.1 ?? .null]) })
         let path = try await bench.perform("writing.write", ["values": .string(pairs.text())]).json
         #expect(path.string == bench.userFile)
@@ -76,7 +77,7 @@ struct UserSettingsWriterTests {
             #expect(settings["sample"] == ["depth": 3])
             #expect(settings["profiles"] == ["new": ["server": "https://n.example"]])
             #expect(settings["profile"] == "new")
-            #expect(bench.workbench.failure == nil)
+            #expect(try bench.workbench.failure == nil)
         }
     }
 
@@ -120,7 +121,7 @@ struct UserSettingsWriterTests {
         arguments: ["{", "{a: 1 b}", "[]", "{'a': 1, 'a': 2}"])
     func damaged(text: String) async throws {
         try await withBench(WritingFeature.self, SampleFeature.self) { bench in
-            let healthy = bench.workbench
+            let healthy = try bench.workbench
             try bench.write(text, to: bench.userFile)
             let problem = await failure {
                 let writer = try healthy.registry.one((any SettingsWriter).self)
@@ -141,7 +142,7 @@ struct UserSettingsWriterTests {
         try await withBench(WritingFeature.self, SampleFeature.self) { bench in
             let text = "{sample: {depth: 1}, writing: 'no object'}"
             try bench.write("{sample: {depth: 1}}", to: bench.userFile)
-            let healthy = bench.workbench
+            let healthy = try bench.workbench
             try bench.write(text, to: bench.userFile)
             let problem = await failure {
                 let writer = try healthy.registry.one((any SettingsWriter).self)

@@ -1,3 +1,4 @@
+import CoreTesting
 public import Cryptography
 import FileKit
 import ProcessKit
@@ -67,8 +68,8 @@ public struct Nginx: Sendable {
             for name in ["files", "uploads", "temporary"] { try Files.makeDirectories("\(folder)/\(name)") }
             _ = try tls.write(into: folder, as: "server")
             try Files.writeAtomically(Array("lab:{PLAIN}bench\n".utf8), to: "\(folder)/users")
-            try TemporaryDirectory.makeSparseFile("\(folder)/large", size: largeSize)
-            try TemporaryDirectory.makeSparseFile("\(folder)/slow", size: 1 << 20)
+            try SparseFile.make("\(folder)/large", size: largeSize)
+            try SparseFile.make("\(folder)/slow", size: 1 << 20)
             try Files.writeAtomically(
                 Array(NginxConfiguration.template(folder: folder, isLogging: isLogging).utf8), to: "\(folder)/template")
             var command = Command(

@@ -1,3 +1,4 @@
+import CoreTesting
 public import Cryptography
 import ProcessKit
 

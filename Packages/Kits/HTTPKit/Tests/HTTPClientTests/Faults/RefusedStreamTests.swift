@@ -1,3 +1,4 @@
+import CoreTesting
 import HTTPClient
 import HTTPCore
 import HTTPTesting

@@ -1,3 +1,4 @@
+import CoreTesting
 import HTTPClient
 import HTTPCore
 import HTTPTesting
@@ -32,7 +33,7 @@ struct MemoryTests {
     func upload() async {
         await #expect(processExitsWith: .success) {
             try await TemporaryDirectory.run { folder in
-                try TemporaryDirectory.makeSparseFile("\(folder)/large", size: 512 << 20)
+                try SparseFile.make("\(folder)/large", size: 512 << 20)
                 try await ScriptedServer.run { connection in
                     while true {
                         let request = try connection.receiveHead()

@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import HTTPClient
 import HTTPCore
 import HTTPTesting

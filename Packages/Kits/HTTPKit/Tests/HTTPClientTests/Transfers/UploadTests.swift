@@ -1,3 +1,4 @@
+import CoreTesting
 import Glibc
 import HTTPClient
 import HTTPCore

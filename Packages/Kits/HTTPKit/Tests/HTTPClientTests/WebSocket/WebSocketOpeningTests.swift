@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import Cryptography
 import Glibc
 import HTTPClient
@@ -158,22 +159,19 @@ struct WebSocketOpeningTests {
 
     @Test("a socket of this machine is reached by its path")
     func unixSocket() async throws {
-        var template = Array("/tmp/martlet-ws-XXXXXX".utf8CString)
-        try #require(unsafe mkdtemp(&template) != nil)
-        let folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-        defer { _ = unsafe rmdir(folder) }
-        let path = folder + "/socket"
-        defer { _ = unsafe unlink(path) }
-        try await ScriptedServer.run(at: .unix(path: path)) { connection in
-            try connection.openWebSocket()
-            try connection.echoMessages()
-        } during: { _ in
-            var request = try WebSocketRequest("ws://localhost/")
-            request.unixSocket = path
-            let socket = try await WebSocketClient(withoutCaller: .person).connect(request)
-            try await socket.send("local")
-            #expect(try await socket.receive()?.text == "local")
-            await socket.close()
+        try await TemporaryDirectory.run { folder in
+            let path = folder + "/socket"
+            try await ScriptedServer.run(at: .unix(path: path)) { connection in
+                try connection.openWebSocket()
+                try connection.echoMessages()
+            } during: { _ in
+                var request = try WebSocketRequest("ws://localhost/")
+                request.unixSocket = path
+                let socket = try await WebSocketClient(withoutCaller: .person).connect(request)
+                try await socket.send("local")
+                #expect(try await socket.receive()?.text == "local")
+                await socket.close()
+            }
         }
     }
 

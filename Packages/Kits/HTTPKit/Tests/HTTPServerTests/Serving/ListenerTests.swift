@@ -1,3 +1,4 @@
+import CoreTesting
 import Cryptography
 import FileKit
 import Glibc

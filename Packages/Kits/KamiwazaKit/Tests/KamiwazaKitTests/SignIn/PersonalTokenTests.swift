@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import HTTPCore
 import KamiwazaKit
 import KamiwazaTesting
