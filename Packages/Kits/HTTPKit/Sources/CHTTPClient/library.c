@@ -13,7 +13,7 @@
 #undef curl_easy_getinfo
 #undef curl_multi_setopt
 
-// Tells packagers and tests what is opened, in the note that systemd has defined for that
+// Declares the opened library to packagers and tests, in the note that systemd defined for this purpose
 // (https://systemd.io/ELF_DLOPEN_METADATA).
 #define NOTE                                                                          \
     "[{\"feature\":\"http\",\"description\":\"Requests to servers\",\"priority\":"    \
@@ -69,7 +69,7 @@ static struct table {
     __attribute__((visibility("hidden"))) result name parameters { return table.name arguments; }
 FUNCTIONS(FUNCTION)
 
-// ISO C has no cast from a pointer to an object to one to a function; POSIX promises that the bits are the same.
+// ISO C cannot cast an object pointer to a function pointer; POSIX guarantees that both have the same representation.
 static int find(void *library, const char *name, void *function) {
     return (*(void **)function = dlsym(library, name)) != NULL;
 }

@@ -1,5 +1,5 @@
-// The functions of libcurl that have names of ours: what the first three take cannot be passed on, and the type of the
-// last is not the same in all versions.
+// libcurl functions without a forwarding function: the variable arguments of the first three cannot be forwarded, and
+// the type of the last differs between versions.
 #pragma once
 
 #include "CHTTPClient.h"

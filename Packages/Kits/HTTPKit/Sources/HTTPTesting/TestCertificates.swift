@@ -3,26 +3,26 @@ public import Cryptography
 import FileKit
 import Glibc
 
-/// Certificates made for one run of the tests: good ones, and one with each defect. All are for `localhost`, 127.0.0.1
-/// and ::1 unless they say otherwise.
+/// Certificates made for one run of the tests: good ones, and one for each defect. All are for `localhost`, 127.0.0.1
+/// and ::1 unless noted otherwise.
 public struct TestCertificates: Sendable {
-    /// The issuer of all that are not self-signed. Add its certificate to a client that should trust them.
+    /// The issuer of all certificates that are not self-signed. Add its certificate to a client that should trust them.
     public let authority: Identity
-    /// Signed by the authority, with nothing wrong.
+    /// Signed by the authority, without defects.
     public let good: Identity
-    /// Signed by an intermediate that the authority signed; the chain has both.
+    /// Signed by an intermediate that the authority signed; the chain contains both.
     public let viaIntermediate: Identity
-    /// As `viaIntermediate`, but the server forgets to send the intermediate.
+    /// Like `viaIntermediate`, but the server does not send the intermediate.
     public let missingIntermediate: Identity
     /// Signed by an expired intermediate.
     public let viaExpiredIntermediate: Identity
     /// Signed by the authority for `elsewhere.example`.
     public let wrongName: Identity
-    /// Signed by the authority for the name `localhost` only, so that it is wrong for an address.
+    /// Signed by the authority for the name `localhost` only, so it is wrong for an IP address.
     public let nameOnly: Identity
     public let expired: Identity
     public let notYetValid: Identity
-    /// Signed by the authority, with an RSA key of 1024 bits.
+    /// Signed by the authority, with a 1024-bit RSA key.
     public let weakKey: Identity
     /// Signed by an untrusted authority.
     public let unknownIssuer: Identity
@@ -35,7 +35,7 @@ public struct TestCertificates: Sendable {
     /// A client certificate signed by the authority.
     public let client: Identity
 
-    /// Makes all of them, which takes some milliseconds; a suite does it once.
+    /// Creates all of them, which takes some milliseconds; a suite does it once.
     public init() throws(CryptographyError) {
         let maker = Maker(now: Timestamp(microseconds: Int64(time(nil)) * 1_000_000))
         let authority = try maker.draft("Test Authority", isAuthority: true).selfSigned()
@@ -89,12 +89,12 @@ private struct Maker {
 }
 
 extension Identity {
-    /// The key as PEM, for programs that want it in a file.
+    /// The key as PEM, for programs that read it from a file.
     public func keyPEM() throws -> [UInt8] {
         try key.pem().withBytes { bytes in Array(unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }) }
     }
 
-    /// Writes `<name>.pem` with the chain and `<name>.key` into a directory.
+    /// Writes `<name>.pem` with the chain and `<name>.key` to a directory.
     public func write(into folder: String, as name: String) throws -> (chain: String, key: String) {
         let (chain, key) = ("\(folder)/\(name).pem", "\(folder)/\(name).key")
         try Files.writeAtomically(Array(chainPEM.utf8), to: chain)

@@ -1,9 +1,9 @@
 import FileKit
 import Glibc
 
-/// What the test's own process uses.
+/// The memory and processor time of the test process.
 public enum TestProcess {
-    /// The bytes of memory that are resident now.
+    /// The resident memory in bytes.
     public static func residentBytes() throws -> Int {
         let text = String(decoding: try Files.read("/proc/self/statm", limit: 4096), as: UTF8.self)
         let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) }
@@ -11,7 +11,7 @@ public enum TestProcess {
         return pages * Int(getpagesize())
     }
 
-    /// The seconds of processor time used so far, by user and system.
+    /// The seconds of processor time used so far, in user and system mode.
     public static func processorSeconds() -> Double {
         var usage = rusage()
         unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)

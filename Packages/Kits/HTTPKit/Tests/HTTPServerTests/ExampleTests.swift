@@ -4,7 +4,7 @@ import HTTPCore
 import HTTPServer
 import Testing
 
-@Test("the README's example works, with our own client at the other end", .timeLimit(.minutes(5)))
+@Test("The README's example works with our client", .timeLimit(.minutes(5)))
 func readmeExample() async throws {
     let routes = try Routes([
         Route(.get, "/hello/{name}", "hello", "A greeting", .path("name", "Whom to greet")) { _, name in

@@ -1,7 +1,7 @@
-// What Swift cannot reach in libcurl: variadic functions by the type of their argument, a union, and two macros.
+// Access to parts of libcurl that Swift cannot use: variadic functions, by argument type; a union; and two macros.
 //
-// Swift imports this module alone and finds all of libcurl in it. libcurl is not linked but opened: nothing of it may be
-// called before httpclient_open has returned null.
+// Swift imports only this module, which exports all of libcurl. libcurl is not linked but opened: none of its functions
+// may be called before httpclient_open has returned null.
 #pragma once
 
 #include <curl/curl.h>
@@ -10,10 +10,10 @@
 
 // Opens libcurl and finds its functions, once for each process; returns null, or why it cannot be used.
 const char *_Nullable httpclient_open(const char *path);
-// Loads libcurl without using it, so that opening it takes no time later. Safe on any thread, also while the process ends:
-// it waits for the loader, and nothing of the library runs but what the loader runs.
+// Loads libcurl without using it, so that opening it is fast later. Safe on any thread, also while the process ends: it
+// waits for the loader, and only the loader runs code of the library.
 void httpclient_load(void);
-// The name under which the system knows the libcurl whose headers these are.
+// The system's name of the libcurl that these headers belong to.
 const char *httpclient_library(void);
 
 // curl_easy_setopt by type. curl copies strings and keeps lists.
@@ -25,7 +25,7 @@ CURLcode httpclient_set_list(CURL *easy, CURLoption option, struct curl_slist *_
 // curl copies the bytes.
 CURLcode httpclient_set_blob(CURL *easy, CURLoption option, const void *bytes, size_t count);
 
-// The callbacks, each with the context that it gets. The types are those of libcurl.
+// The callbacks, each with its context. The types are libcurl's.
 CURLcode httpclient_set_write(CURL *easy, curl_write_callback _Nullable callback, void *_Nullable context);
 CURLcode httpclient_set_header(CURL *easy, curl_write_callback _Nullable callback, void *_Nullable context);
 CURLcode httpclient_set_read(CURL *easy, curl_read_callback _Nullable callback, void *_Nullable context);
@@ -45,7 +45,7 @@ long httpclient_get_long(CURL *easy, CURLINFO info);
 curl_off_t httpclient_get_offset(CURL *easy, CURLINFO info);
 const char *_Nullable httpclient_get_string(CURL *easy, CURLINFO info);
 void *_Nullable httpclient_get_pointer(CURL *easy, CURLINFO info);
-// A socket is 4 bytes, which a long would leave half undefined. -1 when there is none.
+// A socket has 4 bytes, so reading it as a long would leave half of it undefined. -1 without a socket.
 int httpclient_get_socket(CURL *easy, CURLINFO info);
 
 CURLMcode httpclient_multi_set_long(CURLM *multi, CURLMoption option, long value);
@@ -56,7 +56,7 @@ CURLUcode httpclient_url_get(CURLU *url, CURLUPart part, char *_Nullable *_Nonnu
 // Takes the next finished transfer from the multi handle; 0 when there is none.
 int httpclient_next_finished(CURLM *multi, CURL *_Nullable *_Nonnull easy, CURLcode *result);
 
-// Whether the TLS context is that of a proxy, told by the greatest version: only that of a proxy is set explicitly.
+// Whether the TLS context belongs to a proxy: only a proxy's maximum version is set explicitly.
 int httpclient_tls_is_proxy(void *context);
 
 // Whether a server sent close_notify on a TLS connection before ending it. libcurl 7.88 accepts any end as the end of
@@ -65,7 +65,7 @@ struct httpclient_farewell;
 
 // Starts listening on all connections of the TLS context. 0 when no memory is left.
 int httpclient_farewell_watch(void *context);
-// What listens on the connection of the transfer, to be called while it runs, and released afterwards.
+// Returns the listener on the transfer's connection. Call this while the transfer runs, and release the result later.
 struct httpclient_farewell *_Nullable httpclient_farewell_of(CURL *easy);
 int httpclient_farewell_was_heard(struct httpclient_farewell *farewell);
 void httpclient_farewell_release(struct httpclient_farewell *farewell);

@@ -104,7 +104,7 @@ final class Job {
     }
 }
 
-// MARK: What libcurl calls. True means that the transfer goes on.
+// MARK: Called by libcurl. True means that the transfer continues.
 
 extension Job {
     /// The connection, possibly a reused one, is ready and the request is about to be sent.

@@ -279,7 +279,6 @@ struct ReadAhead: Sendable {
 ///
 /// It uses the unsafe continuation because a checked one costs an allocation for each wait. The code that removes a
 /// suspension from its place under the lock must resume it.
-/// its place under a lock is the one who resumes it.
 @safe struct Suspension: Sendable {
     private let continuation: UnsafeContinuation<Void, Never>
 

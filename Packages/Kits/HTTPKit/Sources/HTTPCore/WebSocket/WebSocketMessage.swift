@@ -5,7 +5,7 @@ public struct WebSocketMessage: Sendable, Hashable {
     }
 
     public let kind: Kind
-    /// What was sent; that of a text is valid UTF-8.
+    /// The payload; that of a text is valid UTF-8.
     public let bytes: [UInt8]
 
     init(_ kind: Kind, _ bytes: [UInt8]) {
@@ -21,15 +21,15 @@ public struct WebSocketMessage: Sendable, Hashable {
         WebSocketMessage(.binary, bytes)
     }
 
-    /// The text, when it is one.
+    /// The text; nil for a binary message.
     public var text: String? {
         kind == .text ? String(decoding: bytes, as: UTF8.self) : nil
     }
 }
 
-/// Why a WebSocket was closed, as one side told the other.
+/// Why a side closed a WebSocket.
 public struct WebSocketClose: Sendable, Hashable {
-    /// Nil when the frame gave none.
+    /// Nil when the close frame has no code.
     public let code: WebSocketCloseCode?
     public let reason: String
 
@@ -46,7 +46,7 @@ extension WebSocketClose: CustomStringConvertible {
     }
 }
 
-/// The number that says why a WebSocket is closed (RFC 6455, section 7.4).
+/// The code of a close reason (RFC 6455, section 7.4).
 public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable {
     public let rawValue: UInt16
 
@@ -54,14 +54,14 @@ public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// Everything was done.
+    /// The work is done.
     public static let normal = WebSocketCloseCode(rawValue: 1000)
-    /// The server stops, or the page is left.
+    /// The server shuts down, or the user leaves the page.
     public static let goingAway = WebSocketCloseCode(rawValue: 1001)
     public static let protocolError = WebSocketCloseCode(rawValue: 1002)
-    /// A kind of data that this side does not take.
+    /// This side does not support that type of data.
     public static let unsupportedData = WebSocketCloseCode(rawValue: 1003)
-    /// A text that is not UTF-8.
+    /// A text was not UTF-8.
     public static let invalidData = WebSocketCloseCode(rawValue: 1007)
     public static let policyViolation = WebSocketCloseCode(rawValue: 1008)
     public static let tooLarge = WebSocketCloseCode(rawValue: 1009)
@@ -70,7 +70,7 @@ public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable {
     public static let serviceRestart = WebSocketCloseCode(rawValue: 1012)
     public static let tryAgainLater = WebSocketCloseCode(rawValue: 1013)
 
-    /// Whether it may stand in a frame: 1004 to 1006 and 1015 may not, and below 3000 only what is registered.
+    /// Whether the code may be sent in a frame: 1004 to 1006 and 1015 may not, and below 3000 only registered ones.
     public var isValidOnWire: Bool {
         switch rawValue {
         case 1000...1003, 1007...1014, 3000...4999: true
@@ -79,11 +79,11 @@ public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable {
     }
 }
 
-/// What a peer did that RFC 6455 does not allow, or a limit of ours that it went over; the connection is to be failed.
+/// The peer violated RFC 6455 or exceeded one of our limits; the connection must be closed with an error.
 public struct WebSocketViolation: Error, Sendable, Hashable {
-    /// What the other side is told.
+    /// The close code for the peer.
     public let closeCode: WebSocketCloseCode
-    /// What was wrong, for a person: "a frame uses reserved bits".
+    /// The problem in words: "a frame uses reserved bits".
     public let message: String
 
     init(_ closeCode: WebSocketCloseCode = .protocolError, _ message: String) {

@@ -10,8 +10,8 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Nothing is read before somebody asks for a message, so that a slow handler slows the client. Any task may send; one
-/// at a time should read, because each message is given once. Pings are answered while a message is waited for.
+/// Data is read only while a message is requested, so a slow handler slows the client. Any task may send; only one
+/// should read at a time, because each message is returned once. Pings are answered while a read waits.
 public final class ServerWebSocket: Sendable {
     /// The selected subprotocol.
     public let subprotocol: String?
@@ -50,10 +50,10 @@ public final class ServerWebSocket: Sendable {
         try await send(.text(text))
     }
 
-    /// The next message; nil after the client closed. A client that is silent for long gets a ping, and is given up if
+    /// The next message; nil after the client closed. A client that is silent for long gets a ping, and is dropped if
     /// it does not respond.
     ///
-    /// Throws `WebSocketViolation` when the client violated the protocol; the client has been told.
+    /// Throws `WebSocketViolation` when the client violated the protocol; the client has been notified.
     public func next() async throws -> WebSocketMessage? {
         var isAsked = false
         while true {

@@ -40,7 +40,7 @@ public struct HTTPServer: Sendable {
             for loop in core.loops { loop.stop() }
         }
         let (ending, signal) = AsyncStream.makeStream(of: Never.self)
-        // A task of its own, because a cancelled one could not let its children finish. It is awaited right here.
+        // An unstructured task, because a cancelled task could not let its children finish. It is awaited right here.
         let work = Task {
             await Self.serve(listeners, core, ending, started)
         }

@@ -163,7 +163,7 @@ extension ServerCore {
 
     /// Without an authenticator, a page of another site could make a browser send requests with an effect: pictures,
     /// forms and links are GET or POST requests without an origin, or with one that is not refused. Open routes are
-    /// allowed for everybody.
+    /// allowed for everyone.
     private func checkSite(_ request: ServerRequest) throws(RequestProblem) {
         guard configuration.authenticate == nil, let site = request.headers["Sec-Fetch-Site"],
             site != "same-origin", site != "none"

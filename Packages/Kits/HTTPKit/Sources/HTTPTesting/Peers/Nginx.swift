@@ -3,15 +3,15 @@ public import Cryptography
 import FileKit
 import ProcessKit
 
-/// A real nginx with one worker, for what must be right against a server that we did not write.
+/// A real nginx with one worker, for tests against an independent server.
 ///
 /// | Path | Answer |
 /// |---|---|
 /// | `/hello` | `hello` |
-/// | a file put into `files` | the file, with ranges, and compressed when it is `.txt` or `.json` |
+/// | a file in `files` | the file, with ranges, and compressed if it is `.txt` or `.json` |
 /// | `/large` | `largeSize` zeros from a sparse file |
-/// | `/echo` | the method, the target, and the headers `Authorization`, `Cookie`, `X-Test`, one a line |
-/// | `/status/<code>` | 400, 401, 403, 404, 409, 429, 500 or 503 with JSON words |
+/// | `/echo` | the method, the target, and the headers `Authorization`, `Cookie`, `X-Test`, one per line |
+/// | `/status/<code>` | 400, 401, 403, 404, 409, 429, 500 or 503 with a JSON message |
 /// | `/redirect/<code>` | 301, 302, 303, 307 or 308 to `/echo` |
 /// | `/redirect/loop` | itself |
 /// | `/upload/<name>` | PUT stores the file in `uploads` |
@@ -20,13 +20,13 @@ import ProcessKit
 public struct Nginx: Sendable {
     /// HTTP/1.1 without TLS.
     public let port: Int
-    /// HTTP/1.1 and HTTP/2 by ALPN, with the certificate of `run`.
+    /// HTTP/1.1 and HTTP/2 by ALPN, with the certificate passed to `run`.
     public let tlsPort: Int
-    /// HTTP/1.1 at a path.
+    /// The Unix socket for HTTP/1.1.
     public let socketPath: String
-    /// What is put here is served.
+    /// The directory of the served files.
     public let files: String
-    /// Where `/upload` stores.
+    /// The directory in which `/upload` stores files.
     public let uploads: String
     private let log: String
 
@@ -35,7 +35,7 @@ public struct Nginx: Sendable {
 
     /// One line of the access log.
     public struct LogLine: Sendable, Hashable {
-        /// The number of the connection, the same for every request on it.
+        /// The number of the connection, the same for all its requests.
         public let connection: String
         public let version: String
         public let request: String
@@ -43,8 +43,8 @@ public struct Nginx: Sendable {
         public let bodyBytesSent: Int
     }
 
-    /// The requests that have ended, in that order. A line is written when the last byte has been sent, which may be
-    /// after the client has it: look at lines of earlier requests only.
+    /// The finished requests, in order. nginx writes a line after it has sent the last byte, perhaps after the client
+    /// received it: look only at lines of earlier requests.
     public func accessLog() throws -> [LogLine] {
         String(decoding: try Files.read(log, limit: 64 << 20), as: UTF8.self).split(separator: "\n").compactMap {
             line in
@@ -58,7 +58,7 @@ public struct Nginx: Sendable {
     /// Runs nginx for the length of `body`.
     ///
     /// - Parameters:
-    ///   - tls: The certificate of the ports with TLS.
+    ///   - tls: The certificate of the TLS ports.
     ///   - isLogging: Whether `accessLog` is written, which costs time.
     public static func run<Result>(
         tls: Identity, isLogging: Bool = true, isolation: isolated (any Actor)? = #isolation,
@@ -92,10 +92,10 @@ public struct Nginx: Sendable {
     }
 }
 
-/// The texts that `Nginx` starts nginx with.
+/// The texts with which `Nginx` starts nginx.
 enum NginxConfiguration {
-    /// Binds ports of the system's choice, writes them into the configuration, and starts nginx, which takes listening
-    /// sockets over from its environment. So no port is free for a moment and taken by somebody else.
+    /// Binds ports of the system's choice, writes them into the configuration, and starts nginx, which inherits the
+    /// listening sockets through its environment. So no other program can take a port in between.
     static let launcher = """
         \(PeerPrograms.supervisor)
         import socket

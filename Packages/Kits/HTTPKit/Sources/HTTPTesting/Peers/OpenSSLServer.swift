@@ -2,11 +2,11 @@ import CoreTesting
 public import Cryptography
 import ProcessKit
 
-/// `openssl s_server`, for handshakes that our own TLS would refuse to take part in. It answers every GET with a page.
+/// `openssl s_server`, for handshakes that our own TLS refuses. It answers every GET with a page.
 public enum OpenSSLServer {
-    /// Runs it for the length of `body`, which gets the port.
+    /// Runs the server for the length of `body`, which gets the port.
     ///
-    /// - Parameter options: More arguments, such as `-tls1_1`.
+    /// - Parameter options: Additional arguments, such as `-tls1_1`.
     public static func run<Result>(
         _ identity: Identity, _ options: [String] = [], isolation: isolated (any Actor)? = #isolation,
         during body: (_ port: Int) async throws -> Result

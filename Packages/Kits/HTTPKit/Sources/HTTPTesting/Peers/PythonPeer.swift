@@ -1,13 +1,13 @@
 import FileKit
 import ProcessKit
 
-/// A Python program that a test talks to, with the packages of `.ci/peers`. Its first line of output is its port.
+/// A Python program that a test talks to, with the packages of `.ci/peers`. It prints its port as the first line.
 public struct PythonPeer: Sendable {
-    /// The port that it printed.
+    /// The port that the program printed.
     public let port: Int
     private let child: ChildProcess
 
-    /// The next line that it prints, or nil at its end.
+    /// The next line of its output, or nil at the end.
     public func nextLine() async throws -> String? {
         try await child.output.nextLine().map { String(decoding: $0, as: UTF8.self) }
     }
@@ -18,7 +18,7 @@ public struct PythonPeer: Sendable {
         return parts.map { "/\($0)" }.joined() + "/Peers/\(name)"
     }
 
-    /// Runs a file for the length of `body`, and ends it and all it started.
+    /// Runs a file for the length of `body`, then ends it and its children.
     public static func run<Result>(
         file: String, _ arguments: [String] = [], isolation: isolated (any Actor)? = #isolation,
         during body: (PythonPeer) async throws -> Result
@@ -56,7 +56,7 @@ public struct PythonPeer: Sendable {
 
     private static let watched = "\(PeerPrograms.supervisor)\nwatch(lambda: os._exit(0))"
 
-    /// Runs a program to its end and returns what it printed; one that hangs is ended at the limit.
+    /// Runs a program to its end and returns its output; a program that hangs is ended at the limit.
     public static func output(
         source: String, _ arguments: [String] = [], input: [UInt8] = [], limit: Duration = .seconds(250)
     ) async throws -> String {
@@ -71,17 +71,17 @@ public struct PythonPeer: Sendable {
     }
 }
 
-/// Where the programs are that tests talk to.
+/// Finds and runs the programs that tests talk to.
 enum PeerPrograms {
-    /// The variables of the peers: those of this process without secrets, and sbin, where Debian has nginx.
+    /// The variables of the peers: those of this process without secrets, and sbin, where Debian installs nginx.
     static func environment() -> CommandEnvironment {
         let own = Environment.snapshot()
         let path = (own["PATH"] ?? "/usr/bin:/bin") + ":/usr/sbin:/sbin"
         return .inheriting(own, adding: ["PATH": path, "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1"])
     }
 
-    /// Python that runs a program until that ends or its own input does. A test that crashes cannot end its peers, but
-    /// the pipe to them closes by itself.
+    /// Python code that runs a program until it ends or its own input closes. A test that crashes cannot end its peers,
+    /// but the pipe to them closes.
     static let supervisor = """
         import os, select, subprocess, sys, threading
         def watch(leave):
@@ -101,8 +101,8 @@ enum PeerPrograms {
             sys.exit(child.wait())
         """
 
-    /// The Python that has the packages of `.ci/peers`: where MARTLET_PEERS says, or in `.build/peers` of the project,
-    /// where `make setup` puts it.
+    /// The Python with the packages of `.ci/peers`: the one in MARTLET_PEERS, or in `.build/peers` of the project,
+    /// where `make setup` installs it.
     static func python() throws -> String {
         if let peers = Environment.snapshot()["MARTLET_PEERS"] { return "\(peers)/bin/python" }
         var folder = #filePath

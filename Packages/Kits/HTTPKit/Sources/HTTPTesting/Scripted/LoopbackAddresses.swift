@@ -1,7 +1,7 @@
 import FileKit
 import Glibc
 
-/// A port of 127.0.0.1 at which nothing listens or can listen, so that a connection to it is always refused.
+/// A port of 127.0.0.1 at which nothing can listen, so that connections to it are always refused.
 public enum RefusingPort {
     /// Lends the port.
     public static func run<Result>(
@@ -13,9 +13,9 @@ public enum RefusingPort {
     }
 }
 
-/// A name of this machine that does not look like one, as an attacker would choose.
+/// A name of this machine that does not look like one, such as an attacker would choose.
 public enum LoopbackName {
-    /// One that the system knows for 127.0.0.1, besides `localhost`; nil where there is none.
+    /// A name other than `localhost` that the system resolves to 127.0.0.1; nil if there is none.
     public static let other: String? = {
         let bytes: [UInt8]
         do { bytes = try Files.read("/etc/hosts", limit: 1 << 20) } catch { return nil }

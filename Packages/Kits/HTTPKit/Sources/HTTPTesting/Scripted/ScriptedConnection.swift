@@ -1,14 +1,14 @@
 import Glibc
 public import HTTPCore
 
-/// One connection of a `ScriptedServer`, in blocking calls. Every call throws when the peer has left or the test is over.
+/// One connection of a `ScriptedServer`, in blocking calls. Every call throws if the peer has left or the test is over.
 public final class ScriptedConnection {
     /// 0 for the server's first connection.
     public let number: Int
     private let transport: any ScriptedTransport
     private let record: Watched<ServerRecord>
     private let isStopped: () -> Bool
-    /// Received and not yet asked for.
+    /// Bytes received but not read by the script.
     private var rest: [UInt8] = []
     private var isReset = false
 
@@ -39,7 +39,7 @@ public final class ScriptedConnection {
         }
     }
 
-    /// Receives so many bytes.
+    /// Receives exactly `count` bytes.
     @discardableResult
     public func receive(_ count: Int) throws -> [UInt8] {
         while rest.count < count { try receiveSome() }
@@ -48,7 +48,7 @@ public final class ScriptedConnection {
         return bytes
     }
 
-    /// Receives so many bytes and forgets them, which is how gigabytes are taken.
+    /// Receives and discards `count` bytes, which may be gigabytes.
     public func discard(_ count: Int) throws {
         var left = count - rest.count
         guard left > 0 else {
@@ -63,7 +63,7 @@ public final class ScriptedConnection {
         }
     }
 
-    /// Whatever comes next, at least one byte.
+    /// Receives the next bytes, at least one.
     public func receiveAny() throws -> [UInt8] {
         if rest.isEmpty { try receiveSome() }
         defer { rest = [] }
@@ -83,7 +83,7 @@ public final class ScriptedConnection {
         return got
     }
 
-    /// The position after the empty line, whatever the line ends are.
+    /// The position after the empty line, for any line ends.
     private static func endOfHead(_ bytes: [UInt8], from start: Int) -> Int? {
         var index = start
         while index < bytes.count {
@@ -98,7 +98,7 @@ public final class ScriptedConnection {
 
     // MARK: - Sending
 
-    /// Sends all of the bytes, waiting while the peer does not read.
+    /// Sends all bytes, waiting while the peer does not read.
     public func send(_ bytes: [UInt8]) throws {
         var start = 0
         while start < bytes.count {
@@ -124,24 +124,24 @@ public final class ScriptedConnection {
         }
     }
 
-    /// Sends the bytes again and again until the peer leaves or the test ends.
+    /// Sends the bytes repeatedly until the peer leaves or the test ends.
     public func sendEndlessly(_ bytes: [UInt8]) throws -> Never {
         while true { try send(bytes) }
     }
 
     // MARK: - Waiting and ending
 
-    /// Does nothing, and reads nothing, until the peer leaves or the test ends; then throws which it was.
+    /// Neither reads nor writes until the peer leaves or the test ends; then throws which of the two happened.
     public func stall() throws -> Never {
         while true { try pause(.seconds(3600)) }
     }
 
-    /// Waits; throws at once when the peer leaves or the test ends.
+    /// Waits; throws at once if the peer leaves or the test ends.
     public func pause(_ time: Duration) throws {
         guard try !transport.peerLeaves(within: time) else { throw left() }
     }
 
-    /// Waits for the peer to end its side, reading and forgetting what comes.
+    /// Waits for the peer to close its side, discarding received bytes.
     public func receiveEnd() throws {
         var block = [UInt8](repeating: 0, count: 1 << 16)
         while true {
@@ -152,13 +152,13 @@ public final class ScriptedConnection {
         change { $0.peerLeft = true }
     }
 
-    /// Makes the end of the script a reset instead of a close: the peer may lose what it has not read.
+    /// Makes the script end with a reset instead of a close: the peer may lose unread data.
     public func reset() {
         isReset = true
         Sockets.resetOnClose(transport.socket)
     }
 
-    /// Ends the connection without the notice that TLS wants, as a cut line or an attacker would. The end of the script
+    /// Ends the connection without the TLS close_notify, as a broken line or an attacker would. The end of the script
     /// ends it properly.
     public func cut() {
         transport.cut()
@@ -170,7 +170,7 @@ public final class ScriptedConnection {
         transport.drain()
     }
 
-    /// Adds to what was recorded of the last request.
+    /// Changes the record of the last request.
     func amendLast(_ body: (inout RecordedRequest) -> Void) {
         change { connection in
             if !connection.requests.isEmpty { body(&connection.requests[connection.requests.count - 1]) }
@@ -221,14 +221,14 @@ extension ScriptedConnection {
         return String(decoding: line.dropLast(), as: UTF8.self).trimmingCarriageReturn
     }
 
-    /// Sends an answer with its length.
+    /// Sends a response with its length.
     public func answer(_ status: Int = 200, _ headers: HTTPHeaders = [:], _ body: String = "") throws {
         var head = "HTTP/1.1 \(HTTPStatus(status))\r\n"
         for field in headers { head += "\(field.name): \(field.value)\r\n" }
         try send("\(head)Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
     }
 
-    /// Sends the head of an event stream, whose end is the connection's end.
+    /// Sends the head of an event stream that ends with the connection.
     public func beginEvents() throws {
         try send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
     }

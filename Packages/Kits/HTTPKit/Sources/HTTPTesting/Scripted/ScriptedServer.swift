@@ -14,10 +14,10 @@ import Synchronization
 ///         try await server.until { $0.openNow == 0 }
 ///     }
 ///
-/// Each connection plays the script on a thread of its own, since scripts are straight lines that block. When the body
-/// ends, whatever is still open is reset and every thread has ended.
+/// Each connection runs the script on a separate thread, because scripts are straight-line code that blocks. When the
+/// body ends, open connections are reset, and the server waits until every thread has ended.
 public final class ScriptedServer: Sendable {
-    /// Where a server listens.
+    /// The address at which a server listens.
     public enum Address: Sendable, Hashable {
         /// 127.0.0.1, at a port of the system's choice.
         case loopback
@@ -26,10 +26,10 @@ public final class ScriptedServer: Sendable {
         case unix(path: String)
     }
 
-    /// What a connection does, in blocking calls. A thrown `ScriptError` ends the connection and is recorded.
+    /// The blocking calls of one connection. A thrown `ScriptError` ends the connection and is recorded.
     public typealias Script = @Sendable (ScriptedConnection) throws -> Void
 
-    /// The port, or 0 at a path.
+    /// The port, or 0 for a path.
     public let port: Int
     private let listener: Int32
     private let script: Script
@@ -39,11 +39,11 @@ public final class ScriptedServer: Sendable {
 
     private struct Threads: ~Copyable {
         var isStopped = false
-        /// The sockets of the connections whose threads run.
+        /// The sockets of the connections with a running thread.
         var sockets: [Int: Int32] = [:]
     }
 
-    /// How many threads run, the one that accepts among them.
+    /// The number of running threads, including the one that accepts.
     private let running = Watched(1)
 
     private init(_ address: Address, tls: ScriptedTLS?, _ script: @escaping Script) throws {
@@ -55,8 +55,8 @@ public final class ScriptedServer: Sendable {
     /// Runs a server for the length of `body`.
     ///
     /// - Parameters:
-    ///   - tls: The certificate to show; without one the server speaks plainly.
-    ///   - script: What each connection does; `ScriptedConnection.number` tells them apart.
+    ///   - tls: The server's certificate; without one the server does not use TLS.
+    ///   - script: The script of each connection; `ScriptedConnection.number` distinguishes them.
     public static func run<Result>(
         at address: Address = .loopback, tls: ScriptedTLS? = nil, isolation: isolated (any Actor)? = #isolation,
         _ script: @escaping Script, during body: (ScriptedServer) async throws -> Result
@@ -74,10 +74,11 @@ public final class ScriptedServer: Sendable {
         return try result.get()
     }
 
-    /// What has happened so far.
+    /// The record so far.
     public var record: ServerRecord { watched.value }
 
-    /// Waits until the record meets the condition. A test that may wait in vain has a time limit, which cancels this.
+    /// Waits until the record meets the condition. Give a test a time limit, which cancels the wait if the condition is
+    /// never met.
     @discardableResult
     public func until(_ condition: @escaping @Sendable (ServerRecord) -> Bool) async throws -> ServerRecord {
         try await watched.first(where: condition)
@@ -140,7 +141,8 @@ public final class ScriptedServer: Sendable {
     }
 
     private func finish(_ number: Int, _ socket: Int32, failure: String?, peerLeft: Bool = false) {
-        // Out of the list before it is closed: `stop` must not shut down a stranger's descriptor.
+        // Removed from the list before it is closed: otherwise `stop` could shut down an unrelated descriptor with the
+        // same number.
         threads.withLock { _ = $0.sockets.removeValue(forKey: number) }
         close(socket)
         watched.change { record in
@@ -159,53 +161,53 @@ public final class ScriptedServer: Sendable {
                 _ = shutdown(socket, Int32(SHUT_RDWR))
             }
         }
-        // This wakes the thread that accepts; closing the descriptor would not.
+        // This wakes the accepting thread; closing the descriptor would not.
         _ = shutdown(listener, Int32(SHUT_RDWR))
-        // Also in a cancelled task: nothing may go on after the test.
+        // Also in a cancelled task: nothing may continue after the test.
         await running.reach { $0 == 0 }
     }
 }
 
-/// What a `ScriptedServer` has seen and done so far.
+/// Everything that a `ScriptedServer` has received and sent so far.
 public struct ServerRecord: Sendable {
-    /// Every connection in the order in which they came.
+    /// Every connection in order of arrival.
     public var connections: [Connection] = []
 
-    /// How many connections are open now.
+    /// The number of open connections.
     public var openNow: Int { connections.count { $0.isOpen } }
     /// The requests of all connections, in the order of the connections.
     public var requests: [RecordedRequest] { connections.flatMap(\.requests) }
-    /// How many bytes were sent to all connections.
+    /// The number of bytes sent to all connections.
     public var bytesSent: Int { connections.reduce(0) { $0 + $1.bytesSent } }
-    /// How many bytes were received from all connections.
+    /// The number of bytes received from all connections.
     public var bytesReceived: Int { connections.reduce(0) { $0 + $1.bytesReceived } }
 
     /// One connection.
     public struct Connection: Sendable {
         /// The requests whose heads were received.
         public var requests: [RecordedRequest] = []
-        /// Bytes of the application: what TLS adds is not counted, and a refused handshake leaves 0.
+        /// Application bytes: TLS overhead is not counted, and a refused handshake leaves 0.
         public var bytesReceived = 0
-        /// Bytes that the socket has taken; the peer may not have read them.
+        /// Bytes that the socket has accepted; the peer may not have read them.
         public var bytesSent = 0
         public var isOpen = true
-        /// Whether the peer was seen to leave before the script was over.
+        /// Whether the peer left before the script was over.
         public var peerLeft = false
-        /// What went wrong in the script, such as a TLS handshake that the peer broke off.
+        /// Why the script failed, such as a TLS handshake that the peer broke off.
         public var failure: String?
     }
 }
 
-/// A request as it came.
+/// A request as it was received.
 public struct RecordedRequest: Sendable {
     public var method: String
     public var target: String
     public var version: String
     public var headers: HTTPHeaders
-    /// What of the body the script received.
+    /// The part of the body that the script received.
     public var body: [UInt8] = []
 
-    /// Reads a head, leniently: a test may send what a server would refuse.
+    /// Parses a head leniently: a test may send one that a server would refuse.
     init(head: [UInt8]) {
         let lines = String(decoding: head, as: UTF8.self).split(whereSeparator: \.isNewline)
         let words = (lines.first ?? "").split(separator: " ", maxSplits: 2).map(String.init)
@@ -220,12 +222,12 @@ public struct RecordedRequest: Sendable {
     }
 }
 
-/// Why a script ended before its last line.
+/// Why a script ended early.
 public enum ScriptError: Error, Sendable, Hashable {
     /// The peer closed or broke the connection.
     case peerLeft
     /// The test is over.
     case stopped
-    /// Something else, in words.
+    /// Another reason, in words.
     case failed(String)
 }

@@ -1,23 +1,23 @@
 public import Cryptography
 import Glibc
 
-/// The bytes of a connection, plain or through TLS, in calls that block. The descriptor stays the server's.
+/// Moves the bytes of a connection, plain or through TLS, in blocking calls. The server owns the descriptor.
 protocol ScriptedTransport: AnyObject {
     var socket: Int32 { get }
-    /// Returns 0 when the peer has left.
+    /// Returns 0 if the peer has left.
     func receive(into block: inout [UInt8], atMost most: Int) throws -> Int
-    /// Returns how many bytes went out, and 0 when the peer has left.
+    /// Returns the number of sent bytes, or 0 if the peer has left.
     func send(_ bytes: [UInt8], from start: Int) throws -> Int
-    /// Ends the own side as the protocol wants it.
+    /// Ends this side as the protocol requires.
     func close()
-    /// Ends the own side of the socket, whatever TLS wants.
+    /// Ends this side of the socket without the TLS close.
     func cut()
 }
 
 extension ScriptedTransport {
-    /// Waits without reading; true as soon as the peer has closed its side or broken the connection.
+    /// Waits without reading; true as soon as the peer has closed its side or the connection is broken.
     func peerLeaves(within time: Duration) throws -> Bool {
-        // POLLRDHUP, which the Glibc module does not have.
+        // POLLRDHUP, which the Glibc module lacks.
         try Sockets.wait(socket, for: 0x2000, atMost: time)
     }
 
@@ -74,7 +74,7 @@ final class PlainTransport: ScriptedTransport {
 public struct ScriptedTLS: Sendable {
     private let context: TLSServerContext
 
-    /// - Parameter clientAuthorities: With any, clients must show a certificate that one of these signed.
+    /// - Parameter clientAuthorities: If not empty, clients must present a certificate signed by one of these.
     public init(_ identity: Identity, clientAuthorities: [Certificate] = []) throws(CryptographyError) {
         context = try TLSServerContext(identity: identity, clientAuthorities: clientAuthorities)
     }
@@ -84,7 +84,7 @@ public struct ScriptedTLS: Sendable {
     }
 }
 
-/// A connection through TLS. The socket does not block, so that one waits for what TLS needs at the moment.
+/// A connection through TLS. The socket does not block, so that a wait is for the direction that TLS needs.
 private final class TLSTransport: ScriptedTransport {
     let socket: Int32
     private var session: TLSSession
@@ -126,7 +126,7 @@ private final class TLSTransport: ScriptedTransport {
         if !isCut { _ = session.shutdown() }
     }
 
-    /// Repeats a step until it is done; 0 when the peer has left, with or without notice.
+    /// Repeats a step until it is done; 0 if the peer has left, with or without close_notify.
     private func complete(_ step: (inout TLSSession) -> TLSProgress) throws -> Int {
         while true {
             switch step(&session) {

@@ -2,7 +2,7 @@ import Glibc
 
 /// System calls on sockets, for the servers of this module.
 enum Sockets {
-    /// A listening socket on a port that the system chose, or at a path.
+    /// A listening socket at a port of the system's choice, or at a path.
     static func listen(at address: ScriptedServer.Address) throws -> (socket: Int32, port: Int) {
         switch address {
         case .loopback: return try listen(AF_INET)
@@ -21,7 +21,7 @@ enum Sockets {
         return (socket, port)
     }
 
-    /// A socket with a port that the system chose, at which nothing listens yet.
+    /// A socket bound to a port of the system's choice, without listening.
     static func bindLoopback(_ family: Int32) throws -> (socket: Int32, port: Int) {
         let socket = Glibc.socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { throw failure("make a socket") }
@@ -54,7 +54,7 @@ enum Sockets {
             throw error
         }
         let port = unsafe withUnsafePointer(to: &storage) {
-            // The port is at the same place in both families.
+            // The port has the same position in both address families.
             unsafe $0.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
                 unsafe UInt16(bigEndian: $0.pointee.sin_port)
             }
@@ -86,7 +86,7 @@ enum Sockets {
         return socket
     }
 
-    /// Waits for one of the events, or the end of the connection; false when the time is over.
+    /// Waits for one of the events or the end of the connection; false when the time is over.
     static func wait(_ socket: Int32, for events: Int16, atMost time: Duration) throws -> Bool {
         let deadline = ContinuousClock.now + time
         while true {
@@ -100,13 +100,13 @@ enum Sockets {
         }
     }
 
-    /// Makes the close of a socket a reset, which throws away what was not delivered.
+    /// Makes the close of a socket a reset, which discards undelivered data.
     static func resetOnClose(_ socket: Int32) {
         var linger = linger(l_onoff: 1, l_linger: 0)
         unsafe setsockopt(socket, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// Small writes leave at once.
+    /// Makes small writes leave at once.
     static func sendAtOnce(_ socket: Int32) {
         var on: Int32 = 1
         unsafe setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))

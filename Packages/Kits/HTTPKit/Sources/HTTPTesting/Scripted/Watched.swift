@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that threads change and tests wait for, instead of sleeping and looking again.
+/// A value that threads change and tests wait for without polling.
 final class Watched<Value: Sendable>: Sendable {
     private struct Watcher {
         let condition: @Sendable (Value) -> Bool
@@ -21,7 +21,7 @@ final class Watched<Value: Sendable>: Sendable {
 
     var value: Value { state.withLock { $0.value } }
 
-    /// Changes the value and wakes everybody whose condition it meets now.
+    /// Changes the value and wakes the waiters whose condition it now meets.
     @discardableResult
     func change<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
         let (result, woken, value) = state.withLock { state -> (Result, [CheckedContinuation<Value?, Never>], Value?) in
@@ -35,7 +35,7 @@ final class Watched<Value: Sendable>: Sendable {
         return result
     }
 
-    /// The first value that meets the condition; throws `CancellationError` when the task is cancelled before.
+    /// Returns the first value that meets the condition; throws `CancellationError` if the task is cancelled first.
     func first(where condition: @escaping @Sendable (Value) -> Bool) async throws -> Value {
         let id = newID()
         let value = await withTaskCancellationHandler {

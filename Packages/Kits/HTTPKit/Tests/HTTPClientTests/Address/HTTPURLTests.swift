@@ -3,10 +3,10 @@ import Testing
 
 @testable import HTTPClient
 
-@Suite("Addresses")
+@Suite("HTTP addresses")
 struct HTTPURLTests {
     @Test(
-        "an address is parsed and normalized",
+        "An address is parsed and normalized",
         arguments: [
             ("http://example.org", "example.org", 80, "/", nil, "http://example.org/"),
             (
@@ -34,7 +34,7 @@ struct HTTPURLTests {
     }
 
     @Test(
-        "an address without a scheme gets the assumed scheme",
+        "An address without a scheme gets the assumed scheme",
         arguments: ["lab.example", "lab.example:8443/x?u=http://y/"])
     func assumed(_ text: String) throws {
         #expect(try HTTPURL(text, assuming: .https).scheme == .https)
@@ -43,7 +43,7 @@ struct HTTPURLTests {
     }
 
     @Test(
-        "an invalid address is refused with a reason",
+        "An invalid address is refused with a reason",
         arguments: [
             ("", "begins neither"), ("ftp://example.org/", "only http"), ("file:///etc/passwd", "only http"),
             ("http://", "host"), ("http://example.org:70000/", "port"), ("http://example.org:0/", "port"),
@@ -60,7 +60,7 @@ struct HTTPURLTests {
     }
 
     @Test(
-        "a reference is resolved by the usual rules",
+        "A reference is resolved against its base address",
         arguments: [
             ("../x", "http://example.org/x"), ("?q=2", "http://example.org/a/b?q=2"), ("c", "http://example.org/a/c"),
             ("/", "http://example.org/"), ("//other.example/p", "http://other.example/p"),
@@ -71,7 +71,7 @@ struct HTTPURLTests {
     }
 
     @Test(
-        "a reference to another scheme or with a password is refused",
+        "A reference to another scheme or with a password is refused",
         arguments: ["ftp://x/", "http://u:p@x/", "gopher:x"])
     func unresolved(_ reference: String) throws {
         let url = try HTTPURL("http://example.org/")
@@ -79,7 +79,7 @@ struct HTTPURLTests {
     }
 
     @Test(
-        "local servers are recognized by their address",
+        "Local servers are recognized by their address",
         arguments: [
             ("localhost", true), ("a.localhost", true), ("printer.local", true), ("127.0.0.1", true),
             ("127.9.9.9", true),
@@ -95,7 +95,7 @@ struct HTTPURLTests {
         #expect(try HTTPURL("http://\(host)/").isLocal == isLocal)
     }
 
-    @Test("two addresses share an origin when scheme, host and port are the same")
+    @Test("Two addresses share an origin when scheme, host and port are the same")
     func origins() throws {
         let url = try HTTPURL("https://example.org/a")
         #expect(url.isSameOrigin(as: try HTTPURL("https://EXAMPLE.org:443/b?c")))

@@ -4,7 +4,7 @@ import HTTPCore
 import HTTPTesting
 import Testing
 
-@Suite("Connected addresses")
+@Suite("Allowed addresses of connections")
 struct ConnectedAddressTests {
     private static let script: ScriptedServer.Script = { connection in
         while true {
@@ -20,7 +20,7 @@ struct ConnectedAddressTests {
     }
 
     @Test(
-        "nothing is sent to this machine under another name, even over an existing connection",
+        "Nothing is sent to this machine under another name, even over an existing connection",
         .enabled(if: LoopbackName.other != nil, "/etc/hosts has no other name for 127.0.0.1"), .timeLimit(.minutes(5)))
     func requests() async throws {
         let name = try #require(LoopbackName.other)
@@ -34,11 +34,11 @@ struct ConnectedAddressTests {
                     #expect(error?.message.contains("127.0.0.1:\(server.port), the address of \(name)") == true)
                 }
                 #expect(server.record.requests.count == 1)
-                // The control: with the address named it is sent.
+                // Control: the request is sent when its address is allowed.
                 let text = try await within([name, "127.0.0.1"]) { try await client.send(request).text }
                 #expect(text == "hello")
             }
-            // Without a connection that is there already not even a first packet is sent.
+            // Without an existing connection, not even a first packet is sent.
             let before = server.record.connections.count
             try await Lab.client { client in
                 let request = try Lab.request(server.port, host: name)
@@ -51,7 +51,7 @@ struct ConnectedAddressTests {
         }
     }
 
-    @Test("a task without a caller reaches no server, unless the client allows it", .timeLimit(.minutes(5)))
+    @Test("A task without a caller reaches no server, unless the client allows it", .timeLimit(.minutes(5)))
     func nobody() async throws {
         try await ScriptedServer.run(Self.script) { server in
             let client = HTTPClient()
@@ -63,7 +63,7 @@ struct ConnectedAddressTests {
             let unopened = await Lab.failure { _ = try await WebSocketClient().connect(socket) }
             #expect(unopened?.kind == .notPermitted)
             #expect(server.record.connections.isEmpty)
-            // The controls: a caller who may, and a client of a program without callers.
+            // Controls: a caller with full access, and a client that works without callers.
             let person = Caller.person(HeadlessInteraction())
             #expect(try await Caller.$current.withValue(person) { try await client.send(request).text } == "hello")
             await client.close()
@@ -74,7 +74,7 @@ struct ConnectedAddressTests {
     }
 
     @Test(
-        "no WebSocket is opened to this machine under another name",
+        "A WebSocket to this machine under another name is not opened",
         .enabled(if: LoopbackName.other != nil, "/etc/hosts has no other name for 127.0.0.1"),
         .timeLimit(.minutes(5)))
     func webSockets() async throws {
@@ -89,7 +89,7 @@ struct ConnectedAddressTests {
             let refused = try await connect([name])
             #expect(refused?.kind == .notPermitted)
             #expect(server.record.requests.isEmpty && server.record.connections.isEmpty)
-            // The control: with the address named it is asked, and does not know WebSockets.
+            // Control: with the address allowed, the server is reached, but it does not support WebSockets.
             let asked = try await connect([name, "127.0.0.1"])
             #expect(asked != nil && asked?.kind != .notPermitted)
             #expect(server.record.requests.count == 1)

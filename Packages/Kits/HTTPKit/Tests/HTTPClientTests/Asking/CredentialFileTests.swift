@@ -29,7 +29,7 @@ struct CredentialFileTests {
         }
     }
 
-    @Test("an authority in a file vouches, beside the system's or alone, also among others")
+    @Test("An authority from a file is trusted, alone, among others or beside the system's authorities")
     func authorities() async throws {
         let all = try TestCertificates.shared()
         try await TemporaryDirectory.run { folder in
@@ -54,7 +54,7 @@ struct CredentialFileTests {
         }
     }
 
-    @Test("a self-signed certificate that is given as an authority vouches for itself")
+    @Test("A self-signed certificate given as an authority is trusted")
     func itself() async throws {
         let all = try TestCertificates.shared()
         try await TemporaryDirectory.run { folder in
@@ -66,7 +66,7 @@ struct CredentialFileTests {
         }
     }
 
-    @Test("missing files and files that are not PEM are reported before anything is sent")
+    @Test("Missing files and files that are not PEM are reported before anything is sent")
     func broken() async throws {
         let all = try TestCertificates.shared()
         try await TemporaryDirectory.run { folder in
@@ -86,7 +86,7 @@ struct CredentialFileTests {
                 ),
                 (configuration(.file(file), ClientIdentity(certificate: nonsense, key: client.key)), .invalid, "PEM"),
                 (configuration(.file(file), ClientIdentity(certificate: client.chain, key: nonsense)), .invalid, "PEM"),
-                // The key of another certificate.
+                // The key belongs to another certificate.
                 (configuration(.file(file), ClientIdentity(certificate: file, key: client.key)), .invalid, "PEM"),
             ]
             try await ScriptedServer.run(tls: ScriptedTLS(all.good), Self.script) { server in
@@ -101,7 +101,7 @@ struct CredentialFileTests {
         }
     }
 
-    @Test("an encrypted key opens with its passphrase, and without one there is no prompt")
+    @Test("An encrypted key opens with its passphrase, and a missing passphrase does not cause a prompt")
     func encryptedKey() async throws {
         let all = try TestCertificates.shared()
         try await TemporaryDirectory.run { folder in

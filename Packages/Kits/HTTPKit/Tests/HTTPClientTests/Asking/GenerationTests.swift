@@ -14,7 +14,7 @@ struct GenerationTests {
         }
     }
 
-    @Test("a connection is kept within a generation, which is checked before each request")
+    @Test("A connection is kept within a generation, which is checked before each request")
     func stays() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee()
@@ -26,7 +26,7 @@ struct GenerationTests {
         }
     }
 
-    @Test("after a withdrawal the next request opens a new connection, is judged and refused")
+    @Test("The first request after a withdrawal opens a new connection, and its server is judged and refused")
     func withdrawn() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee { _ in throw Refusal() }
@@ -43,7 +43,7 @@ struct GenerationTests {
         }
     }
 
-    @Test("a good server is judged again after a withdrawal and continues")
+    @Test("A trusted server is judged again after a withdrawal, and requests to it continue")
     func good() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee()
@@ -58,7 +58,7 @@ struct GenerationTests {
         }
     }
 
-    @Test("concurrent requests after a withdrawal use no earlier connection")
+    @Test("Concurrent requests after a withdrawal do not use an earlier connection")
     func storm() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee { _ in throw Refusal() }
@@ -86,7 +86,7 @@ struct GenerationTests {
         }
     }
 
-    @Test("observations are reported after each response, in the task of its request")
+    @Test("Observations are reported after each response, in the task of the request")
     func told() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee { _ in throw Refusal() }

@@ -14,7 +14,7 @@ struct SettleTests {
         }
     }
 
-    @Test("a refused request asks in its own task and is sent once more with its body")
+    @Test("A refused request asks in its own task and is sent once more with its body")
     func yes() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee()
@@ -26,14 +26,14 @@ struct SettleTests {
                 #expect(answer.text == "POST body")
                 #expect(trustee.asked == ["127.0.0.1:\(server.port)"] && trustee.askers == ["anna"])
                 #expect(server.record.connections.map(\.requests.count) == [0, 1])
-                // What is accepted is not asked about again.
+                // An accepted certificate is not asked about again.
                 _ = try await client.send(request)
                 #expect(trustee.asked.count == 1 && server.record.requests.count == 2)
             }
         }
     }
 
-    @Test("a refused request asks also when its response is streamed")
+    @Test("A refused request also asks when its response is streamed")
     func stream() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee()
@@ -46,7 +46,7 @@ struct SettleTests {
         }
     }
 
-    @Test("an error from the question is the request's error, and the server sees nothing")
+    @Test("An error from the question fails the request, and the server receives nothing")
     func no() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee { _ in throw Refusal() }
@@ -60,7 +60,7 @@ struct SettleTests {
         }
     }
 
-    @Test("an answer that changes nothing is not asked for again")
+    @Test("An answer that changes nothing is not asked for again")
     func unchanged() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee { _ in false }
@@ -76,7 +76,7 @@ struct SettleTests {
         }
     }
 
-    @Test("a trusted server and a server that fails in another way cause no question")
+    @Test("A trusted server and a server that fails for another reason cause no question")
     func others() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee()
@@ -92,7 +92,7 @@ struct SettleTests {
         }
     }
 
-    @Test("a redirect to another unknown server asks about that server too")
+    @Test("A redirect to another unknown server asks about that server too")
     func redirect() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee()
@@ -110,7 +110,7 @@ struct SettleTests {
         }
     }
 
-    @Test("a body that can be read only once is not resent: the refusal is returned")
+    @Test("A body that can be read only once is not sent again, and the request fails with the refusal")
     func streamedBody() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee()
@@ -129,7 +129,7 @@ struct SettleTests {
         }
     }
 
-    @Test("a request cancelled during the question ends, and nothing is sent")
+    @Test("A request that is cancelled during the question ends, and nothing is sent")
     func cancelled() async throws {
         let all = try TestCertificates.shared()
         let (stream, asked) = AsyncStream<Void>.makeStream()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Credentials after redirects")
 struct SignedRedirectTests {
-    /// Signs for addresses below one path, and refuses others.
+    /// Signs addresses below one path and refuses others.
     private final class Signer: Authenticator {
         struct Elsewhere: Error {}
 
@@ -44,7 +44,7 @@ struct SignedRedirectTests {
         }
     }
 
-    @Test("each address of the same server is signed separately", .timeLimit(.minutes(5)), arguments: [true, false])
+    @Test("Each address on the same server is signed separately", .timeLimit(.minutes(5)), arguments: [true, false])
     func signed(_ isWhole: Bool) async throws {
         try await Self.run(to: { _ in "/api/second" }) { client, server, signer in
             let request = try Lab.request(server.port, "/api/first")
@@ -60,7 +60,7 @@ struct SignedRedirectTests {
         }
     }
 
-    @Test("an address of the same server for which the signer has no credential gets none", .timeLimit(.minutes(5)))
+    @Test("An address on the same server for which the signer has no credential gets none", .timeLimit(.minutes(5)))
     func refused() async throws {
         try await Self.run(to: { _ in "/other" }) { client, server, signer in
             let request = try Lab.request(server.port, "/api/first")
@@ -71,7 +71,7 @@ struct SignedRedirectTests {
         }
     }
 
-    @Test("another server gets the request without a credential", .timeLimit(.minutes(5)))
+    @Test("A redirect to another server is followed without a credential", .timeLimit(.minutes(5)))
     func foreign() async throws {
         try await Self.run(to: { "http://localhost:\($0)/other" }) { client, server, signer in
             let request = try Lab.request(server.port, "/api/first")

@@ -4,7 +4,7 @@ import HTTPClient
 import HTTPTesting
 import Synchronization
 
-/// A trust store that a test holds in its hand: what is accepted, what a person says, and what was asked.
+/// A trust store for tests: the accepted certificates, the person's answers, and the questions asked.
 final class Trustee: Sendable {
     private struct State {
         var accepted: Set<[UInt8]> = []
@@ -16,13 +16,13 @@ final class Trustee: Sendable {
         var looks = 0
     }
 
-    /// Who acts, as a task knows it: what is asked must be asked in the request's own task.
+    /// The person in the current task, which shows whether a question was asked in the request's own task.
     @TaskLocal static var person = "nobody"
 
     private let state = Mutex(State())
     private let answer: @Sendable (PresentedCertificate) async throws -> Bool
 
-    /// - Parameter answer: yes and it is accepted, no and nothing changes; or an error.
+    /// - Parameter answer: True accepts the certificate, false changes nothing; it may throw.
     init(_ answer: @escaping @Sendable (PresentedCertificate) async throws -> Bool = { _ in true }) {
         self.answer = answer
     }

@@ -12,7 +12,7 @@ struct WebSocketTrustTests {
         try connection.echoMessages()
     }
 
-    @Test("a refused WebSocket asks once, in the caller's task, and opens after a yes")
+    @Test("A refused WebSocket asks once, in the caller's task, and opens after a yes")
     func yes() async throws {
         let all = try TestCertificates.shared()
         let trustee = Trustee()
@@ -32,7 +32,7 @@ struct WebSocketTrustTests {
         }
     }
 
-    @Test("a WebSocket stays closed after a no or an answer that changes nothing")
+    @Test("A WebSocket stays closed after a no or an answer that changes nothing")
     func no() async throws {
         let all = try TestCertificates.shared()
         try await ScriptedServer.run(tls: ScriptedTLS(all.selfSigned), Self.script) { server in

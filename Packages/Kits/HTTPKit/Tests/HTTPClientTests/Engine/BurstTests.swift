@@ -2,20 +2,20 @@ import Testing
 
 @testable import HTTPClient
 
-@Suite("A burst of small pieces") struct BurstTests {
+@Suite("Bursts of small pieces") struct BurstTests {
     private func burst(of turns: Int) -> Burst {
         var burst = Burst()
         for _ in 0..<turns { burst.turn(brought: 200, waited: 3_000) }
         return burst
     }
 
-    @Test("a burst begins only after several pieces that arrived at once")
+    @Test("A burst starts only after several pieces that arrived at once")
     func begins() {
         #expect(!burst(of: Burst.turns - 1).isOn)
         #expect(burst(of: Burst.turns).isOn)
     }
 
-    @Test("a burst outlasts one late turn and ends with the next, however long it was")
+    @Test("A burst survives one late turn and ends with the second, however long it has lasted")
     func ends() {
         var burst = burst(of: 10_000)
         burst.turn(brought: 200, waited: Burst.pause)
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "large pieces, pauses or empty turns are not a burst",
+        "Large pieces, pauses and empty turns are not a burst",
         arguments: [(Burst.large, 0), (1, Burst.pause), (0, 0)] as [(Int, Int64)])
     func others(bytes: Int, waited: Int64) {
         var burst = Burst()
@@ -33,7 +33,7 @@ import Testing
         #expect(!burst.isOn)
     }
 
-    @Test("a burst continues with the bytes of a rest, and ends when they are a download")
+    @Test("A burst continues with the bytes of a rest, and ends when they amount to a download")
     func rests() {
         var burst = burst(of: 10_000)
         for _ in 0..<100 { burst.turn(brought: Burst.most - 1, waited: 0) }

@@ -3,16 +3,16 @@ import Testing
 
 @testable import HTTPClient
 
-@Suite("libcurl loading")
+@Suite("Loading of libcurl")
 struct CurlLibraryTests {
-    @Test("libcurl is open after an address was parsed")
+    @Test("Parsing an address opens libcurl")
     func opened() throws {
         _ = try HTTPURL("http://127.0.0.1/")
         #expect(CurlLibrary.isUsable)
         #expect(try !HTTPClient.installedLibraryVersion().isEmpty)
     }
 
-    @Test("a missing or different library is refused as libcurl, and the opened one stays")
+    @Test("A missing or unrelated library is refused as libcurl, and the open one stays")
     func refused() throws {
         #expect(CurlLibrary.isUsable)
         let missing = try #require(CurlLibrary.reason(against: "/nowhere/libcurl.so.4"))
@@ -22,7 +22,7 @@ struct CurlLibraryTests {
         #expect(try HTTPURL("HTTP://Lab.Example").text == "http://lab.example/")
     }
 
-    @Test("a libcurl without the required options is refused", arguments: [(0x07_54_00, false), (0x07_55_00, true)])
+    @Test("A libcurl without the required options is refused", arguments: [(0x07_54_00, false), (0x07_55_00, true)])
     func old(_ number: UInt32, _ isEnough: Bool) {
         #expect((CurlLibrary.reason(againstVersion: number, named: "7.x") == nil) == isEnough)
     }

@@ -15,7 +15,7 @@ struct HeadReaderTests {
         return (reader, step)
     }
 
-    @Test("status, version and fields are read, with any spaces and either end of line")
+    @Test("A head's status, version and fields are read with any spacing and both kinds of line end")
     func fields() {
         let (reader, step) = read([
             "HTTP/1.1 404 Not Found\r\n", "Content-Type:text/plain\r\n", "X-A: \t one two \r\n", "Set-Cookie: a=1\n",
@@ -30,7 +30,7 @@ struct HeadReaderTests {
         #expect(reader.headers.count == 5)
     }
 
-    @Test("interim responses are skipped, and their fields dropped")
+    @Test("Interim responses are skipped and their fields dropped")
     func interim() {
         let first = ["HTTP/1.1 103 Early Hints\r\n", "Link: </a>\r\n", "\r\n"]
         #expect(read(first).1 == .interim)
@@ -39,21 +39,21 @@ struct HeadReaderTests {
         #expect(reader.headers.count == 1)
     }
 
-    @Test("trailers are not fields, but count towards the limit")
+    @Test("Trailers are not fields, but count towards the limit of the head")
     func trailers() {
         let (reader, step) = read(["HTTP/1.0 200 OK\r\n", "\r\n", "X-Late: 1\r\n"])
         #expect(step == .line && reader.headers.isEmpty && reader.version == .http10)
         #expect(read(["HTTP/1.0 200 OK\r\n", "\r\n", "X-Late: 1\r\n"], limit: 25).1 == .tooLarge)
     }
 
-    @Test("a folded line belongs to the one before it")
+    @Test("A folded line belongs to the one before it")
     func folded() {
         let (reader, _) = read(["HTTP/1.1 200 OK\r\n", "X-A: one\r\n", "  two\r\n", "\r\n"])
         #expect(reader.headers["X-A"] == "one two")
     }
 
     @Test(
-        "malformed heads do not crash the reader",
+        "Malformed heads do not crash the reader",
         arguments: [
             ["HTTP/\r\n"], ["HTTP/ 200\r\n"], ["HTTP/. .\r\n"], ["HTTP/1.1\r\n", "\r\n"], [":\r\n"], ["\r\n"], [""],
             [" folded first\r\n"], ["HTTP/99999999999999999999.1 99999999999999999999\r\n", "\r\n"],

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Read-ahead of a stream")
 struct ReadAheadTests {
-    @Test("the buffer doubles for a reader that keeps up, up to half a megabyte")
+    @Test("The buffer doubles for a reader that keeps up, up to half a megabyte")
     func grows() {
         var ahead = ReadAhead(64 << 10)
         ahead.taken(64 << 10)
@@ -15,14 +15,14 @@ struct ReadAheadTests {
         #expect(ahead.size == ReadAhead.most)
     }
 
-    @Test("small pieces, like the tokens of a model, leave the buffer unchanged")
+    @Test("Small pieces, like the tokens of a model, leave the buffer unchanged")
     func littleAtATime() {
         var ahead = ReadAhead(64 << 10)
         for _ in 0..<1000 { ahead.taken(200) }
         #expect(ahead.size == 64 << 10)
     }
 
-    @Test("a quick reader after a pause gets a larger buffer, and a slow one the initial size")
+    @Test("A quick reader after a pause gets a larger buffer, and a slow one the initial size")
     func holdUps() {
         var ahead = ReadAhead(16 << 10)
         ahead.released(after: 1000)
@@ -34,7 +34,7 @@ struct ReadAheadTests {
         #expect(ahead.size == 16 << 10)
     }
 
-    @Test("the buffer never shrinks below the request's size")
+    @Test("The buffer never shrinks below the request's size")
     func usual() {
         var ahead = ReadAhead(512 << 10)
         ahead.taken(512 << 10)

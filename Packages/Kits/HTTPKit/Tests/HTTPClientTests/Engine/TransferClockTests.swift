@@ -10,7 +10,7 @@ struct TransferClockTests {
         TransferClock(limits: TransferClock.Limits(connect: 10, firstByte: 20, idle: idle, total: total), now: 100)
     }
 
-    @Test("each phase has its limit")
+    @Test("Each phase has its limit")
     func phases() {
         var clock = clock()
         #expect(clock.deadline == 110)
@@ -28,14 +28,14 @@ struct TransferClockTests {
         #expect(clock.passed(now: 189) == nil)
     }
 
-    @Test("without a body the wait for the response starts at once")
+    @Test("The wait for the response of a request without a body starts at once")
     func bodiless() {
         var clock = clock()
         clock.connected(hasBody: false, now: 105)
         #expect(clock.phase == .waiting && clock.deadline == 125)
     }
 
-    @Test("time in which the caller holds the transfer up does not count")
+    @Test("Time in which the caller pauses the transfer does not count")
     func held() {
         var clock = clock()
         clock.connected(hasBody: true, now: 105)
@@ -51,7 +51,7 @@ struct TransferClockTests {
         #expect(clock.passed(now: 9029) == nil && clock.passed(now: 9030) == .idleTimedOut)
     }
 
-    @Test("the limit of the whole holds in every phase, also while the caller holds it up")
+    @Test("The total limit applies in every phase, also while the caller pauses the transfer")
     func total() {
         var clock = clock(total: 50, idle: nil)
         #expect(clock.passed(now: 105) == nil)
@@ -61,7 +61,7 @@ struct TransferClockTests {
         #expect(clock.deadline == 150 && clock.passed(now: 150) == .totalTimedOut)
     }
 
-    @Test("an interim answer is a sign of life while the body goes, and no answer")
+    @Test("An interim response restarts the idle limit while the body is sent, but does not count as the response")
     func interim() {
         var clock = clock()
         clock.connected(hasBody: true, now: 105)
@@ -72,7 +72,7 @@ struct TransferClockTests {
         #expect(clock.deadline == 150)
     }
 
-    @Test("durations beyond any clock are no limit rather than an overflow")
+    @Test("Durations beyond the clock's range mean no limit instead of an overflow")
     func overflow() {
         let limits = TransferClock.Limits(connect: .max, firstByte: .max, idle: .max, total: .max)
         let clock = TransferClock(limits: limits, now: .max - 5)
@@ -81,7 +81,7 @@ struct TransferClockTests {
         #expect(Duration.milliseconds(1500).nanoseconds == 1_500_000_000)
     }
 
-    @Test("a large body may take its time where nobody set a limit for the whole, and the answer may not")
+    @Test("A default total limit does not count the time to send a large body, but limits the response")
     func sending() {
         var limits = TransferClock.Limits(connect: 10, firstByte: 20, idle: 30, total: 40)
         limits.totalCountsSending = false
@@ -94,7 +94,7 @@ struct TransferClockTests {
         clock.sent(isLast: true, now: 1000)
         for now in stride(from: Int64(1010), to: 1040, by: 10) { clock.received(now: now) }
         #expect(clock.deadline == 1040 && clock.passed(now: 1040) == .totalTimedOut)
-        // A server that answers before it has the body does not get all the time there is.
+        // A response that starts before the body was sent is still limited.
         var early = TransferClock(limits: limits, now: 100)
         early.connected(hasBody: true, now: 105)
         early.received(now: 110)
@@ -102,7 +102,7 @@ struct TransferClockTests {
         #expect(early.passed(now: 150) == .totalTimedOut)
     }
 
-    @Test("an explicit total limit covers the whole request")
+    @Test("An explicit total limit covers the whole request")
     func plan() throws {
         var request = HTTPRequest(.put, try HTTPURL("https://lab.example/model"), body: .text("x"))
         func limits() throws -> TransferClock.Limits {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Event source")
 struct EventSourceTests {
-    /// A source on a clock that the test moves.
+    /// Runs a source on a clock that the test advances.
     private func source<Result>(
         _ port: Int, clock: TestClock = TestClock(), path: String = "/events",
         isolation: isolated (any Actor)? = #isolation, _ body: (EventSource, TestClock) async throws -> Result
@@ -19,14 +19,15 @@ struct EventSourceTests {
         }
     }
 
-    /// Moves the clock when somebody sleeps on it, a moment short of the wait first: nothing may happen before.
+    /// Advances the clock by `wait` once someone sleeps on it, first to a millisecond short of it: nothing may happen
+    /// earlier.
     private func pass(_ wait: Duration, on clock: TestClock) async {
         await clock.waitForSleepers()
         clock.advance(by: wait - .milliseconds(1))
         clock.advance(by: .milliseconds(1))
     }
 
-    @Test("a source sends the last event id, waits as the server says, and ends with 204", .timeLimit(.minutes(5)))
+    @Test("A source sends the last event id, waits as the server says, and ends with 204", .timeLimit(.minutes(5)))
     func comesBack() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -36,7 +37,7 @@ struct EventSourceTests {
                 try connection.send(": hello\nretry: 250\nid: 1\ndata: a\n\nid: 2\ndata: b\n\n")
             case 1:
                 try connection.beginEvents()
-                // An id counts without data; what is not finished does not count.
+                // An id counts without data; an unfinished event does not count.
                 try connection.send("data: c\n\nid: 9\n\nid: 10\ndata: lost")
             case 2:
                 try connection.beginEvents()
@@ -63,7 +64,9 @@ struct EventSourceTests {
         }
     }
 
-    @Test("a source waits longer after each failure in a row, and gives up if limited", .timeLimit(.minutes(5)))
+    @Test(
+        "A source waits longer after each failure in a row and gives up after its limit of attempts",
+        .timeLimit(.minutes(5)))
     func backsOff() async throws {
         try await RefusingPort.run { port in
             try await source(port) { source, clock in
@@ -85,7 +88,7 @@ struct EventSourceTests {
         }
     }
 
-    @Test("a source reconnects after an end, a cut, a reset and silence", .timeLimit(.minutes(5)))
+    @Test("A source reconnects after a closed, a truncated, a reset and a silent connection", .timeLimit(.minutes(5)))
     func faults() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -95,7 +98,7 @@ struct EventSourceTests {
             try connection.send("data: \(connection.number)\n\n")
             switch connection.number {
             case 2:
-                // The event must have been read before the reset throws it away.
+                // The client must read the event before the reset discards it.
                 try connection.pause(.milliseconds(300))
                 connection.reset()
             case 3: try connection.stall()
@@ -123,7 +126,7 @@ struct EventSourceTests {
     }
 
     @Test(
-        "a source treats any other response as final", .timeLimit(.minutes(5)),
+        "A source treats any other response as final", .timeLimit(.minutes(5)),
         arguments: [
             (404, "text/event-stream", HTTPError.Kind.status), (500, "text/event-stream", .status),
             (503, "text/event-stream", .status), (206, "text/event-stream", .status), (401, "text/html", .status),
@@ -141,7 +144,7 @@ struct EventSourceTests {
                 let error = await Lab.failure { _ = try await events.next() }
                 #expect(error?.kind == kind, "\(error?.message ?? "")")
                 #expect(error?.message.contains("events were expected") == true)
-                // And stays final.
+                // The end is final: later reads return nil too.
                 let end = try await events.next()
                 #expect(end == nil)
                 #expect(server.record.requests.count == 1)
@@ -150,7 +153,7 @@ struct EventSourceTests {
     }
 
     @Test(
-        "redirects are followed, each time from the first address", .timeLimit(.minutes(5)),
+        "Redirects are followed, each time from the first address", .timeLimit(.minutes(5)),
         arguments: [301, 302, 303, 307, 308])
     func redirects(_ status: Int) async throws {
         try await ScriptedServer.run { connection in
@@ -180,7 +183,7 @@ struct EventSourceTests {
         }
     }
 
-    @Test("a server that ends each stream at once is not asked again without a pause", .timeLimit(.minutes(5)))
+    @Test("A source pauses before it asks a server again that ends each stream at once", .timeLimit(.minutes(5)))
     func noPause() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -201,7 +204,7 @@ struct EventSourceTests {
         }
     }
 
-    @Test("only a GET reconnects, and a cancelled reader disconnects", .timeLimit(.minutes(5)))
+    @Test("Only a GET reconnects, and a cancelled reader disconnects", .timeLimit(.minutes(5)))
     func ends() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -226,7 +229,9 @@ struct EventSourceTests {
         }
     }
 
-    @Test("a server that only opens and ends streams is asked less often and given up", .timeLimit(.minutes(5)))
+    @Test(
+        "A source asks a server that only opens and ends streams less and less often, then gives up",
+        .timeLimit(.minutes(5)))
     func useless() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()

@@ -5,14 +5,14 @@ import Testing
 
 @Suite("Event stream of a response")
 struct EventStreamTests {
-    @Test("events arrive one by one while the server waits for the reader's next step", .timeLimit(.minutes(5)))
+    @Test("Events arrive one by one with their types and ids", .timeLimit(.minutes(5)))
     func oneByOne() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
             try connection.beginEvents()
             for number in 0..<50 {
                 try connection.send("id: \(number)\nevent: step\ndata: \(number)\n\n")
-                // The reader shows over the same connection that it has the event: nothing holds it back.
+                // The pause sends each event in a separate packet.
                 _ = try connection.pause(.milliseconds(1))
             }
         } during: { server in
@@ -30,7 +30,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("an event is delivered before the server sends anything more", .timeLimit(.minutes(5)))
+    @Test("An event is delivered before the server sends anything more", .timeLimit(.minutes(5)))
     func prompt() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -50,7 +50,9 @@ struct EventStreamTests {
         }
     }
 
-    @Test("batches contain the same events, and a break is thrown after the earlier events", .timeLimit(.minutes(5)))
+    @Test(
+        "Batches contain the same events, and a truncated stream throws after the earlier events",
+        .timeLimit(.minutes(5)))
     func batches() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -77,7 +79,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("an event beyond the limit ends the stream and the connection", .timeLimit(.minutes(5)))
+    @Test("An event beyond the limit ends the stream and the connection", .timeLimit(.minutes(5)))
     func limit() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()

@@ -6,7 +6,7 @@ import Testing
 @Suite("Malformed responses")
 struct AnswerFaultTests {
     @Test(
-        "a response that is not HTTP is reported as such", .timeLimit(.minutes(5)),
+        "A response that is not HTTP is reported as such", .timeLimit(.minutes(5)),
         arguments: [
             "SSH-2.0-OpenSSH_9.2\r\n", "220 mail ready\r\n", "\u{0}\u{1}\u{2}\u{3}\r\n\r\n", "<html>hello</html>\n",
             "HTTP/1.1 abc OK\r\n\r\n", "HTTP/9.9 200 OK\r\n\r\n",
@@ -32,7 +32,7 @@ struct AnswerFaultTests {
     }
 
     @Test(
-        "line ends of all kinds, spaces and empty reasons are read", .timeLimit(.minutes(5)),
+        "A head is read with any kind of line end, with extra spaces and without a reason", .timeLimit(.minutes(5)),
         arguments: [
             "HTTP/1.1 200 OK\nContent-Length: 2\nX-A: b\n\nhi",
             "HTTP/1.1 200 OK\r\nContent-Length: 2\nX-A: b\r\n\nhi",
@@ -55,7 +55,7 @@ struct AnswerFaultTests {
         }
     }
 
-    @Test("bytes after the announced length are dropped", .timeLimit(.minutes(5)))
+    @Test("Bytes after the announced length are dropped", .timeLimit(.minutes(5)))
     func surplus() async throws {
         try await ScriptedServer.run { connection in
             while true {
@@ -73,7 +73,7 @@ struct AnswerFaultTests {
         }
     }
 
-    @Test("a head without end is refused at its limit, whether of many lines or of one", .timeLimit(.minutes(5)))
+    @Test("An endless head is refused at its limit, whether it has many lines or one", .timeLimit(.minutes(5)))
     func endlessHead() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -90,13 +90,13 @@ struct AnswerFaultTests {
                     #expect(error?.kind == .headTooLarge, "\(error?.message ?? "")")
                 }
                 let record = try await server.until { $0.connections.count == 2 && $0.openNow == 0 }
-                // What fits into the sockets' buffers, and no gigabytes.
+                // Only what fits into the sockets' buffers is sent, not gigabytes.
                 #expect(record.connections.allSatisfy { $0.bytesSent < 16 << 20 && $0.peerLeft })
             }
         }
     }
 
-    @Test("a body beyond the limit is refused as soon as it is known, announced or not", .timeLimit(.minutes(5)))
+    @Test("A body beyond the limit is refused as soon as that is known, announced or not", .timeLimit(.minutes(5)))
     func largeBody() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -118,7 +118,7 @@ struct AnswerFaultTests {
         }
     }
 
-    @Test("a stream of a compressed bomb is read by demand and in whole, within little memory", .timeLimit(.minutes(5)))
+    @Test("A streamed gzip bomb is read to its end in pieces of limited size", .timeLimit(.minutes(5)))
     func streamedBomb() async throws {
         let bomb = try await gzipOfZeros(megabytes: 64)
         try await ScriptedServer.run { connection in
@@ -141,7 +141,7 @@ struct AnswerFaultTests {
         }
     }
 
-    @Test("a stream that is compressed without being asked for is understood", .timeLimit(.minutes(5)))
+    @Test("A stream that is compressed although the client did not ask for it is decompressed", .timeLimit(.minutes(5)))
     func unaskedCompression() async throws {
         let zeros = try await gzipOfZeros(megabytes: 1)
         try await ScriptedServer.run { connection in
@@ -156,7 +156,8 @@ struct AnswerFaultTests {
                 let exchange = try await client.open(try Lab.request(server.port))
                 #expect(try await exchange.collect(limit: 2 << 20).count == 1 << 20)
                 #expect(server.record.requests.allSatisfy { $0.headers["Accept-Encoding"] == nil })
-                // Who asks by hand decodes by hand, a part cannot be read alone, and some want the bytes as they are.
+                // A caller that sets Accept-Encoding decompresses by itself, a range cannot be decompressed alone, and
+                // a caller can ask for the raw bytes.
                 var byHand = try Lab.request(server.port)
                 byHand.headers["Accept-Encoding"] = "gzip"
                 var part = try Lab.request(server.port)

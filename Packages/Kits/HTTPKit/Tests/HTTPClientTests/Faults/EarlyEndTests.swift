@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Truncated responses")
 struct EarlyEndTests {
-    /// What a server sends before it goes, and what that means.
+    /// The bytes that a server sends before it leaves, and the expected error.
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
         let sent: String
@@ -39,7 +39,7 @@ struct EarlyEndTests {
         Row("half a trailer", chunked + "4\r\nhalf\r\n0\r\nX-Tra", [.cut], "ended early"),
     ]
 
-    @Test("a connection closed in any state of the response is an error", .timeLimit(.minutes(5)), arguments: rows)
+    @Test("A connection that closes in any state of the response is an error", .timeLimit(.minutes(5)), arguments: rows)
     func closed(_ row: Row) async throws {
         try await expect(row, kinds: row.kinds) { connection in
             try connection.receiveHead()
@@ -47,7 +47,7 @@ struct EarlyEndTests {
         }
     }
 
-    @Test("a connection reset in any state of the response is an error", .timeLimit(.minutes(5)), arguments: rows)
+    @Test("A connection that resets in any state of the response is an error", .timeLimit(.minutes(5)), arguments: rows)
     func reset(_ row: Row) async throws {
         try await expect(row, kinds: [.reset, .cut], hasWords: false) { connection in
             try connection.receiveHead()
@@ -82,7 +82,9 @@ struct EarlyEndTests {
         }
     }
 
-    @Test("with retries, the same is asked again, and the next answer counts", .timeLimit(.minutes(5)), arguments: rows)
+    @Test(
+        "A retry sends the request again after any of these faults and returns the next response",
+        .timeLimit(.minutes(5)), arguments: rows)
     func repeated(_ row: Row) async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -101,7 +103,7 @@ struct EarlyEndTests {
     }
 
     @Test(
-        "a TLS connection that ends without farewell is a cut answer, with farewell a whole one",
+        "A TLS connection that ends without close_notify truncates the response, one with close_notify completes it",
         .timeLimit(.minutes(5)))
     func withoutFarewell() async throws {
         let tls = try ScriptedTLS(TestCertificates.shared().good)

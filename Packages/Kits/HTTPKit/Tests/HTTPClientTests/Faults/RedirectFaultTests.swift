@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Redirect faults")
 struct RedirectFaultTests {
-    @Test("a redirect loop ends after the allowed redirects", .timeLimit(.minutes(5)))
+    @Test("A redirect loop ends after the allowed number of redirects", .timeLimit(.minutes(5)))
     func loop() async throws {
         try await ScriptedServer.run { connection in
             while true {
@@ -23,7 +23,8 @@ struct RedirectFaultTests {
     }
 
     @Test(
-        "a location that cannot be followed is an error, and no other server is contacted", .timeLimit(.minutes(5)),
+        "A location that cannot be followed is an error, and the client contacts no other server",
+        .timeLimit(.minutes(5)),
         arguments: ["ftp://127.0.0.1/", "file:///etc/passwd", "http://", "http://user:pw@127.0.0.1/", "gopher://x/"])
     func elsewhere(_ location: String) async throws {
         try await ScriptedServer.run { connection in
@@ -39,7 +40,7 @@ struct RedirectFaultTests {
         }
     }
 
-    @Test("credentials go to the same origin again and to no other", .timeLimit(.minutes(5)))
+    @Test("Credentials are sent again to the same origin only", .timeLimit(.minutes(5)))
     func credentials() async throws {
         try await ScriptedServer.run { connection in
             while true {
@@ -85,7 +86,7 @@ struct RedirectFaultTests {
     }
 
     @Test(
-        "the method changes as RFC 9110 specifies", .timeLimit(.minutes(5)),
+        "A redirect changes the method as RFC 9110 specifies", .timeLimit(.minutes(5)),
         arguments: [
             (301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (307, "POST", "POST"),
             (308, "POST", "POST"),
@@ -113,7 +114,7 @@ struct RedirectFaultTests {
         }
     }
 
-    @Test("no redirect leads from https to http, unless that was asked for", .timeLimit(.minutes(5)))
+    @Test("A redirect from https to http is followed only if the request allows it", .timeLimit(.minutes(5)))
     func losingTLS() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveRequest()

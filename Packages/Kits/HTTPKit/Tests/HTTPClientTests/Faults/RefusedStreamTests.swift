@@ -23,7 +23,7 @@ struct RefusedStreamTests {
         return request
     }
 
-    @Test("a POST whose stream was refused is processed once", .timeLimit(.minutes(5)))
+    @Test("A POST whose stream was refused is processed once", .timeLimit(.minutes(5)))
     func refused() async throws {
         try await Self.run("refuse") { client, peer in
             let answer = try await client.send(try Self.post(peer, "only once"))
@@ -32,7 +32,7 @@ struct RefusedStreamTests {
         }
     }
 
-    @Test("a POST after the server's GOAWAY is processed once, over a new connection", .timeLimit(.minutes(5)))
+    @Test("A POST after the server's GOAWAY is processed once, over a new connection", .timeLimit(.minutes(5)))
     func farewell() async throws {
         try await Self.run("goaway") { client, peer in
             let first = try await client.send(try Self.post(peer, "first"))
@@ -44,12 +44,12 @@ struct RefusedStreamTests {
         }
     }
 
-    @Test("a POST whose stream broke in another way is not retried", .timeLimit(.minutes(5)))
+    @Test("A POST whose stream broke in another way is not retried", .timeLimit(.minutes(5)))
     func broken() async throws {
         try await Self.run("reset") { client, peer in
             let error = await Lab.failure { _ = try await client.send(try Self.post(peer, "perhaps")) }
             #expect(error?.kind == .reset && error?.mayHaveBeenSent == true, "\(error?.message ?? "")")
-            // The next line is of the next request: the first was not sent again.
+            // The next line belongs to the next request: the first was not sent again.
             _ = try await client.send(try Self.post(peer, "next"))
             #expect(try await peer.nextLine() == "next")
         }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Retries")
 struct RetryTests {
-    /// Runs a request against answers given in order, while the test's clock is moved by what is slept for.
+    /// Sends a request to a server with the given answers and advances the test's clock by the expected waits.
     private func attempts(
         _ request: (Int) throws -> HTTPRequest, _ answers: [(Int, HTTPHeaders)], waits: [Duration],
         clock: TestClock = TestClock(), now: Timestamp = Timestamp(microseconds: 0)
@@ -40,7 +40,7 @@ struct RetryTests {
                 }()
                 for wait in waits {
                     await clock.waitForSleepers()
-                    // Nothing happens a moment before.
+                    // Nothing may happen a millisecond earlier.
                     clock.advance(by: wait - .milliseconds(1))
                     clock.advance(by: .milliseconds(1))
                 }
@@ -49,8 +49,8 @@ struct RetryTests {
         }
     }
 
-    /// Makes the next try come over a new connection. One that breaks when it is used again, before a byte of the answer,
-    /// libcurl replaces by itself and at once, because servers close idle connections as they like.
+    /// Makes the next attempt use a new connection. When a reused one breaks before the response starts, libcurl
+    /// replaces it at once by itself, because servers close idle connections at any time.
     private static let closing: HTTPHeaders = ["Connection": "close"]
 
     private func request(
@@ -65,7 +65,7 @@ struct RetryTests {
         }
     }
 
-    @Test("a local server is asked again after 1, 2 and 4 seconds", .timeLimit(.minutes(5)))  // row D-05
+    @Test("A request to a local server is retried after 1, 2 and 4 seconds", .timeLimit(.minutes(5)))  // row D-05
     func backoff() async throws {
         let clock = TestClock()
         let (result, record) = try await attempts(
@@ -76,7 +76,7 @@ struct RetryTests {
         #expect(record.requests.count == 4)
     }
 
-    @Test("the last attempt's response or error is returned to the caller", .timeLimit(.minutes(5)))
+    @Test("The last attempt's response or error is returned to the caller", .timeLimit(.minutes(5)))
     func exhausted() async throws {
         let (result, record) = try await attempts(request(attempts: 2), [(503, [:])], waits: [.seconds(1)])
         #expect(try result.get().status == .serviceUnavailable)
@@ -86,7 +86,7 @@ struct RetryTests {
         #expect(again.requests.count == 2)
     }
 
-    @Test("the server's Retry-After is used, in seconds or as a date", .timeLimit(.minutes(5)))
+    @Test("The wait before a retry follows the server's Retry-After, in seconds or as a date", .timeLimit(.minutes(5)))
     func retryAfter() async throws {
         let now = try #require(Timestamp(iso8601: "2026-11-20T09:30:00Z"))
         let (seconds, _) = try await attempts(
@@ -96,14 +96,16 @@ struct RetryTests {
         let (dated, _) = try await attempts(
             request(), [(503, ["Retry-After": date]), (200, [:])], waits: [.seconds(20)], now: now)
         #expect(try dated.get().text == "answer 1")
-        // Too long to wait for: the answer is the caller's at once.
+        // The wait is too long, so the caller gets the response at once.
         let (long, record) = try await attempts(request(), [(503, ["Retry-After": "3600"])], waits: [])
         #expect(try long.get().status == .serviceUnavailable)
         #expect(record.requests.count == 1)
         #expect { try long.get().requireSuccess() } throws: { ($0 as? HTTPError)?.retryAfter == .seconds(3600) }
     }
 
-    @Test("a request that may do its work twice is sent once, unless a key makes it safe", .timeLimit(.minutes(5)))
+    @Test(
+        "A request that is not idempotent is sent once, unless an idempotency key makes it safe to repeat",
+        .timeLimit(.minutes(5)))
     func once() async throws {
         for method in [HTTPMethod.post, .patch] {
             let (answered, first) = try await attempts(request(method), [(503, [:])], waits: [])
@@ -121,7 +123,7 @@ struct RetryTests {
     }
 
     @Test(
-        "other responses are returned to the caller at once", .timeLimit(.minutes(5)),
+        "Other responses are returned to the caller at once", .timeLimit(.minutes(5)),
         arguments: [200, 204, 304, 400, 401, 403, 404, 409, 422, 500, 501])
     func others(_ status: Int) async throws {
         let (result, record) = try await attempts(request(), [(status, [:])], waits: [])
@@ -129,7 +131,7 @@ struct RetryTests {
         #expect(record.requests.count == 1)
     }
 
-    @Test("a POST that no server accepted is sent again", .timeLimit(.minutes(5)))
+    @Test("A POST that no server accepted is sent again", .timeLimit(.minutes(5)))
     func refused() async throws {
         let clock = TestClock()
         var configuration = HTTPClient.Configuration.standalone
@@ -149,7 +151,7 @@ struct RetryTests {
         }
     }
 
-    @Test("a POST is not retried when a reused connection breaks", .timeLimit(.minutes(5)))
+    @Test("A POST is not retried when a reused connection breaks", .timeLimit(.minutes(5)))
     func keptConnection() async throws {
         for body in [HTTPBody.text("work"), .none] {
             let (_, record) = try await ScriptedServer.run { connection in
@@ -158,7 +160,7 @@ struct RetryTests {
                         try connection.answer(200)
                         continue
                     }
-                    // The work is done, and the answer is lost.
+                    // The work is done, but its response is lost.
                     return connection.reset()
                 }
             } during: { server in
@@ -171,14 +173,14 @@ struct RetryTests {
                     return (error, server.record)
                 }
             }
-            // libcurl makes a new connection for it by itself, and over that nothing may come.
+            // libcurl opens a new connection by itself; the request must not be sent over it.
             #expect(record.connections.first?.requests.map(\.method) == ["GET", "POST"])
             #expect(record.requests.count == 2)
         }
     }
 
     @Test(
-        "a stream to send is sent once, and nothing is tried after a part of the answer was given",
+        "A streamed upload is sent once, and a response is not retried after a part of it was delivered",
         .timeLimit(.minutes(5)))
     func streams() async throws {
         try await ScriptedServer.run { connection in
@@ -207,7 +209,7 @@ struct Pieces: AsyncSequence, Sendable {
     typealias Failure = any Error
 
     let pieces: [[UInt8]]
-    /// How many times they are gone through.
+    /// How often the sequence repeats the pieces.
     var times = 1
 
     func makeAsyncIterator() -> Iterator { Iterator(pieces: pieces, left: pieces.count * times) }

@@ -7,7 +7,7 @@ import Testing
 struct TimeoutTests {
     private static let short = Duration.milliseconds(250)
 
-    @Test("a server that accepts the connection but not the handshake times out", .timeLimit(.minutes(5)))
+    @Test("A server that accepts the connection but does not finish the handshake times out", .timeLimit(.minutes(5)))
     func connect() async throws {
         try await ScriptedServer.run { connection in
             try connection.stall()
@@ -26,7 +26,7 @@ struct TimeoutTests {
     }
 
     @Test(
-        "a server that does not respond, or not to the end of its head, times out", .timeLimit(.minutes(5)),
+        "A server that does not respond, or does not finish its head, times out", .timeLimit(.minutes(5)),
         arguments: ["", "HTTP/1.1 2", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n"])
     func firstByte(_ sent: String) async throws {
         try await ScriptedServer.run { connection in
@@ -54,7 +54,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test("a server that stops in the middle of its body times out", .timeLimit(.minutes(5)))
+    @Test("A server that stops in the middle of its body times out", .timeLimit(.minutes(5)))
     func idle() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -79,13 +79,13 @@ struct TimeoutTests {
         }
     }
 
-    @Test("a server that reads nothing of the body times out", .timeLimit(.minutes(5)))
+    @Test("A server that reads nothing of the body times out", .timeLimit(.minutes(5)))
     func upload() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
             try connection.send("HTTP/1.1 100 Continue\r\n\r\n")
             try connection.pause(.seconds(1))
-            // The client's end stands behind what it had sent, so it is seen only by reading.
+            // The client's close is queued behind its data, so the server sees it only by reading.
             try connection.receiveEnd()
         } during: { server in
             try await Lab.client { client in
@@ -100,7 +100,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test("a server that trickles keeps the connection, up to the limit of the whole", .timeLimit(.minutes(5)))
+    @Test("A server that sends slowly keeps the connection until the total limit", .timeLimit(.minutes(5)))
     func trickle() async throws {
         let body = "0123456789012345678901234567890123456789"
         try await ScriptedServer.run { connection in
@@ -124,7 +124,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test("time in which the reader pauses the stream does not count against the server", .timeLimit(.minutes(5)))
+    @Test("Time in which the reader pauses the stream does not count against the server", .timeLimit(.minutes(5)))
     func pausedReader() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -137,7 +137,7 @@ struct TimeoutTests {
                 let exchange = try await client.open(request)
                 var total = 0
                 for try await bytes in exchange.body {
-                    // Longer than the limit, once, while the server has more to send.
+                    // The reader pauses once for longer than the limit, while the server has more to send.
                     if total == 0 { try await ContinuousClock().sleep(for: .milliseconds(600)) }
                     total += bytes.count
                 }
@@ -146,7 +146,9 @@ struct TimeoutTests {
         }
     }
 
-    @Test("the words of a refusal are waited for a little, and what came of them is told", .timeLimit(.minutes(5)))
+    @Test(
+        "The client waits briefly for the message of a refusal and reports the part that arrived",
+        .timeLimit(.minutes(5)))
     func refusal() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()

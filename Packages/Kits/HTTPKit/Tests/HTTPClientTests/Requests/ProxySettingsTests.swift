@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Proxy settings")
 struct ProxySettingsTests {
-    @Test("the usual names count, the capitals of http do not, and the particular goes before the general")
+    @Test("The usual variables are read, except HTTP_PROXY in capitals, and a specific one precedes ALL_PROXY")
     func environment() throws {
         let settings = ProxySettings(environment: [
             "HTTP_PROXY": "http://evil.example:1", "HTTPS_PROXY": "http://s.example:2",
@@ -19,7 +19,7 @@ struct ProxySettingsTests {
         #expect(settings.proxy(for: try HTTPURL("http://x/")) == "http://all.example:3")
     }
 
-    @Test("missing and empty variables mean no proxy")
+    @Test("Missing and empty variables mean a direct connection")
     func none() {
         for variables in [[:], ["http_proxy": "", "https_proxy": "", "HTTP_PROXY": "http://x:1"]] as [[String: String]]
         {
@@ -28,14 +28,14 @@ struct ProxySettingsTests {
         }
     }
 
-    @Test("this machine is reached directly, whatever the variables contain")
+    @Test("This machine is reached directly, whatever the variables contain")
     func loopback() {
         let except = ProxySettings(environment: ["http_proxy": "http://p.example:1"]).except ?? ""
         for host in ["localhost", "127.0.0.0/8", "::1"] { #expect(except.split(separator: ",").contains(host[...])) }
     }
 
     @Test(
-        "a proxy that libcurl would refuse is an error that does not quote it", .timeLimit(.minutes(5)),
+        "A proxy that libcurl would refuse is an error that does not quote it", .timeLimit(.minutes(5)),
         arguments: [
             "bogus://user:s3cret@127.0.0.1:1", "http://user:s3cret@127.0.0.1:99999", "http://us er:s3cret@127.0.0.1:1",
         ])

@@ -24,7 +24,7 @@ struct RedirectPolicyTests {
     }
 
     @Test(
-        "the method changes as RFC 9110 specifies",
+        "A redirect changes the method as RFC 9110 specifies",
         arguments: [
             (301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (307, "POST", "POST"),
             (308, "POST", "POST"),
@@ -46,16 +46,16 @@ struct RedirectPolicyTests {
     }
 
     @Test(
-        "credentials stay at their origin",
+        "Credentials stay at their origin",
         arguments: ["https://other.example/", "https://example.org:444/", "https://www.example.org/"])
     func credentials(_ location: String) throws {
         let next = try #require(try next(307, location, try request(.post)))
-        // What is not known to be harmless may be a credential too.
+        // A header that is not known to be harmless may be a credential too.
         for name in ["Authorization", "Cookie", "X-API-Key", "Host", "X-Mine"] { #expect(next.headers[name] == nil) }
         #expect(next.headers["Content-Type"] == "text/plain")
     }
 
-    @Test("an answer without a place, and one that is no redirect, are for the caller")
+    @Test("A response without a location or without a redirect status is returned to the caller")
     func none() throws {
         #expect(try next(302, nil, try request(.get)) == nil)
         #expect(try next(200, "/b", try request(.get)) == nil)
@@ -66,7 +66,7 @@ struct RedirectPolicyTests {
     }
 
     @Test(
-        "a forbidden redirect is an error that states why",
+        "A forbidden redirect is an error that states why",
         arguments: [
             ("http://example.org/", "from https to http"), ("ftp://example.org/", "not a valid address"),
             ("https://u:p@example.org/", "not a valid address"), ("https://[", "not a valid address"),
@@ -77,7 +77,7 @@ struct RedirectPolicyTests {
         #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
     }
 
-    @Test("the eleventh redirect is an error, and the loss of TLS is followed when that is asked for")
+    @Test("The eleventh redirect is an error, and a redirect to http is followed if the request allows it")
     func limits() throws {
         #expect(try next(302, "/b", try request(.get), followed: 9) != nil)
         #expect(throws: HTTPError.self) { _ = try next(302, "/b", try request(.get), followed: 10) }
@@ -86,7 +86,7 @@ struct RedirectPolicyTests {
         #expect(try next(302, "http://example.org/", careless)?.url.scheme == .http)
     }
 
-    @Test("a stream is not sent again, and a socket of this machine is not left")
+    @Test("A redirect does not send a stream again and does not leave a Unix socket")
     func bodies() throws {
         var streaming = try request(.post)
         streaming.body = .stream(length: nil, AsyncThrowingStream<[UInt8], any Error> { $0.finish() })

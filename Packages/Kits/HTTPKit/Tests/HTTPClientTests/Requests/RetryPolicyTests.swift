@@ -8,7 +8,7 @@ import Testing
 struct RetryPolicyTests {
     private static let noon = Timestamp(iso8601: "2026-11-20T12:00:00Z") ?? Timestamp(microseconds: 0)
 
-    /// The waits of all tries, without chance.
+    /// The waits of all attempts, without jitter.
     private func waits(_ policy: RetryPolicy, isLocal: Bool) -> [Duration] {
         var policy = policy
         policy.jitter = 0
@@ -22,7 +22,7 @@ struct RetryPolicyTests {
     }
 
     // row D-05
-    @Test("three tries more, after 1, 2, 4 s at home and 2, 4, 8 s elsewhere")
+    @Test("A request is retried after 1, 2 and 4 s for a local server and 2, 4 and 8 s for others")
     func backoff() {
         #expect(waits(.standard, isLocal: true) == [.seconds(1), .seconds(2), .seconds(4)])
         #expect(waits(.standard, isLocal: false) == [.seconds(2), .seconds(4), .seconds(8)])
@@ -31,7 +31,7 @@ struct RetryPolicyTests {
     }
 
     // row D-05
-    @Test("what may have been done is not done again, unless twice is the same as once")
+    @Test("A request that the server may have processed is retried only if it may be repeated")
     func once() {
         var generator = SystemRandomNumberGenerator()
         for (mayHaveBeenSent, mayRepeat, isRepeated) in [
@@ -49,7 +49,7 @@ struct RetryPolicyTests {
     }
 
     @Test(
-        "permanent errors are returned to the caller",
+        "Permanent errors are returned to the caller",
         arguments: [HTTPError.Kind.nameNotFound, .certificate, .tooLarge, .badAnswer, .totalTimedOut, .redirect, .body])
     func lasting(_ kind: HTTPError.Kind) {
         var generator = SystemRandomNumberGenerator()
@@ -60,7 +60,7 @@ struct RetryPolicyTests {
     }
 
     @Test(
-        "a server says how long to wait, in seconds or by a date, and too long is for the caller",
+        "A server sets the wait in seconds or by a date, and one that is too long is left to the caller",
         arguments: [
             ("3", Duration.seconds(3)), ("0", .zero), (" 7 ", .seconds(7)), ("60", .seconds(60)), ("61", nil),
             ("99999999999999999999", nil), ("Fri, 20 Nov 2026 12:00:05 GMT", .seconds(5)),
@@ -79,7 +79,7 @@ struct RetryPolicyTests {
         #expect(wait == expected)
     }
 
-    @Test("jitter extends a wait by at most its share")
+    @Test("Jitter extends a wait by at most its share")
     func jitter() {
         var generator = SystemRandomNumberGenerator()
         let error = HTTPError(.refused, "", mayHaveBeenSent: false)

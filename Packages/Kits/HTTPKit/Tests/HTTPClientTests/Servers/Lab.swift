@@ -4,9 +4,9 @@ import HTTPCore
 import HTTPTesting
 import Testing
 
-/// What the tests against real servers share.
+/// Helpers for the tests against real servers.
 enum Lab {
-    /// Lends a client and closes it after.
+    /// Lends a client and closes it afterwards.
     static func client<Result>(
         _ configuration: HTTPClient.Configuration = HTTPClient.Configuration.standalone,
         isolation: isolated (any Actor)? = #isolation, _ body: (HTTPClient) async throws -> Result
@@ -18,7 +18,7 @@ enum Lab {
         return try result.get()
     }
 
-    /// Lends a client that trusts the test authority and nobody else.
+    /// Lends a client that trusts only the test authority.
     static func trustingClient<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: (HTTPClient) async throws -> Result
     ) async throws -> Result {
@@ -32,7 +32,7 @@ enum Lab {
         return configuration
     }
 
-    /// A request to this machine that is tried once and does not wait long.
+    /// A request to this machine that is sent once, with short limits.
     static func request(
         _ port: Int, _ path: String = "/", method: HTTPMethod = .get, scheme: String = "http",
         host: String = "127.0.0.1", body: HTTPBody = .none
@@ -45,7 +45,7 @@ enum Lab {
         return request
     }
 
-    /// The `HTTPError` that the body throws; anything else is recorded.
+    /// Returns the `HTTPError` that the body throws and records any other error as an issue.
     static func failure(
         isolation: isolated (any Actor)? = #isolation, sourceLocation: SourceLocation = #_sourceLocation,
         _ body: () async throws -> Void

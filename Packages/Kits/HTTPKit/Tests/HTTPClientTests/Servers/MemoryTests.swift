@@ -5,11 +5,11 @@ import HTTPTesting
 import TestTraits
 import Testing
 
-/// Each runs in a process of its own, whose memory no other test touches, one after the other because they are heavy. The
-/// benchmark does it with more.
-@Suite("Much passes through little memory", .serialized, .alone)
+/// Each test runs in its own process, whose memory no other test uses, and one after the other because they are heavy.
+/// The benchmark does the same with more data.
+@Suite("Memory of large transfers", .serialized, .alone)
 struct MemoryTests {
-    @Test("downloading 512 MiB uses little memory", .timeLimit(.minutes(5)))
+    @Test("Downloading 512 MiB uses little memory", .timeLimit(.minutes(5)))
     func download() async {
         await #expect(processExitsWith: .success) {
             try await Nginx.run(tls: try TestCertificates.shared().good) { nginx in
@@ -29,7 +29,7 @@ struct MemoryTests {
         }
     }
 
-    @Test("uploading 512 MiB from a file and from a stream uses little memory", .timeLimit(.minutes(5)))
+    @Test("Uploading 512 MiB from a file and from a stream uses little memory", .timeLimit(.minutes(5)))
     func upload() async {
         await #expect(processExitsWith: .success) {
             try await TemporaryDirectory.run { folder in
@@ -50,7 +50,7 @@ struct MemoryTests {
                             .file(path: "\(folder)/large"),
                             .stream(length: 512 << 20, Pieces(pieces: [block], times: 1 << 11)),
                         ]
-                        // What a first request makes, such as the engine's thread, is not counted.
+                        // The first request's own allocations, such as the engine's thread, are not counted.
                         _ = try await client.send(try Lab.request(server.port, method: .put, body: .bytes(block)))
                         let before = try TestProcess.residentBytes()
                         for body in bodies {
@@ -66,7 +66,7 @@ struct MemoryTests {
         }
     }
 
-    @Test("reading a million events uses little memory", .timeLimit(.minutes(5)))
+    @Test("Reading a million events uses little memory", .timeLimit(.minutes(5)))
     func million() async {
         await #expect(processExitsWith: .success) {
             let block = Array(
@@ -90,7 +90,7 @@ struct MemoryTests {
         }
     }
 
-    @Test("a flood of events is taken only as fast as its reader asks", .timeLimit(.minutes(5)))
+    @Test("A flood of events is received only as fast as its reader reads it", .timeLimit(.minutes(5)))
     func flood() async {
         await #expect(processExitsWith: .success) {
             let block = Array(String(repeating: "data: \(String(repeating: "x", count: 242))\n\n", count: 256).utf8)
@@ -105,7 +105,7 @@ struct MemoryTests {
                     var taken = 0
                     _ = try await events.next()
                     let before = try TestProcess.residentBytes()
-                    // The server never gets further ahead of the reader than the buffers between them are large.
+                    // The server gets ahead of the reader only by the size of the buffers between them.
                     for _ in 0..<8 {
                         for _ in 0..<20_000 {
                             let event = try #require(try await events.next())
@@ -123,7 +123,7 @@ struct MemoryTests {
         }
     }
 
-    @Test("a gigabyte of zeros in a megabyte of gzip stops at the limit, whole or as a stream", .timeLimit(.minutes(5)))
+    @Test("A gigabyte of zeros in a megabyte of gzip stops at the limit, whole or as a stream", .timeLimit(.minutes(5)))
     func bomb() async {
         await #expect(processExitsWith: .success) {
             let bomb = try await gzipOfZeros(megabytes: 1024)
@@ -136,7 +136,7 @@ struct MemoryTests {
                 try connection.stall()
             } during: { server in
                 try await Lab.client { client in
-                    // The libraries are opened now, and not counted.
+                    // This opens the libraries, so that their memory is not counted.
                     _ = try HTTPClient.installedLibraryVersion()
                     let before = try TestProcess.residentBytes()
                     var request = try Lab.request(server.port)
@@ -157,7 +157,7 @@ struct MemoryTests {
     }
 }
 
-/// So many mebibytes of zeros, compressed to a thousandth.
+/// Mebibytes of zeros, compressed to about a thousandth.
 func gzipOfZeros(megabytes: Int) async throws -> [UInt8] {
     let text = try await PythonPeer.output(
         source: """

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Client with nginx")
 struct NginxTests {
-    @Test("plain, compressed, ranged and conditional responses of nginx are read", .timeLimit(.minutes(5)))
+    @Test("Plain, compressed, ranged and conditional responses of nginx are read", .timeLimit(.minutes(5)))
     func answers() async throws {
         try await Nginx.run(tls: try TestCertificates.shared().good) { nginx in
             let text = String(repeating: "The same line again and again.\n", count: 10_000)
@@ -35,7 +35,9 @@ struct NginxTests {
         }
     }
 
-    @Test("errors carry the server's words, redirects and credentials work", .timeLimit(.minutes(5)))
+    @Test(
+        "An nginx error carries its message, redirects are followed, and credentials are accepted",
+        .timeLimit(.minutes(5)))
     func words() async throws {
         try await Nginx.run(tls: try TestCertificates.shared().good) { nginx in
             try await Lab.client { client in
@@ -66,7 +68,7 @@ struct NginxTests {
         }
     }
 
-    @Test("HTTP/2 is agreed on in the handshake, and many requests share a connection", .timeLimit(.minutes(5)))
+    @Test("HTTP/2 is negotiated in the handshake, and many requests share a connection", .timeLimit(.minutes(5)))
     func http2() async throws {
         try await Nginx.run(tls: try TestCertificates.shared().good) { nginx in
             try await Lab.trustingClient { client in
@@ -90,7 +92,7 @@ struct NginxTests {
         }
     }
 
-    @Test("a Unix socket and IPv6 are reached", .timeLimit(.minutes(5)))
+    @Test("A server is reached over a Unix socket and over IPv6", .timeLimit(.minutes(5)))
     func addresses() async throws {
         try await Nginx.run(tls: try TestCertificates.shared().good) { nginx in
             try await Lab.client { client in
@@ -116,7 +118,7 @@ struct NginxTests {
         }
     }
 
-    @Test("an uploaded file is stored unchanged", .timeLimit(.minutes(5)))
+    @Test("An uploaded file is stored unchanged", .timeLimit(.minutes(5)))
     func uploads() async throws {
         try await Nginx.run(tls: try TestCertificates.shared().good) { nginx in
             let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }

@@ -24,7 +24,9 @@ struct ProxyTests {
         return try await Lab.client(configuration) { try await $0.send(request) }
     }
 
-    @Test("http goes as a whole address, https through a tunnel that is judged as ever", .timeLimit(.minutes(5)))
+    @Test(
+        "A proxy gets a whole address for http and a tunnel for https, whose server is judged as without a proxy",
+        .timeLimit(.minutes(5)))
     func through() async throws {
         let all = try TestCertificates.shared()
         try await PythonPeer.run(file: Self.file) { proxy in
@@ -58,7 +60,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("user and password are sent only to the proxy", .timeLimit(.minutes(5)))
+    @Test("The user and the password are sent only to the proxy", .timeLimit(.minutes(5)))
     func credentials() async throws {
         let all = try TestCertificates.shared()
         try await PythonPeer.run(file: Self.file, ["lab:b@nch"]) { proxy in
@@ -80,7 +82,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("a missing proxy is reported as the cause", .timeLimit(.minutes(5)))
+    @Test("A missing proxy is reported as the cause", .timeLimit(.minutes(5)))
     func absent() async throws {
         try await RefusingPort.run { port in
             try await ScriptedServer.run(Self.script) { server in
@@ -93,7 +95,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("excepted hosts are reached directly", .timeLimit(.minutes(5)))
+    @Test("Excepted hosts are reached directly", .timeLimit(.minutes(5)))
     func excepted() async throws {
         try await RefusingPort.run { port in
             try await ScriptedServer.run(Self.script) { server in
@@ -108,7 +110,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("a proxy that breaks the tunnel, stalls, or talks nonsense is an error in time", .timeLimit(.minutes(5)))
+    @Test("A proxy that breaks the tunnel, stalls or sends garbage is an error in time", .timeLimit(.minutes(5)))
     func broken() async throws {
         let answers = ["", "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 2\r\n\r\nno", "SSH-2.0-OpenSSH\r\n", "stall"]
         try await ScriptedServer.run { connection in
@@ -129,7 +131,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("an https proxy is judged by the given authorities", .timeLimit(.minutes(5)))
+    @Test("An https proxy is judged by the given authorities", .timeLimit(.minutes(5)))
     func ownAuthority() async throws {
         let all = try TestCertificates.shared()
         try await TemporaryDirectory.run { folder in

@@ -36,7 +36,7 @@ struct DefectTests {
             defects: [.selfSigned, .wrongName]),
     ]
 
-    @Test("each certificate is reported with exactly its defects", .timeLimit(.minutes(5)), arguments: rows)
+    @Test("Each certificate is reported with exactly its defects", .timeLimit(.minutes(5)), arguments: rows)
     func defects(_ row: Row) async throws {
         let all = try TestCertificates.shared()
         let identity = row.identity(all)
@@ -69,7 +69,7 @@ struct DefectTests {
         }
     }
 
-    @Test("a short key is reported as a separate defect", .timeLimit(.minutes(5)))
+    @Test("A short key is reported as a separate defect", .timeLimit(.minutes(5)))
     func weakKey() async throws {
         let all = try TestCertificates.shared()
         try await OpenSSLServer.run(all.weakKey, ["-cipher", "DEFAULT:@SECLEVEL=0"]) { port in
@@ -84,7 +84,7 @@ struct DefectTests {
         }
     }
 
-    @Test("a server that offers only TLS 1.1 is refused", .timeLimit(.minutes(5)))
+    @Test("A server that offers only TLS 1.1 is refused", .timeLimit(.minutes(5)))
     func oldVersion() async throws {
         let all = try TestCertificates.shared()
         for (options, isOld) in [(["-tls1_1", "-cipher", "DEFAULT:@SECLEVEL=0"], true), (["-tls1_2"], false)] {
@@ -102,7 +102,7 @@ struct DefectTests {
         }
     }
 
-    @Test("the system's authorities refuse our certificates, and a plain server fails TLS", .timeLimit(.minutes(5)))
+    @Test("The system's authorities refuse our certificates, and a plain server fails TLS", .timeLimit(.minutes(5)))
     func strangers() async throws {
         let all = try TestCertificates.shared()
         try await ScriptedServer.run(tls: ScriptedTLS(all.good)) {
@@ -128,7 +128,7 @@ struct DefectTests {
         }
     }
 
-    @Test("a client presents its certificate when the server demands one", .timeLimit(.minutes(5)))
+    @Test("A client presents its certificate when the server demands one", .timeLimit(.minutes(5)))
     func clientCertificate() async throws {
         let all = try TestCertificates.shared()
         let tls = try ScriptedTLS(all.good, clientAuthorities: [all.authority.certificate])

@@ -4,9 +4,9 @@ import Testing
 
 @testable import HTTPClient
 
-@Suite("libcurl requirements for trust")
+@Suite("Requirements of trust for libcurl")
 struct OptionTests {
-    @Test("an option that libcurl refuses is an error before anything is sent")
+    @Test("An option that libcurl refuses is an error before anything is sent")
     func refused() throws {
         let easy = try EasyHandle()
         easy.set(CURLOPT_SSL_VERIFYPEER, 1)
@@ -19,13 +19,13 @@ struct OptionTests {
             return error?.kind == .tls && error?.mayHaveBeenSent == false
                 && error?.message.contains("lab.example:443") == true
         }
-        // What the last request wanted does not count for the next.
+        // A refused option of the last request does not affect the next one.
         #expect(easy.reset())
         try easy.checkOptions(server: "lab.example:443")
     }
 
     @Test(
-        "only a libcurl with OpenSSL supports our verification",
+        "Only a libcurl with OpenSSL supports our verification",
         arguments: [
             ("OpenSSL/3.0.19", true), ("(GnuTLS/3.7.9) OpenSSL/3.0.19", true), ("GnuTLS/3.7.9", false),
             ("GnuTLS/3.7.9 (OpenSSL/3.0.19)", false), ("wolfSSL/5.5.4", false), ("", false),
@@ -34,7 +34,7 @@ struct OptionTests {
         #expect(CurlLibrary.canVerify(tls) == canVerify)
     }
 
-    @Test("the libcurl of this system supports our verification")
+    @Test("The libcurl of this system supports our verification")
     func present() {
         #expect(CurlLibrary.canVerify(CurlLibrary.tls), "\(CurlLibrary.tls)")
     }

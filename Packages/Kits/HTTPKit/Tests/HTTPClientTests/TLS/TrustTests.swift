@@ -6,7 +6,7 @@ import HTTPTesting
 import Synchronization
 import Testing
 
-/// Judges as a store of pins does: what the system trusts, then what a person has accepted before.
+/// Decides as a pin store does: it accepts certificates that the system trusts, then a pinned one.
 private final class Pins: Sendable {
     private let pin = Mutex<[UInt8]?>(nil)
     private let judged = Mutex(0)
@@ -41,9 +41,9 @@ struct TrustTests {
         }
     }
 
-    /// The table of the design: what a server shows, what was accepted before, and what follows.
+    /// Rows: the certificate that the server presents, the pin, and the expected refusal.
     @Test(
-        "certificates and pins lead to the verdict of the table", .timeLimit(.minutes(5)),
+        "A certificate and a pin together lead to the verdict of the table", .timeLimit(.minutes(5)),
         arguments: [
             ("good", nil, nil), ("selfSigned", nil, "unknown"), ("selfSigned", "selfSigned", nil),
             ("otherSelfSigned", "selfSigned", "changed"), ("wrongName", nil, "hostMismatch"),
@@ -83,7 +83,7 @@ struct TrustTests {
         }
     }
 
-    @Test("a live connection is not reused after its pin was withdrawn", .timeLimit(.minutes(5)))
+    @Test("A live connection is not reused after its pin was withdrawn", .timeLimit(.minutes(5)))
     func liveConnection() async throws {
         let all = try TestCertificates.shared()
         let pins = Pins()
@@ -98,13 +98,13 @@ struct TrustTests {
                 let error = await Lab.failure { _ = try await client.send(request) }
                 #expect(error?.kind == .certificate && pins.count == 2)
                 #expect(server.record.requests.count == 2)
-                // The old pool has nothing to do any more, so its connection goes.
+                // The old pool is idle now, so it closes its connection.
                 try await server.until { $0.openNow == 0 }
             }
         }
     }
 
-    @Test("two clients with different trust share no connection", .timeLimit(.minutes(5)))
+    @Test("Two clients with different trust do not share a connection", .timeLimit(.minutes(5)))
     func otherClient() async throws {
         let all = try TestCertificates.shared()
         let (pins, none) = (Pins(), Pins())
@@ -125,12 +125,13 @@ struct TrustTests {
     }
 
     @Test(
-        "no session is resumed without asking the judge", .timeLimit(.minutes(5)), arguments: ["-tls1_2", "-tls1_3"])
+        "A server is judged on each connection, even one that offers to resume a session", .timeLimit(.minutes(5)),
+        arguments: ["-tls1_2", "-tls1_3"])
     func session(_ version: String) async throws {
         let all = try TestCertificates.shared()
         let pins = Pins()
         pins.set(all.selfSigned.certificate.fingerprint)
-        // This server closes after each answer, and offers sessions to be resumed.
+        // This server closes after each response and offers to resume sessions.
         try await OpenSSLServer.run(all.selfSigned, [version]) { port in
             try await Lab.client(try Self.configuration(pins)) { client in
                 let request = try Lab.request(port, scheme: "https")
@@ -147,7 +148,7 @@ struct TrustTests {
         }
     }
 
-    @Test("a pin applies also when its server is requested by another name", .timeLimit(.minutes(5)))
+    @Test("A pin also applies when its server is requested under another name", .timeLimit(.minutes(5)))
     func otherName() async throws {
         let all = try TestCertificates.shared()
         let pins = Pins()
@@ -163,7 +164,7 @@ struct TrustTests {
         }
     }
 
-    @Test("a redirect to another host is judged as that host", .timeLimit(.minutes(5)))
+    @Test("A redirect to another host is judged under that host's name", .timeLimit(.minutes(5)))
     func redirect() async throws {
         let all = try TestCertificates.shared()
         let seen = Mutex<[String]>([])
@@ -196,7 +197,7 @@ struct TrustTests {
         }
     }
 
-    @Test("running requests finish after a trust change, and later ones are judged again", .timeLimit(.minutes(5)))
+    @Test("Running requests finish after a trust change, and later ones are judged again", .timeLimit(.minutes(5)))
     func running() async throws {
         let all = try TestCertificates.shared()
         let pins = Pins()
@@ -204,7 +205,7 @@ struct TrustTests {
             try connection.receiveRequest()
             if connection.number == 0 {
                 try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst")
-                // The second half is sent when the other connection was served.
+                // The pause lets the other connection be served before the second half is sent.
                 try connection.pause(.milliseconds(300))
                 try connection.send("-last")
             } else {

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("TLS error messages")
 struct WordsTests {
-    @Test("plain http behind an https address is reported", .timeLimit(.minutes(5)))
+    @Test("A server that speaks plain http at an https address is reported", .timeLimit(.minutes(5)))
     func plain() async throws {
         try await ScriptedServer.run { connection in
             _ = try connection.receiveAny()
@@ -25,7 +25,7 @@ struct WordsTests {
         }
     }
 
-    @Test("a TLS version that is too old is reported", .timeLimit(.minutes(5)))
+    @Test("A TLS version that is too old is reported", .timeLimit(.minutes(5)))
     func old() async throws {
         let options = ["-tls1_1", "-cipher", "ALL:@SECLEVEL=0"]
         try await OpenSSLServer.run(try TestCertificates.shared().good, options) { port in
@@ -37,7 +37,7 @@ struct WordsTests {
         }
     }
 
-    @Test("a required client certificate is reported", .timeLimit(.minutes(5)), arguments: ["-tls1_3", "-tls1_2"])
+    @Test("A required client certificate is reported", .timeLimit(.minutes(5)), arguments: ["-tls1_3", "-tls1_2"])
     func wanted(_ version: String) async throws {
         try await OpenSSLServer.run(try TestCertificates.shared().good, ["-Verify", "1", version]) { port in
             try await Lab.trustingClient { client in
@@ -48,7 +48,7 @@ struct WordsTests {
         }
     }
 
-    @Test("damaged or mismatched certificate files are reported as wrong usage", .timeLimit(.minutes(5)))
+    @Test("Damaged or mismatched certificate files are reported as a usage error", .timeLimit(.minutes(5)))
     func files() async throws {
         let all = try TestCertificates.shared()
         try await TemporaryDirectory.run { folder in

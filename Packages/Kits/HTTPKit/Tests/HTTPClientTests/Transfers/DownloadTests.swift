@@ -30,7 +30,7 @@ struct DownloadTests {
         return unsafe stat(path, &status) == 0 ? status : nil
     }
 
-    @Test("a download creates a new file with the whole body", .timeLimit(.minutes(5)))
+    @Test("A download creates a new file with the whole body", .timeLimit(.minutes(5)))
     func whole() async throws {
         try await TemporaryDirectory.run { folder in
             try await ScriptedServer.run(Self.file) { server in
@@ -39,7 +39,7 @@ struct DownloadTests {
                     let download = try await client.download(try Lab.request(server.port, "/model"), to: path)
                     #expect(download.count == Self.size && download.status == .ok)
                     #expect(status(path)?.st_size == Self.size)
-                    // What is there is not overwritten, and not removed either.
+                    // An existing file is neither overwritten nor removed.
                     let error = await Lab.failure {
                         _ = try await client.download(try Lab.request(server.port, "/model"), to: path)
                     }
@@ -49,7 +49,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("a failed download leaves no file and reports the server's message", .timeLimit(.minutes(5)))
+    @Test("A failed download leaves no file and reports the server's message", .timeLimit(.minutes(5)))
     func failed() async throws {
         try await TemporaryDirectory.run { folder in
             try await ScriptedServer.run(Self.file) { server in
@@ -70,7 +70,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("a full disk is an error that ends the transfer", .timeLimit(.minutes(5)))
+    @Test("A full disk is an error that ends the transfer", .timeLimit(.minutes(5)))
     func full() async throws {
         try await ScriptedServer.run(Self.file) { server in
             try await Lab.client { client in

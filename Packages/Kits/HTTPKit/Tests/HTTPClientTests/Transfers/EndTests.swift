@@ -4,7 +4,7 @@ import HTTPTesting
 import Synchronization
 import Testing
 
-@Suite("Ending requests")
+@Suite("The end of requests")
 struct EndTests {
     private static let flood: ScriptedServer.Script = { connection in
         try connection.receiveHead()
@@ -12,7 +12,7 @@ struct EndTests {
         try connection.sendEndlessly([UInt8](repeating: 7, count: 4 << 10))
     }
 
-    @Test("cancelling a task ends only its transfer", .timeLimit(.minutes(5)))
+    @Test("Cancelling a task ends only its transfer", .timeLimit(.minutes(5)))
     func cancel() async throws {
         try await ScriptedServer.run(Self.flood) { server in
             try await Lab.client { client in
@@ -30,7 +30,7 @@ struct EndTests {
         }
     }
 
-    @Test("releasing a response ends its transfer", .timeLimit(.minutes(5)))
+    @Test("Releasing a response ends its transfer", .timeLimit(.minutes(5)))
     func drop() async throws {
         try await ScriptedServer.run(Self.flood) { server in
             try await Lab.client { client in
@@ -43,7 +43,7 @@ struct EndTests {
         }
     }
 
-    @Test("a task that is cancelled while it waits for the response ends at once", .timeLimit(.minutes(5)))
+    @Test("A task that is cancelled while it waits for the response ends at once", .timeLimit(.minutes(5)))
     func cancelWaiting() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -65,7 +65,7 @@ struct EndTests {
         }
     }
 
-    @Test("a task that is already cancelled sends nothing", .timeLimit(.minutes(5)))
+    @Test("A task that is already cancelled sends nothing", .timeLimit(.minutes(5)))
     func cancelledBefore() async throws {
         try await ScriptedServer.run(Self.flood) { server in
             try await Lab.client { client in
@@ -80,7 +80,7 @@ struct EndTests {
         }
     }
 
-    @Test("closing the client fails running and later requests", .timeLimit(.minutes(5)))
+    @Test("Closing the client fails running and later requests", .timeLimit(.minutes(5)))
     func close() async throws {
         try await ScriptedServer.run(Self.flood) { server in
             let client = HTTPClient(.standalone)
@@ -95,7 +95,7 @@ struct EndTests {
         }
     }
 
-    @Test("an unreferenced client finishes running requests and closes its connections", .timeLimit(.minutes(5)))
+    @Test("An unreferenced client finishes running requests and closes its connections", .timeLimit(.minutes(5)))
     func dropClient() async throws {
         try await ScriptedServer.run { connection in
             while true {
@@ -113,7 +113,7 @@ struct EndTests {
         }
     }
 
-    @Test("a second reader of a response gets an error and none of the bytes", .timeLimit(.minutes(5)))
+    @Test("A second reader of a response gets an error and none of the bytes", .timeLimit(.minutes(5)))
     func twoReaders() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -139,7 +139,7 @@ struct EndTests {
         }
     }
 
-    @Test("an upload that the server cuts short cancels its producer", .timeLimit(.minutes(5)))
+    @Test("An upload that the server ends early cancels its producer", .timeLimit(.minutes(5)))
     func uploadEnds() async throws {
         let isOver = Mutex(false)
         try await ScriptedServer.run { connection in

@@ -7,21 +7,22 @@ import Testing
 
 @Suite("Flow control")
 struct FlowTests {
-    /// Answers with a body that never ends.
+    /// Responds with a body that never ends.
     private static let flood: ScriptedServer.Script = { connection in
         try connection.receiveHead()
         try connection.send("HTTP/1.1 200 OK\r\n\r\n")
         try connection.sendEndlessly([UInt8](repeating: 7, count: 64 << 10))
     }
 
-    @Test("a reader that pauses makes the server pause until it resumes", .timeLimit(.minutes(5)))
+    @Test("A reader that pauses makes the server pause until it resumes", .timeLimit(.minutes(5)))
     func backPressure() async throws {
         try await ScriptedServer.run(Self.flood) { server in
             try await Lab.client { client in
                 let exchange = try await client.open(try Lab.request(server.port))
                 var body = exchange.body.makeAsyncIterator()
                 _ = try await body.next()
-                // It stands still when two looks, with a pause between, find the same: the buffers of the system are full.
+                // The server has stopped when two looks, with a pause between, find the same count: the system's
+                // buffers are full.
                 var sent = 0
                 repeat {
                     sent = server.record.bytesSent
@@ -36,7 +37,7 @@ struct FlowTests {
         }
     }
 
-    @Test("a body producer that is faster than the server waits", .timeLimit(.minutes(5)))
+    @Test("A body producer that is faster than the server waits for it", .timeLimit(.minutes(5)))
     func slowServer() async throws {
         let made = Mutex(0)
         let total = 256 << 20
@@ -44,7 +45,7 @@ struct FlowTests {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
             while connection.number == 0, made.withLock({ $0 }) == 0 {}
-            // Nothing is read until what was made stands still.
+            // Nothing is read until the producer has stopped.
             var before = -1
             while before != made.withLock({ $0 }) {
                 before = made.withLock { $0 }
@@ -67,7 +68,7 @@ struct FlowTests {
         }
     }
 
-    @Test("a gzip bomb stops at the limit, and flows as a stream", .timeLimit(.minutes(5)))
+    @Test("A gzip bomb stops at the limit of a whole body and can be read as a stream", .timeLimit(.minutes(5)))
     func bomb() async throws {
         let size = 256 << 20
         try await PythonPeer.run(source: Self.bomber, ["\(size)"]) { peer in
@@ -106,7 +107,7 @@ struct FlowTests {
         """
 }
 
-/// A sequence that makes its elements when they are asked for.
+/// A sequence that makes its elements on demand.
 struct Chunks: AsyncSequence, Sendable {
     let count: Int
     let make: @Sendable () async throws -> [UInt8]

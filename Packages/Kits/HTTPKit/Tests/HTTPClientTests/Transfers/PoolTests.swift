@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Connection pool")
 struct PoolTests {
-    /// Answers every request with its target.
+    /// Responds to every request with its target.
     private static let echo: ScriptedServer.Script = { connection in
         while true {
             let request = try connection.receiveHead()
@@ -31,7 +31,7 @@ struct PoolTests {
     }
 
     @Test(
-        "90 requests at once over HTTP/2 use one connection, and a stopped stream stops no other",
+        "90 concurrent requests over HTTP/2 use one connection, and cancelling one stream stops only that stream",
         .timeLimit(.minutes(5)))
     func multiplex() async throws {
         let certificates = try TestCertificates.shared()
@@ -55,7 +55,7 @@ struct PoolTests {
         }
     }
 
-    @Test("a trust change drops the connections while running requests continue", .timeLimit(.minutes(5)))
+    @Test("A trust change drops the connections while running requests continue", .timeLimit(.minutes(5)))
     func generations() async throws {
         try await ScriptedServer.run { connection in
             let request = try connection.receiveHead()
@@ -80,7 +80,7 @@ struct PoolTests {
 
     // MARK: The three holes that trust can have with libcurl.
 
-    /// A judge that believes one fingerprint, which can be taken away.
+    /// Trusts one fingerprint, which can be withdrawn.
     private final class Pins: Sendable {
         private let pin: Mutex<[UInt8]?>
         private let asked = Mutex(0)
@@ -103,7 +103,7 @@ struct PoolTests {
         return HTTPClient(configuration)
     }
 
-    @Test("a connection made under a pin is not reused after the pin was withdrawn", .timeLimit(.minutes(5)))
+    @Test("A connection made under a pin is not reused after the pin was withdrawn", .timeLimit(.minutes(5)))
     func liveConnection() async throws {
         let identity = try TestCertificates.shared().selfSigned
         try await ScriptedServer.run(tls: try ScriptedTLS(identity), Self.echo) { server in
@@ -125,10 +125,10 @@ struct PoolTests {
         }
     }
 
-    @Test("a server must show its certificate again despite an earlier session", .timeLimit(.minutes(5)))
+    @Test("A server must present its certificate again despite an earlier session", .timeLimit(.minutes(5)))
     func sessions() async throws {
         let certificates = try TestCertificates.shared()
-        // nginx offers sessions and tickets; each request makes a new connection.
+        // nginx offers session resumption and tickets; each request opens a new connection.
         try await Nginx.run(tls: certificates.selfSigned) { nginx in
             let pins = Pins(certificates.selfSigned.certificate.fingerprint)
             let client = client(pins)
@@ -147,7 +147,7 @@ struct PoolTests {
     }
 
     @Test(
-        "hole 3: a pinned certificate with another name is accepted, for the pin is on the certificate",
+        "Hole 3: a pinned certificate with another name is accepted, because the pin covers the certificate",
         .timeLimit(.minutes(5)))
     func otherName() async throws {
         let identity = try TestCertificates.shared().wrongNameSelfSigned
@@ -159,7 +159,7 @@ struct PoolTests {
         }
     }
 
-    @Test("two clients with different trust share no connection", .timeLimit(.minutes(5)))
+    @Test("Two clients with different trust do not share a connection", .timeLimit(.minutes(5)))
     func domains() async throws {
         let identity = try TestCertificates.shared().selfSigned
         try await ScriptedServer.run(tls: try ScriptedTLS(identity), Self.echo) { server in

@@ -9,7 +9,7 @@ import Testing
 @Suite("Client safeguards")
 struct SafeguardTests {
     @Test(
-        "a redirect to another origin carries no header that may be a credential", .timeLimit(.minutes(5)),
+        "A redirect to another origin carries no header that may be a credential", .timeLimit(.minutes(5)),
         arguments: [
             "Authorization", "Cookie", "X-Api-Key", "xi-api-key", "Private-Token", "X-Vault-Token", "X-Anything",
         ])
@@ -34,7 +34,7 @@ struct SafeguardTests {
     }
 
     @Test(
-        "an unusable proxy is refused without showing its password",
+        "An unusable proxy is refused without showing its password",
         arguments: [
             "bogus://user:SECRET@127.0.0.1:1", "http://user:SECRET@127.0.0.1:99999", "http://us er:SECRET@127.0.0.1:1",
         ])
@@ -48,13 +48,13 @@ struct SafeguardTests {
         }
     }
 
-    @Test("a server on this machine is reached without the environment's proxy")
+    @Test("A server on this machine is reached without the environment's proxy")
     func loopback() {
         let settings = ProxySettings(environment: ["http_proxy": "http://127.0.0.1:1", "no_proxy": "a.example"])
         #expect(settings.except?.split(separator: ",") == ["a.example", "localhost", "127.0.0.0/8", "::1"])
     }
 
-    @Test("the first-byte limit also applies to requests with a small body", .timeLimit(.minutes(5)))
+    @Test("The first-byte limit also applies to requests with a small body", .timeLimit(.minutes(5)))
     func firstByte() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveRequest()
@@ -70,7 +70,7 @@ struct SafeguardTests {
         }
     }
 
-    @Test("a large body is sent without waiting for the server", .timeLimit(.minutes(5)))
+    @Test("A large body is sent without waiting for the server", .timeLimit(.minutes(5)))
     func noExpectation() async throws {
         try await ScriptedServer.run { connection in
             let request = try connection.receiveRequest()
@@ -84,7 +84,7 @@ struct SafeguardTests {
         }
     }
 
-    @Test("closing also ends requests that run under an earlier trust", .timeLimit(.minutes(5)))
+    @Test("Closing also ends requests that run under an earlier trust", .timeLimit(.minutes(5)))
     func closing() async throws {
         try await ScriptedServer.run { connection in
             _ = try connection.receiveHead()
@@ -102,7 +102,8 @@ struct SafeguardTests {
     }
 
     @Test(
-        "words of a server and of a bad address are shown without what a terminal would obey", .timeLimit(.minutes(5)))
+        "Messages of a server and errors about an invalid address contain no terminal control characters",
+        .timeLimit(.minutes(5)))
     func words() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveRequest()
@@ -120,7 +121,7 @@ struct SafeguardTests {
         #expect(address?.message.contains("SECRET") == false && address?.message.contains("\u{1B}") == false)
     }
 
-    @Test("a user agent with a line end is refused")
+    @Test("A user agent with a line end is refused")
     func userAgent() async throws {
         var configuration = HTTPClient.Configuration.standalone
         configuration.userAgent = "x\r\nInjected: yes"
@@ -131,7 +132,7 @@ struct SafeguardTests {
     }
 
     @Test(
-        "each request is a span with what came of it, and without path, query and credentials", .timeLimit(.minutes(5)))
+        "Each request is a span with its result and without its path, query and credentials", .timeLimit(.minutes(5)))
     func spans() async throws {
         try await ScriptedServer.run { connection in
             let request = try connection.receiveRequest()

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Request bodies")
 struct UploadTests {
-    /// Answers with the length and the sum of what came.
+    /// Responds with the length and the sum of the received bytes.
     private static let sum: ScriptedServer.Script = { connection in
         while true {
             let request = try connection.receiveRequest()
@@ -27,7 +27,7 @@ struct UploadTests {
     }
 
     @Test(
-        "bodies of any size arrive unchanged", .timeLimit(.minutes(5)),
+        "Bodies of any size arrive unchanged", .timeLimit(.minutes(5)),
         arguments: [0, 1, 1000, 65_536, 65_537, 300_000, 2_000_000], ["POST", "PUT", "PATCH", "DELETE", "REPORT"])
     func bytes(_ count: Int, _ method: String) async throws {
         let bytes = Self.pattern(count)
@@ -44,7 +44,9 @@ struct UploadTests {
         }
     }
 
-    @Test("a method without a body sends none, and a POST declares an empty one", .timeLimit(.minutes(5)))
+    @Test(
+        "A method without a body sends no length, and a POST without a body declares an empty one",
+        .timeLimit(.minutes(5)))
     func none() async throws {
         try await ScriptedServer.run(Self.sum) { server in
             try await Lab.client { client in
@@ -60,7 +62,7 @@ struct UploadTests {
         }
     }
 
-    @Test("a HEAD has the length in its head and no body", .timeLimit(.minutes(5)))
+    @Test("A HEAD response has the length in its head and an empty body", .timeLimit(.minutes(5)))
     func head() async throws {
         try await ScriptedServer.run { connection in
             while true {
@@ -78,7 +80,7 @@ struct UploadTests {
         }
     }
 
-    @Test("a file, and a part of one, are sent", .timeLimit(.minutes(5)))
+    @Test("A whole file and a part of a file are sent", .timeLimit(.minutes(5)))
     func file() async throws {
         let bytes = Self.pattern(700_000)
         try await TemporaryDirectory.run { folder in
@@ -96,7 +98,7 @@ struct UploadTests {
         }
     }
 
-    @Test("an unreadable body is an error before anything is sent", .timeLimit(.minutes(5)))
+    @Test("An unreadable body is an error before anything is sent", .timeLimit(.minutes(5)))
     func noFile() async throws {
         try await TemporaryDirectory.run { folder in
             try write([1, 2, 3], to: "\(folder)/three")
@@ -118,7 +120,7 @@ struct UploadTests {
     }
 
     @Test(
-        "a stream with or without a length is sent as produced", .timeLimit(.minutes(5)), arguments: [true, false])
+        "A stream with or without a length is sent as produced", .timeLimit(.minutes(5)), arguments: [true, false])
     func stream(_ isKnown: Bool) async throws {
         let part = Self.pattern(100_000)
         try await ScriptedServer.run(Self.sum) { server in
@@ -136,7 +138,7 @@ struct UploadTests {
     }
 
     @Test(
-        "a stream of another length than announced is an error, and no request that the server could believe",
+        "A body stream that is shorter or longer than announced is an error",
         .timeLimit(.minutes(5)), arguments: [(10, "only 6"), (3, "more")])
     func wrongLength(_ announced: Int, _ words: String) async throws {
         try await ScriptedServer.run(Self.sum) { server in
@@ -152,7 +154,7 @@ struct UploadTests {
         }
     }
 
-    @Test("a stream that fails ends the request with its error", .timeLimit(.minutes(5)))
+    @Test("A stream that fails ends the request with its error", .timeLimit(.minutes(5)))
     func failing() async throws {
         try await ScriptedServer.run(Self.sum) { server in
             try await Lab.client { client in
@@ -174,7 +176,7 @@ struct UploadTests {
         }
     }
 
-    @Test("progress reports the bytes sent and received", .timeLimit(.minutes(5)))
+    @Test("Progress reports the bytes sent and received", .timeLimit(.minutes(5)))
     func progress() async throws {
         try await ScriptedServer.run(Self.sum) { server in
             try await Lab.client { client in
@@ -192,7 +194,7 @@ struct UploadTests {
         }
     }
 
-    @Test("an invalid request is refused before it is sent", .timeLimit(.minutes(5)))
+    @Test("An invalid request is refused before it is sent", .timeLimit(.minutes(5)))
     func refused() async throws {
         try await ScriptedServer.run(Self.sum) { server in
             try await Lab.client { client in
@@ -219,7 +221,7 @@ struct UploadTests {
         }
     }
 
-    @Test("empty values, long ones, and the idempotency key arrive", .timeLimit(.minutes(5)))
+    @Test("Empty values, long values and the idempotency key arrive", .timeLimit(.minutes(5)))
     func headers() async throws {
         try await ScriptedServer.run(Self.sum) { server in
             try await Lab.client { client in
@@ -242,7 +244,7 @@ struct UploadTests {
         close(descriptor)
     }
 
-    @Test("a body is compressed if that is enabled and makes it shorter", .timeLimit(.minutes(5)))
+    @Test("A body is compressed if that is enabled and makes it shorter", .timeLimit(.minutes(5)))
     func compressed() async throws {
         try await ScriptedServer.run { connection in
             while true {

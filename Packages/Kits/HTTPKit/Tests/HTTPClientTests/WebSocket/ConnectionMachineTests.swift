@@ -1,7 +1,7 @@
 import HTTPClient
 import Testing
 
-/// Rows D-02, D-03 and D-04 without a clock, a network or a task.
+/// Tests rows D-02, D-03 and D-04 without a clock, a network or a task.
 @Suite("Connection machine")
 struct ConnectionMachineTests {
     typealias Machine = ConnectionMachine<ContinuousClock.Instant>
@@ -10,7 +10,7 @@ struct ConnectionMachineTests {
 
     func at(_ seconds: Double) -> ContinuousClock.Instant { origin + .seconds(seconds) }
 
-    @Test("a successful attempt is connected, and each change is reported")  // row D-02
+    @Test("A successful attempt leads to the connected state, and each change is reported")  // row D-02
     func success() {
         var machine = Machine()
         #expect(machine.state == .disconnected)
@@ -27,7 +27,7 @@ struct ConnectionMachineTests {
         #expect(actions == [])
     }
 
-    @Test("failures wait 1, 2, 4, 8, 16, 30, 30, 30 and 30 seconds, and the tenth ends the connection")  // row D-02
+    @Test("A failed connection waits 1, 2, 4, 8, 16 and then 30 seconds, and the tenth failure ends it")  // row D-02
     func backoff() {
         var machine = Machine()
         _ = machine.handle(.start, at: at(0))
@@ -47,13 +47,13 @@ struct ConnectionMachineTests {
         let actions = machine.handle(.failed, at: at(now))
         #expect(actions == [.changed(.disconnected)])
         #expect(machine.nextTick == nil)
-        // Whoever starts it again begins anew.
+        // A new start counts the failures from one again.
         _ = machine.handle(.start, at: at(now))
         _ = machine.handle(.failed, at: at(now))
         #expect(machine.state == .reconnecting(attempt: 1, at: at(now + 1)))
     }
 
-    @Test("a persistent connection retries every 60 seconds")  // row D-02
+    @Test("A persistent connection retries every 60 seconds")  // row D-02
     func persistence() {
         var policy = ConnectionPolicy()
         policy.persistence = .seconds(60)
@@ -70,12 +70,12 @@ struct ConnectionMachineTests {
         }
     }
 
-    @Test("a lost connection is tried again; the row of failures ends with the first thing that comes")  // row D-02
+    @Test("A lost connection is retried, and only received data resets the count of failures")  // row D-02
     func flapping() {
         var machine = Machine()
         _ = machine.handle(.start, at: at(0))
         for attempt in 1...3 {
-            // Accepted and dropped without a word: that is a failure too.
+            // An accepted connection that drops without any data is a failure too.
             _ = machine.handle(.connected, at: at(0))
             _ = machine.handle(.failed, at: at(0))
             guard case .reconnecting(attempt, _) = machine.state else {
@@ -90,7 +90,7 @@ struct ConnectionMachineTests {
         #expect(machine.state == .reconnecting(attempt: 1, at: at(1_003)))
     }
 
-    @Test("a ping goes out every 30 seconds, and anything that comes is a sign of life for 45")  // row D-03
+    @Test("A ping goes out every 30 seconds, and any received data keeps the connection alive for 45")  // row D-03
     func life() {
         var machine = Machine()
         _ = machine.handle(.start, at: at(0))
@@ -114,7 +114,7 @@ struct ConnectionMachineTests {
         #expect(actions == [.drop, .changed(.reconnecting(attempt: 1, at: at(90)))])
     }
 
-    @Test("a change of the network connects at once in every state but disconnected, and ends the row")  // row D-04
+    @Test("A network change connects at once in every state but disconnected and resets the failure count")  // row D-04
     func network() {
         var machine = Machine()
         _ = machine.handle(.start, at: at(0))
@@ -134,7 +134,7 @@ struct ConnectionMachineTests {
         #expect(machine.state == .reconnecting(attempt: 1, at: at(5)))
     }
 
-    @Test("changes of the network that follow one within two seconds make one new connection, when these are over")
+    @Test("Network changes within two seconds of each other make one new connection after the last")
     func settling() {
         var machine = Machine()
         _ = machine.handle(.start, at: at(0))
@@ -149,7 +149,7 @@ struct ConnectionMachineTests {
         #expect(machine.handle(.stop, at: at(13)) == [.drop, .changed(.disconnected)])
     }
 
-    @Test("no order of events leaves the states, connects twice, or waits for nothing")
+    @Test("Any order of events keeps the states consistent, connects once at a time and waits only for pending work")
     func anyOrder() {
         var generator = SystemRandomNumberGenerator()
         let events: [Machine.Event] = [.start, .connected, .failed, .received, .networkChanged, .tick, .stop]
@@ -160,7 +160,7 @@ struct ConnectionMachineTests {
             for _ in 0..<60 {
                 now += Double.random(in: 0...40, using: &generator)
                 let event = events.randomElement(using: &generator) ?? .tick
-                // These come only from an attempt that there is.
+                // These events come only from a running attempt.
                 if event == .connected || event == .failed, !isTrying { continue }
                 if event == .failed { isTrying = false }
                 for action in machine.handle(event, at: at(now)) {

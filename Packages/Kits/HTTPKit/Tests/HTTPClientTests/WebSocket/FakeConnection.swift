@@ -18,7 +18,7 @@ final class FakeConnection: KeptConnection {
     func receive() async throws -> String? {
         var iterator = incoming.makeAsyncIterator()
         let input = try await iterator.next()
-        // A stream that is cancelled just ends.
+        // A cancelled stream just ends, so cancellation is checked here.
         try Task.checkCancellation()
         return input
     }
@@ -37,7 +37,7 @@ final class FakeConnection: KeptConnection {
     func untilClosed() async { for await _ in closes.stream { return } }
 }
 
-/// Makes connections, fails, or hangs, as the test says.
+/// Makes connections, fails or hangs, as the test sets it.
 final class FakeMaker: Sendable {
     private struct State {
         var error: (any Error)?

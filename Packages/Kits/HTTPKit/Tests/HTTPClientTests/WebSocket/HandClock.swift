@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that goes only when it is told to.
+/// A clock that advances only when the test tells it to.
 final class HandClock: Clock, Sendable {
     struct Instant: InstantProtocol {
         var offset: Duration
@@ -50,7 +50,7 @@ final class HandClock: Clock, Sendable {
         }
     }
 
-    /// Moves the time, and wakes whom that concerns.
+    /// Advances the time and wakes the sleepers whose time has come.
     func advance(by duration: Duration) {
         let due = state.withLock { state in
             state.now = state.now.advanced(by: duration)
@@ -62,7 +62,7 @@ final class HandClock: Clock, Sendable {
         for continuation in due { continuation.resume() }
     }
 
-    /// Waits until somebody sleeps to just this moment, counted from now.
+    /// Waits until a task sleeps for exactly this duration from now.
     func untilSleeping(for duration: Duration) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in

@@ -8,7 +8,7 @@ import Testing
 struct ReconnectingConnectionTests {
     let clock = HandClock()
 
-    @Test("a lost connection comes back after its wait, and what comes is handed over")  // row D-02
+    @Test("A lost connection comes back after its wait, and its messages are delivered")  // row D-02
     func comesBack() async throws {
         let maker = FakeMaker()
         let connection = ReconnectingConnection(clock: clock) { try await maker.make() }
@@ -31,7 +31,7 @@ struct ReconnectingConnectionTests {
         let second = try #require(await made.next())
         second.send("two")
         #expect(await input.next() == "two")
-        // The server's own close is followed by another attempt too.
+        // A close by the server also leads to another attempt.
         second.end(with: nil)
         await clock.untilSleeping(for: .seconds(1))
         running.cancel()
@@ -40,7 +40,7 @@ struct ReconnectingConnectionTests {
         #expect(first.isClosed && second.isClosed)
     }
 
-    @Test("a permanent error ends the connection at once, with the reason")
+    @Test("A permanent error ends the connection at once and is kept as the reason")
     func refused() async throws {
         let certificate = HTTPError(.certificate, "not trusted", mayHaveBeenSent: false)
         for error in [certificate, HTTPError(.status, "no", status: .unauthorized), HTTPError(.invalidURL, "none")] {
@@ -56,7 +56,7 @@ struct ReconnectingConnectionTests {
     }
 
     @Test(
-        "an error of any kind ends it where a person or another address is needed, and only there",
+        "An error is permanent only if it needs a person or another address",
         arguments: [
             (Told(exit: .denied), true), (Told(exit: .usage), true), (Told(exit: .unanswered), true),
             (Told(exit: .failed), false), (Told(exit: .unreachable), false),
@@ -69,7 +69,7 @@ struct ReconnectingConnectionTests {
         #expect(isFinalForConnections(error) == isFinal)
     }
 
-    @Test("ten failures end the connection, after the waits of row D-02")  // row D-02
+    @Test("Ten failures end the connection, after the waits of row D-02")  // row D-02
     func givesUp() async throws {
         let maker = FakeMaker()
         maker.fail(with: Lost())
@@ -96,7 +96,7 @@ struct ReconnectingConnectionTests {
         #expect(seen.joined() == "dc1c2c3c4c5c6c7c8c9cd")
     }
 
-    @Test("a silent server is pinged, and after 45 seconds the connection is made anew")  // row D-03
+    @Test("A silent server is pinged, and after 45 seconds the connection is replaced")  // row D-03
     func silence() async throws {
         let maker = FakeMaker()
         let connection = ReconnectingConnection(clock: clock) { try await maker.make() }
@@ -117,7 +117,7 @@ struct ReconnectingConnectionTests {
         _ = await running.result
     }
 
-    @Test("a change of the network makes a new connection at once, also while one is being made")  // row D-04
+    @Test("A network change makes a new connection at once, also during an attempt")  // row D-04
     func networkChange() async throws {
         let maker = FakeMaker()
         let (changes, change) = AsyncStream.makeStream(of: Void.self)
@@ -133,11 +133,11 @@ struct ReconnectingConnectionTests {
         change.yield()
         let second = try #require(await made.next())
         await first.untilClosed()
-        // The next attempt hangs; the one after the change does not.
+        // The next attempt hangs; the attempt after the network change does not.
         maker.hang(true)
         second.end(with: Lost())
         await clock.untilSleeping(for: .seconds(1))
-        // Longer than changes are gathered after one.
+        // Longer than the time in which network changes are combined.
         clock.advance(by: .seconds(2))
         await maker.untilHanging()
         maker.hang(false)
@@ -150,7 +150,7 @@ struct ReconnectingConnectionTests {
         #expect(third.isClosed)
     }
 
-    @Test("an error of the reader counts as a lost connection")
+    @Test("An error from the reader counts as a lost connection")
     func readerFails() async throws {
         let maker = FakeMaker()
         let connection = ReconnectingConnection(clock: clock) { try await maker.make() }
@@ -164,7 +164,7 @@ struct ReconnectingConnectionTests {
         _ = await running.result
     }
 
-    @Test("a real WebSocket reconnects when the server is back")
+    @Test("A real WebSocket reconnects when the server is back")
     func webSocket() async throws {
         let box = Box()
         try await WebSocketPeer.run { peer in
@@ -173,7 +173,7 @@ struct ReconnectingConnectionTests {
             var policy = ConnectionPolicy()
             policy.backoff = [.zero]
             let connection = ReconnectingConnection(policy: policy, clock: ContinuousClock()) {
-                // The first one is closed by the server at once.
+                // The server closes the first connection at once.
                 let request = try WebSocketRequest(box.take(then: "\(path)/head"))
                 return KeptWebSocket(try await peer.client.connect(request))
             }
@@ -192,14 +192,14 @@ struct ReconnectingConnectionTests {
 
 private struct Lost: Error {}
 
-/// An error of who makes the connection.
+/// An error thrown by the code that makes the connection.
 private struct Told: Failure {
     let code = "test.told"
     let message = "no"
     let exit: ExitCode
 }
 
-/// An address that is used once.
+/// An address that is used once, then replaced.
 private final class Box: Sendable {
     private let address = Mutex<String?>(nil)
 

@@ -2,7 +2,7 @@ import HTTPCore
 import HTTPTesting
 
 extension ScriptedConnection {
-    /// Plays the server's handshake.
+    /// Performs the server's side of the handshake.
     func openWebSocket() throws {
         let request = try receiveHead()
         let answer = try WebSocketHandshake.answer(to: .get, request.headers)
@@ -10,7 +10,7 @@ extension ScriptedConnection {
         try send("HTTP/1.1 101 Switching Protocols\r\n\(lines)\r\n")
     }
 
-    /// Sends every message back, until the client closes.
+    /// Sends every message back until the client closes.
     func echoMessages() throws {
         var machine = WebSocketMachine(role: .server)
         while !machine.isOver {

@@ -3,9 +3,9 @@ import HTTPCore
 import JSON
 import Testing
 
-@Suite("A WebSocket with the websockets package", .timeLimit(.minutes(5)))
+@Suite("WebSocket exchanges with the Python websockets package", .timeLimit(.minutes(5)))
 struct WebSocketExchangeTests {
-    @Test("messages of all sizes and both kinds come back the same, however the server cuts them")
+    @Test("Messages of all sizes and both types come back unchanged, however the server fragments them")
     func sizes() async throws {
         let tally = Tally()
         try await WebSocketPeer.run { peer in
@@ -29,7 +29,7 @@ struct WebSocketExchangeTests {
         tally.report("echo")
     }
 
-    @Test("the server's close codes and reasons arrive, and end the messages")
+    @Test("The server's close codes and reasons arrive and end the messages")
     func serverCloses() async throws {
         let tally = Tally()
         try await WebSocketPeer.run { peer in
@@ -51,7 +51,7 @@ struct WebSocketExchangeTests {
         tally.report("closed by the server")
     }
 
-    @Test("our close codes and reasons arrive at the server, once")
+    @Test("The client's close codes and reasons arrive at the server once")
     func clientCloses() async throws {
         let tally = Tally()
         try await WebSocketPeer.run { peer in
@@ -73,7 +73,7 @@ struct WebSocketExchangeTests {
         tally.report("closed by the client")
     }
 
-    @Test("pings are answered while a message is waited for, and our own come back as pongs")
+    @Test("A socket answers pings while it waits for a message, and its own pings come back as pongs")
     func pings() async throws {
         try await WebSocketPeer.run { peer in
             let socket = try await peer.connect("/ping")
@@ -87,7 +87,7 @@ struct WebSocketExchangeTests {
         }
     }
 
-    @Test("the request names host, headers, origin and subprotocols, and the first common one is taken")
+    @Test("A request carries host, headers, origin and subprotocols, and the first common subprotocol is used")
     func request() async throws {
         try await WebSocketPeer.run { peer in
             let request = try WebSocketRequest(
@@ -113,7 +113,7 @@ struct WebSocketExchangeTests {
         }
     }
 
-    @Test("many tasks send at once, and each message arrives whole")
+    @Test("Messages that many tasks send at once arrive whole")
     func manySenders() async throws {
         try await WebSocketPeer.run { peer in
             let socket = try await peer.connect("/echo")
@@ -138,11 +138,11 @@ struct WebSocketExchangeTests {
         }
     }
 
-    @Test("nothing is read that nobody asks for, so the server has to wait")
+    @Test("A socket reads only on demand, so a fast server has to wait")
     func backPressure() async throws {
         try await WebSocketPeer.run { peer in
             let socket = try await peer.connect("/flood?id=1")
-            // The peer writes its note when it could not send for a second.
+            // The peer logs its count once it could not send for a second.
             let sent = try #require(try await peer.log(1)["sent"]?.int)
             #expect(sent < 32 << 20)
             var received = 0
@@ -151,7 +151,7 @@ struct WebSocketExchangeTests {
         }
     }
 
-    @Test("a server that reads nothing makes the sender wait, and cancelling ends that at once")
+    @Test("A server that reads nothing makes the sender wait, and cancelling ends the wait at once")
     func deafServer() async throws {
         try await WebSocketPeer.run { peer in
             let socket = try await peer.connect("/deaf")
@@ -162,7 +162,7 @@ struct WebSocketExchangeTests {
                     count += 1
                 }
             }
-            // A second sender waits for its turn, and leaves it.
+            // A second sender waits for its turn and gives up.
             let second = Task { try await socket.send("second") }
             second.cancel()
             sending.cancel()
@@ -172,7 +172,7 @@ struct WebSocketExchangeTests {
         }
     }
 
-    @Test("a cancelled wait for a message loses nothing")
+    @Test("A cancelled wait for a message loses no message")
     func cancelledReceive() async throws {
         try await WebSocketPeer.run { peer in
             let socket = try await peer.connect("/echo")

@@ -4,11 +4,11 @@ import HTTPCore
 import JSON
 import Testing
 
-@Suite("A WebSocket with a server that breaks the rules", .timeLimit(.minutes(5)))
+@Suite("WebSocket faults of the server", .timeLimit(.minutes(5)))
 struct WebSocketFaultTests {
     private static let zeros = [UInt8](repeating: 0, count: 130)
 
-    /// What the server sends after the handshake, which error that is, and the close code that it is told.
+    /// The bytes that the server sends after the handshake, the expected error, and the close code it is sent.
     private static let breaches: [(bytes: [UInt8], kind: HTTPError.Kind, code: Int)] = [
         ([0xC1, 0], .badAnswer, 1002), ([0xA1, 0], .badAnswer, 1002), ([0x91, 0], .badAnswer, 1002),
         ([0xC1, 3, 1, 2, 3], .badAnswer, 1002), ([0x83, 0], .badAnswer, 1002), ([0x84, 0], .badAnswer, 1002),
@@ -28,7 +28,9 @@ struct WebSocketFaultTests {
         ([0x82, 127, 0, 0, 0, 0, 1, 0, 0, 1], .tooLarge, 1009), ([0x82, 127, 0x7F] + zeros.prefix(7), .tooLarge, 1009),
     ]
 
-    @Test("each breach is an error, and the server is told its close code in a masked frame", arguments: ["", "&slow"])
+    @Test(
+        "Each protocol violation is an error, and the server gets its close code in a masked frame",
+        arguments: ["", "&slow"])
     func breaches(speed: String) async throws {
         let tally = Tally()
         try await WebSocketPeer.run { peer in
@@ -36,7 +38,7 @@ struct WebSocketFaultTests {
                 let socket = try await peer.frames(row.bytes, id: id, speed)
                 let error = await #expect(throws: HTTPError.self) { try await socket.receive() }
                 #expect(error?.kind == row.kind, "\(hex(row.bytes))")
-                // The error stays.
+                // The error is permanent: a later read throws it again.
                 let again = await #expect(throws: HTTPError.self) { try await socket.receive() }
                 #expect(again?.message == error?.message)
                 let log = try await peer.log(id)
@@ -50,7 +52,8 @@ struct WebSocketFaultTests {
     }
 
     @Test(
-        "an end or a reset at any place of a frame is an error, after what came whole", arguments: ["close", "reset"])
+        "An end or a reset at any position in a frame is an error after the complete messages",
+        arguments: ["close", "reset"])
     func ends(then: String) async throws {
         let tally = Tally()
         try await WebSocketPeer.run { peer in
@@ -59,7 +62,7 @@ struct WebSocketFaultTests {
             for count in [0, 1, 2, 3, 4, 5, 100] {
                 let socket = try await peer.frames(whole + next.prefix(count), id: count, "&then=\(then)")
                 #expect(try await socket.receive()?.text == "hi")
-                // The server that resets waits for a byte, so that the first message is surely read.
+                // The server waits for a byte before it resets, so that the client has read the first message.
                 if then == "reset" { try await socket.ping() }
                 let error = await #expect(throws: HTTPError.self) { try await socket.receive() }
                 #expect(error?.kind == (then == "close" ? .cut : .reset))
@@ -69,7 +72,7 @@ struct WebSocketFaultTests {
         tally.report("ended by \(then)")
     }
 
-    /// What the server answers instead of a good 101, and which error that is.
+    /// The server's response instead of a valid 101, and the expected error.
     private static let answers: [(text: String, then: String, kind: HTTPError.Kind, status: Int?, words: String)] = [
         (head("200 OK", "Content-Length: 2") + "hi", "", .status, 200, "200"),
         (head("404 Not Found", "Content-Length: 0"), "", .status, 404, "404"),
@@ -122,7 +125,7 @@ struct WebSocketFaultTests {
             .joined(separator: "\r\n") + "\r\n\r\n"
     }
 
-    @Test("an answer that opens no WebSocket is an error with its status and words")
+    @Test("A response that does not open a WebSocket is an error with its status and message")
     func answers() async throws {
         let tally = Tally()
         try await WebSocketPeer.run { peer in
@@ -135,7 +138,7 @@ struct WebSocketFaultTests {
                 #expect(error?.status?.code == row.status, "\(row.text)")
                 #expect(error?.message.contains(row.words) == true, "\(error?.message ?? "")")
                 if row.status == 503 { #expect(error?.retryAfter == .seconds(7)) }
-                // The connection is gone, and nothing else was sent on it.
+                // The connection is closed, and nothing else was sent on it.
                 if row.then == "" {
                     let rest = try await peer.log(id)["rest"]?.string
                     #expect(rest == "")
@@ -146,15 +149,15 @@ struct WebSocketFaultTests {
         tally.report("refusals")
     }
 
-    @Test("answers before the answer are passed over, and frames that come with the head are read")
+    @Test("Interim responses are skipped, and frames that arrive with the head are read")
     func early() async throws {
         try await WebSocketPeer.run { peer in
             let text =
                 Self.head("103 Early Hints", "Link: </a>") + Self.agreement("Sec-WebSocket-Accept: ACCEPT")
                 + "\u{81}\u{02}hi\u{88}\u{00}"
-            // As Latin-1, so that the two bytes above 127 arrive as such.
+            // Latin-1 keeps the two bytes above 127 as they are.
             let bytes = text.unicodeScalars.map { UInt8($0.value) }
-            // Percent signs twice: once for the address, once for the peer.
+            // The text is escaped twice: once for the address, once for the peer.
             let escapes = escaped(bytes.map { "%" + hex([$0]) }.joined())
             let socket = try await peer.connect("/answer?id=1&text=\(escapes)", isRaw: true)
             #expect(try await socket.receive()?.text == "hi")
@@ -163,7 +166,7 @@ struct WebSocketFaultTests {
         }
     }
 
-    @Test("endless header lines end at the limit")
+    @Test("An endless head is refused at its limit")
     func endless() async throws {
         try await WebSocketPeer.run { peer in
             let error = await #expect(throws: HTTPError.self) { try await peer.connect("/endless?id=1", isRaw: true) }
@@ -172,7 +175,7 @@ struct WebSocketFaultTests {
         }
     }
 
-    @Test("a message beyond the limit is refused, and one at the limit is not")
+    @Test("A message beyond the limit is refused, and one at the limit is accepted")
     func limit() async throws {
         try await WebSocketPeer.run { peer in
             var request = try WebSocketRequest("ws://127.0.0.1:\(peer.port)/echo?fragments=3")
@@ -186,7 +189,7 @@ struct WebSocketFaultTests {
         }
     }
 
-    @Test("a request that cannot be sent is refused before it is")
+    @Test("An invalid request is refused before it is sent")
     func invalid() async throws {
         let client = WebSocketClient(withoutCaller: .person)
         for text in ["ftp://a/", "ws://", "ws://user:pass@localhost/", "localhost"] {

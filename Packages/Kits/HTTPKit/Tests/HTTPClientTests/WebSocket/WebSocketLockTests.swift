@@ -8,7 +8,7 @@ import Testing
 
 @Suite("WebSocket lock", .timeLimit(.minutes(5)))
 struct WebSocketLockTests {
-    @Test("the lock is released often while a large message is written, plain and encrypted", arguments: [false, true])
+    @Test("The lock is released often while a large message is written, plain or encrypted", arguments: [false, true])
     func turns(isSecure: Bool) async throws {
         let certificates = try TestCertificates.shared()
         let trust = TrustDomain(authorities: .bytes(Array(certificates.authority.certificate.pem.utf8)))

@@ -8,9 +8,9 @@ import HTTPTesting
 import Synchronization
 import Testing
 
-@Suite("Opening WebSockets: TLS, limits of time, proxies", .timeLimit(.minutes(5)))
+@Suite("Opening of WebSockets: TLS, timeouts, proxies", .timeLimit(.minutes(5)))
 struct WebSocketOpeningTests {
-    @Test("a server of a private authority is trusted, and large messages go through TLS in both directions")
+    @Test("A server with a private authority is trusted, and large messages pass through TLS in both directions")
     func tls() async throws {
         let certificates = try TestCertificates.shared()
         let trust = TrustDomain(authorities: .bytes(Array(certificates.authority.certificate.pem.utf8)))
@@ -30,7 +30,7 @@ struct WebSocketOpeningTests {
         }
     }
 
-    @Test("a server that is not trusted is refused with what it showed, before the request")
+    @Test("An untrusted server is refused before the request, and the error has its certificate")
     func untrusted() async throws {
         let certificates = try TestCertificates.shared()
         let authority = TrustDomain(authorities: .bytes(Array(certificates.authority.certificate.pem.utf8)))
@@ -54,7 +54,7 @@ struct WebSocketOpeningTests {
         }
     }
 
-    @Test("a certificate that was pinned is accepted by the judge, and asked for with each connection")
+    @Test("A pinned certificate is accepted, and each connection is judged")
     func pinned() async throws {
         let certificates = try TestCertificates.shared()
         let box = SharedFlag()
@@ -77,7 +77,7 @@ struct WebSocketOpeningTests {
         }
     }
 
-    @Test("a server that does not answer is given up at the deadline, in each phase", arguments: ["ws", "wss"])
+    @Test("An opening to a server that does not respond ends at the deadline, in each phase", arguments: ["ws", "wss"])
     func deadline(scheme: String) async throws {
         try await ScriptedServer.run {
             try $0.stall()
@@ -88,13 +88,13 @@ struct WebSocketOpeningTests {
                 try await WebSocketClient(withoutCaller: .person).connect(request)
             }
             #expect(error?.kind == (scheme == "ws" ? .firstByteTimedOut : .connectTimedOut))
-            // What was asked of a server may have reached it; what never got through TLS has not.
+            // A server behind ws may have received the request; without a finished TLS handshake it has not.
             #expect(error?.mayHaveBeenSent == (scheme == "ws"))
             try await server.until { $0.connections.count == 1 && $0.openNow == 0 }
         }
     }
 
-    @Test("cancelling ends the opening at once, in each phase", arguments: ["ws", "wss"])
+    @Test("Cancelling ends the opening at once, in each phase", arguments: ["ws", "wss"])
     func cancelled(scheme: String) async throws {
         try await ScriptedServer.run {
             try $0.stall()
@@ -110,7 +110,7 @@ struct WebSocketOpeningTests {
         }
     }
 
-    @Test("a port where nothing listens, and a name that nobody has, are told apart")
+    @Test("A port without a listener and an unknown host name are reported as different errors")
     func unreachable() async throws {
         let port = try await ScriptedServer.run { _ in
         } during: {
@@ -128,10 +128,10 @@ struct WebSocketOpeningTests {
         #expect(error?.kind == .nameNotFound)
     }
 
-    @Test("a proxy is asked for a tunnel, also without TLS, and its refusal is told")
+    @Test("A proxy is asked for a tunnel, also without TLS, and its refusal is reported")
     func proxy() async throws {
         try await ScriptedServer.run { connection in
-            // Proxy and server in one: what comes after the agreement is the tunnel.
+            // Proxy and server in one: the bytes after the proxy's response belong to the tunnel.
             let request = try connection.receiveHead()
             guard request.target == "ws.example:80" else { return try connection.answer(403) }
             try connection.send("HTTP/1.1 200 Connection established\r\n\r\n")
@@ -157,7 +157,7 @@ struct WebSocketOpeningTests {
         }
     }
 
-    @Test("a socket of this machine is reached by its path")
+    @Test("A Unix socket of this machine is reached by its path")
     func unixSocket() async throws {
         try await TemporaryDirectory.run { folder in
             let path = folder + "/socket"
@@ -175,7 +175,7 @@ struct WebSocketOpeningTests {
         }
     }
 
-    @Test("a server that does not answer to the close is left at the limit")
+    @Test("A close does not wait for the server longer than its limit")
     func unansweredClose() async throws {
         try await ScriptedServer.run { connection in
             try connection.openWebSocket()
@@ -184,7 +184,7 @@ struct WebSocketOpeningTests {
             let socket = try await WebSocketClient(withoutCaller: .person).connect(
                 WebSocketRequest("ws://127.0.0.1:\(server.port)/"))
             let start = ContinuousClock.now
-            // Also from a task that is cancelled.
+            // The limit also applies in a cancelled task.
             let closing = Task { await socket.close(within: .milliseconds(60)) }
             closing.cancel()
             await closing.value
@@ -194,7 +194,7 @@ struct WebSocketOpeningTests {
         }
     }
 
-    @Test("a server that sends without end holds up neither the close nor a cancelled reader")
+    @Test("A server that sends without end delays neither the close nor a cancelled reader")
     func flood() async throws {
         try await ScriptedServer.run { connection in
             try connection.openWebSocket()
@@ -213,7 +213,7 @@ struct WebSocketOpeningTests {
         }
     }
 
-    @Test("letting go of a socket closes its connection, and no descriptor stays")
+    @Test("Releasing a socket closes its connection and its descriptor")
     func letGo() async throws {
         try await ScriptedServer.run { connection in
             try connection.openWebSocket()
@@ -229,7 +229,7 @@ struct WebSocketOpeningTests {
     }
 }
 
-/// Whether something holds, set by the test and read in a handshake.
+/// A flag that the test sets and a handshake reads.
 private final class SharedFlag: Sendable {
     private let state = Mutex(false)
 

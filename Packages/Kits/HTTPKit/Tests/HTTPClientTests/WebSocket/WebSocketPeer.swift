@@ -6,7 +6,7 @@ import JSON
 import Synchronization
 import Testing
 
-/// The Python side of these tests, `websocket.py`, while it runs.
+/// The Python peer of these tests, `websocket.py`, while it runs.
 struct WebSocketPeer: Sendable {
     let port: Int
     let rawPort: Int
@@ -21,7 +21,7 @@ struct WebSocketPeer: Sendable {
         try await connect("/frames?id=\(id)&hex=\(hex(bytes))\(more)", isRaw: true)
     }
 
-    /// What the peer noted about a connection.
+    /// The peer's log of a connection.
     func log(_ id: Int) async throws -> JSON {
         let socket = try await connect("/log?id=\(id)")
         let message = try #require(try await socket.receive())
@@ -42,7 +42,7 @@ func hex(_ bytes: [UInt8]) -> String {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }
 
-/// Text for a query, with everything but letters and digits written as percent and number.
+/// Percent-encodes a text for a query, except for letters and digits.
 func escaped(_ text: String) -> String {
     text.utf8.map { byte in
         let isPlain = (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
@@ -50,7 +50,7 @@ func escaped(_ text: String) -> String {
     }.joined()
 }
 
-/// How many rows of a table went as they should.
+/// Counts the passed rows of a table.
 final class Tally: Sendable {
     private let count = Mutex(0)
 

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Event parser comparison")
 struct EventComparisonTests {
-    /// Prints each event of the bytes of its input as hexadecimal words: type, data, id. Both sides of the comparison
-    /// are without the cases in which httpx-sse departs from the standard: marks, events without data, bad UTF-8.
+    /// Prints the type, data and id of each event in its input as hexadecimal words. The input leaves out the cases in
+    /// which httpx-sse departs from the standard: byte order marks, events without data, invalid UTF-8.
     private static let reader = """
         import sys
         from httpx_sse._decoders import SSEDecoder, SSELineDecoder
@@ -21,7 +21,7 @@ struct EventComparisonTests {
                 print(*[word.encode().hex() or "-" for word in words])
         """
 
-    @Test("httpx-sse reads the same events", .timeLimit(.minutes(5)))
+    @Test("The parser and httpx-sse read the same events", .timeLimit(.minutes(5)))
     func httpx() async throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)

@@ -6,7 +6,7 @@ struct EventLimitsTests {
     private static let limits = EventLimits(line: 20, event: 30, name: 5)
 
     @Test(
-        "what is larger than its limit is an error that names the limit, in one piece or byte by byte",
+        "A line or field beyond its limit is an error that names the limit, in one piece or byte by byte",
         arguments: [
             ("data: 0123456789012345\n", "a line", 20),
             ("data: 01234567890123", "", 0),
@@ -43,7 +43,7 @@ struct EventLimitsTests {
         }
     }
 
-    @Test("events before the one that is too large are delivered, and nothing after it")
+    @Test("Events before an event that is too large are delivered, and nothing after it")
     func before() throws {
         var parser = EventParser(limits: Self.limits)
         let stream = Array("data: a\n\ndata: b\n\nid: 123456\n\ndata: c\n\n".utf8)
@@ -60,7 +60,7 @@ struct EventLimitsTests {
         #expect(throws: HTTPError.self) { try rest.next() }
     }
 
-    @Test("an event of many megabytes in small pieces is read whole")
+    @Test("An event of many megabytes in small pieces is read completely")
     func large() throws {
         let text = [UInt8](repeating: UInt8(ascii: "x"), count: 10 << 20)
         let stream = Array("data: ".utf8) + text + Array("\n\n".utf8)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Event parser")
 struct EventParserTests {
-    /// A stream and the data of the events that it has.
+    /// A stream and the data of its events.
     struct Row: Sendable, CustomTestStringConvertible {
         let stream: String
         let data: [String]
@@ -63,7 +63,7 @@ struct EventParserTests {
         Row("error: {\"message\":\"no\"}\n\n", []),
     ]
 
-    @Test("each line, field and line end means what the standard says, wherever the stream is cut", arguments: rows)
+    @Test("Each line, field and line end is read as the standard says, wherever the stream is cut", arguments: rows)
     func fields(_ row: Row) throws {
         let stream = Array(row.stream.utf8)
         for cut in 0...stream.count {
@@ -76,7 +76,7 @@ struct EventParserTests {
         #expect(try stream.flatMap { try parser.read([$0]) }.map(\.text) == row.data, "byte by byte")
     }
 
-    @Test("the stream of every rule at once reads the same at every pair of cuts")
+    @Test("A stream that uses every rule reads the same at every pair of cuts")
     func pairs() throws {
         let stream = Array(
             "\u{FEFF}: hi\r\nid: 1\r\nevent: a\rdata: x\ndata: é\r\n\r\nretry: 20\n\ndata\n\nid\ndata: 😀\r\revent: b\n\ndata: y\n\n"
@@ -87,7 +87,7 @@ struct EventParserTests {
             for second in first...stream.count {
                 var parser = EventParser()
                 var events = try parser.read(Array(stream[..<first]))
-                // Fed without being read in between, as well as one after the other.
+                // Half of the streams are fed without a read in between.
                 if first.isMultiple(of: 2) {
                     parser.feed(Array(stream[first..<second]))
                 } else {
@@ -99,7 +99,7 @@ struct EventParserTests {
         }
     }
 
-    @Test("an event ends with its CR and does not wait for the byte after it")
+    @Test("An event ends with its CR and does not wait for the byte after it")
     func promptReturn() throws {
         var parser = EventParser()
         #expect(try parser.read(Array("data: a\r\n\r".utf8)).map(\.text) == ["a"])
@@ -107,7 +107,7 @@ struct EventParserTests {
         #expect(try parser.read(Array("\n\n".utf8)).isEmpty)
     }
 
-    @Test("the last type of an event counts, and is forgotten with it")
+    @Test("The last type of an event counts and does not apply to the next event")
     func types() throws {
         var parser = EventParser()
         let stream =
@@ -119,7 +119,7 @@ struct EventParserTests {
             ])
     }
 
-    @Test("an id stays until another comes, changes at an empty line only, and none with a NUL is taken")
+    @Test("An id stays until another one, changes only at an empty line, and is ignored if it contains a NUL")
     func ids() throws {
         var parser = EventParser()
         #expect(try parser.read(Array("id: 7\n".utf8)).isEmpty)
@@ -135,7 +135,7 @@ struct EventParserTests {
     }
 
     @Test(
-        "only a number of ASCII digits is a retry time",
+        "Only a number of ASCII digits is a retry time",
         arguments: [
             ("retry: 100", 100), ("retry:5", 5), ("retry: 007", 7), ("retry: 10x", nil), ("retry:", nil),
             ("retry", nil),
@@ -150,7 +150,7 @@ struct EventParserTests {
         #expect(parser.retry == milliseconds.map { .milliseconds($0) })
     }
 
-    @Test("bytes that are not UTF-8 are repaired in text and kept in data")
+    @Test("Invalid UTF-8 is repaired in text and kept in data")
     func repaired() throws {
         var parser = EventParser()
         let events = try parser.read(Array("data: ".utf8) + [0xFF, 0x61, 0xE2, 0x82] + Array("\ndata: b\n\n".utf8))
@@ -160,14 +160,14 @@ struct EventParserTests {
             try parser.read(Array("event: ".utf8) + [0xC3, 10] + Array("data\n\n".utf8)).map(\.type) == ["\u{FFFD}"])
     }
 
-    @Test("an old server's line of an error is an event where that was asked for")
+    @Test("The error field of old servers is read as an event if that is enabled")
     func errorField() throws {
         var parser = EventParser(readsErrorField: true)
         let events = try parser.read(Array("error: {\"code\":500}\n\ndata: a\n\nerrors: b\n\n".utf8))
         #expect(events == [.init(type: "error", text: "{\"code\":500}"), .init(text: "a")])
     }
 
-    @Test("random streams read as the reference reads them, cut at random places")
+    @Test("Random streams cut at random places read as the reference reads them")
     func random() throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Event writer")
 struct EventWriterTests {
-    @Test("an event is written in the fewest lines")
+    @Test("An event is written in as few lines as possible")
     func plain() throws {
         var writer = EventWriter()
         try writer.event("a")
@@ -18,7 +18,7 @@ struct EventWriterTests {
         #expect(writer.bytes.isEmpty)
     }
 
-    @Test("data with any line end goes out as several lines, and nothing in it can begin another field")
+    @Test("Data with any line end is written as several lines and cannot start another field")
     func injection() throws {
         var writer = EventWriter()
         for data in ["a\nb", "a\rb", "a\r\nb", "\n", "\r\n\r\n", "a\n\nevent: evil\ndata: x\n\n", " a", ":a", "id: 3"] {
@@ -31,7 +31,7 @@ struct EventWriterTests {
         }
     }
 
-    @Test("a type or an id that would begin another line is refused, and nothing of it is written")
+    @Test("A type or an id with a line end or a NUL is refused, and none of it is written")
     func refused() {
         var writer = EventWriter()
         for bad in ["a\nb", "a\rb", "\n", "a\r\n"] {
@@ -43,7 +43,7 @@ struct EventWriterTests {
         #expect(throws: HTTPError.self) { try ServerSentEvent(type: "a\rb", text: "").encoded() }
     }
 
-    @Test("random events are read as they were written")
+    @Test("Random events read back as they were written")
     func random() throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)

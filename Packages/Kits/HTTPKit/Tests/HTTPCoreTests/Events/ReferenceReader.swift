@@ -1,6 +1,6 @@
 import HTTPCore
 
-/// The standard's algorithm written as it is told, over the whole stream at once: slow, and easy to check by eye.
+/// The standard's algorithm, step by step over the whole stream at once: slow, and easy to check by eye.
 enum ReferenceReader {
     static func events(_ stream: [UInt8]) -> (events: [ServerSentEvent], lastEventID: String, retry: Duration?) {
         var bytes = stream[...]

@@ -3,9 +3,10 @@ import FileKit
 import HTTPTesting
 import Testing
 
-@Suite("The peers start, answer and end")
+@Suite("Test peers")
 struct PeerTests {
-    @Test("nginx answers in plain, through TLS with HTTP/2, and at a path", .timeLimit(.minutes(5)))
+    @Test(
+        "An nginx peer responds over plain HTTP, over TLS with HTTP/2, and over a Unix socket", .timeLimit(.minutes(5)))
     func nginx() async throws {
         let certificates = try TestCertificates.shared()
         try await Nginx.run(tls: certificates.good) { nginx in
@@ -48,7 +49,7 @@ struct PeerTests {
         }
     }
 
-    @Test("openssl answers in a version that we would refuse", .timeLimit(.minutes(5)))
+    @Test("An openssl peer responds with a TLS version that our clients refuse", .timeLimit(.minutes(5)))
     func openssl() async throws {
         let certificates = try TestCertificates.shared()
         try await OpenSSLServer.run(certificates.good, ["-tls1_1", "-cipher", "DEFAULT:@SECLEVEL=0"]) { port in
@@ -65,7 +66,7 @@ struct PeerTests {
         }
     }
 
-    @Test("peers end by themselves when the test that started them crashes", .timeLimit(.minutes(5)))
+    @Test("Peers end by themselves when the test that started them crashes", .timeLimit(.minutes(5)))
     func crash() async throws {
         try await TemporaryDirectory.run { folder in
             await #expect(processExitsWith: .failure) { [path = "\(folder)/ports" as String] in
@@ -92,7 +93,7 @@ struct PeerTests {
         signal.pause()
         """
 
-    /// Tells for each port whether nobody listens there any more, or still somebody after 10 seconds.
+    /// Prints for each port whether nothing listens there any more, after up to 10 seconds of waiting.
     private static let waiter = """
         import socket, sys, time
         for port in sys.argv[1:]:
@@ -107,7 +108,7 @@ struct PeerTests {
                 print("still there")
         """
 
-    @Test("the memory of the process is read")
+    @Test("The memory of the test process is measured")
     func memory() throws {
         let before = try TestProcess.residentBytes()
         var block = [UInt8](repeating: 1, count: 64 << 20)

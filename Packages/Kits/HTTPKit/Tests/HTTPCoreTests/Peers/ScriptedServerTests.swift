@@ -4,13 +4,13 @@ import HTTPCore
 import HTTPTesting
 import Testing
 
-@Suite("The scripted server does what its script says")
+@Suite("Scripted server")
 struct ScriptedServerTests {
     private static func client(_ lines: String) -> String {
         "import http.client, socket, ssl, struct, sys, time\nport = int(sys.argv[1])\n" + lines
     }
 
-    @Test("it answers requests on one connection and records them", .timeLimit(.minutes(5)))
+    @Test("A scripted server answers several requests on one connection and records them", .timeLimit(.minutes(5)))
     func requests() async throws {
         try await ScriptedServer.run { connection in
             while true {
@@ -38,7 +38,7 @@ struct ScriptedServerTests {
         }
     }
 
-    @Test("it resets, cuts and stalls, and sees the peer leave", .timeLimit(.minutes(5)))
+    @Test("A scripted server resets, truncates and stalls, and records when the peer leaves", .timeLimit(.minutes(5)))
     func faults() async throws {
         try await ScriptedServer.run { connection in
             try connection.receiveHead()
@@ -68,7 +68,9 @@ struct ScriptedServerTests {
         }
     }
 
-    @Test("its end ends scripts that would go on for ever, and waits that would", .timeLimit(.minutes(5)))
+    @Test(
+        "The end of a scripted server ends endless scripts, and cancelling a task ends its wait",
+        .timeLimit(.minutes(5)))
     func end() async throws {
         try await ScriptedServer.run { connection in
             try connection.sendEndlessly([UInt8](repeating: 1, count: 1 << 16))
@@ -90,7 +92,7 @@ struct ScriptedServerTests {
         }
     }
 
-    @Test("it listens on IPv6 and at a path", .timeLimit(.minutes(5)))
+    @Test("A scripted server listens on IPv6 and at a path", .timeLimit(.minutes(5)))
     func addresses() async throws {
         try await TemporaryDirectory.run { folder in
             for address in [ScriptedServer.Address.loopback6, .unix(path: "\(folder)/s")] {
@@ -114,7 +116,7 @@ struct ScriptedServerTests {
     }
 }
 
-@Suite("The scripted server speaks TLS")
+@Suite("Scripted server with TLS")
 struct ScriptedTLSTests {
     private static let client = """
         import socket, ssl, sys
@@ -132,7 +134,7 @@ struct ScriptedTLSTests {
             print("broken", type(e).__name__)
         """
 
-    @Test("good certificates are taken, each defect is seen, and a refused server got no byte", .timeLimit(.minutes(5)))
+    @Test("A client accepts good certificates and refuses each defect without sending a byte", .timeLimit(.minutes(5)))
     func certificates() async throws {
         let all = try TestCertificates.shared()
         try await TemporaryDirectory.run { folder in
@@ -160,7 +162,9 @@ struct ScriptedTLSTests {
         }
     }
 
-    @Test("a client must show a certificate where one is demanded, and a cut is no end", .timeLimit(.minutes(5)))
+    @Test(
+        "A scripted server can demand a client certificate and can cut a connection without a TLS close",
+        .timeLimit(.minutes(5)))
     func clientsAndCuts() async throws {
         let all = try TestCertificates.shared()
         try await TemporaryDirectory.run { folder in
@@ -177,7 +181,7 @@ struct ScriptedTLSTests {
                     outputs.append(
                         try await PythonPeer.output(source: Self.client, ["\(server.port)", authority] + identity))
                 }
-                // Where the refusal meets the client, in the handshake or at its first read, is a matter of time.
+                // The client sees the refusal in the handshake or at its first read, depending on timing.
                 #expect(outputs.first?.hasPrefix("broken ") == true)
                 #expect(outputs.dropFirst() == ["hi\n", "broken SSLEOFError\n"])
             }

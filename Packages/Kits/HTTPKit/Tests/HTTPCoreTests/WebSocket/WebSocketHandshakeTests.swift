@@ -1,16 +1,16 @@
 import HTTPCore
 import Testing
 
-@Suite("Opening a WebSocket")
+@Suite("WebSocket handshake")
 struct WebSocketHandshakeTests {
     static let key = "dGhlIHNhbXBsZSBub25jZQ=="
 
-    @Test("the answer to the key of RFC 6455, section 1.3")
+    @Test("The accept value for the key of RFC 6455, section 1.3, is the one given there")
     func accept() {
         #expect(WebSocketHandshake.accept(for: Self.key) == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
     }
 
-    @Test("a key is 16 bytes in base64, another one each time, and the other side takes it")
+    @Test("A key is 16 random bytes in base64, and the other side accepts it")
     func keys() throws {
         var generator = SystemRandomNumberGenerator()
         var seen: Set<String> = []
@@ -23,7 +23,7 @@ struct WebSocketHandshakeTests {
         }
     }
 
-    @Test("an answer that does not open a WebSocket is refused with the reason")
+    @Test("A response that does not open a WebSocket is refused as malformed")
     func answers() throws {
         let good: HTTPHeaders = [
             "upgrade": "WebSocket", "connection": "keep-alive, UPGRADE",
@@ -52,7 +52,7 @@ struct WebSocketHandshakeTests {
         }
     }
 
-    @Test("a request that does not open a WebSocket is refused with the status that says why")
+    @Test("A request that does not open a WebSocket is refused with a matching status")
     func requests() throws {
         let good = WebSocketHandshake.request(key: Self.key)
         let answer = try WebSocketHandshake.answer(to: .get, good)

@@ -2,9 +2,9 @@ import Testing
 
 @testable import HTTPCore
 
-@Suite("One side of a WebSocket", .timeLimit(.minutes(5)))
+@Suite("WebSocket machine", .timeLimit(.minutes(5)))
 struct WebSocketMachineTests {
-    /// Both sides, joined by hand.
+    /// A client and a server machine, connected by hand.
     struct Pair {
         var client = WebSocketMachine(role: .client, makeMask: { 0x0102_0304 })
         var server = WebSocketMachine(role: .server)
@@ -16,7 +16,7 @@ struct WebSocketMachineTests {
         }
     }
 
-    @Test("messages go both ways in their order")
+    @Test("Messages are delivered in order in both directions")
     func messages() throws {
         var pair = Pair()
         for index in 0..<10 {
@@ -32,7 +32,7 @@ struct WebSocketMachineTests {
         #expect(!pair.server.hasOutput)
     }
 
-    @Test("a ping is answered with its payload, and of many only the last")
+    @Test("A ping is answered with its payload, and of several pings only the last")
     func pings() throws {
         var pair = Pair()
         #expect(pair.server.ping([1, 2]) == true)
@@ -47,14 +47,14 @@ struct WebSocketMachineTests {
         #expect(pair.server.ping([UInt8](repeating: 0, count: 126)) == false)
     }
 
-    @Test("a close is answered with its code; then nothing is sent any more")
+    @Test("A close is answered with its code, and nothing is sent after it")
     func close() throws {
         var pair = Pair()
         pair.client.close(WebSocketClose(.goingAway, "leaving"))
         #expect(pair.client.phase == .closing)
         #expect(pair.client.send(.text("late")) == false)
         #expect(pair.client.ping() == false)
-        // What the peer sent before it knew still comes.
+        // Messages that the peer sent before it saw the close still arrive.
         #expect(pair.server.send(.text("before")) == true)
         pair.deliver()
         #expect(try pair.server.next() == .close(WebSocketClose(.goingAway, "leaving")))
@@ -69,7 +69,7 @@ struct WebSocketMachineTests {
         #expect(!pair.client.hasOutput)
     }
 
-    @Test("both may close at once, and a close without a code is answered by one")
+    @Test("Both sides may close at once, and a close without a code carries none")
     func bothClose() throws {
         var pair = Pair()
         pair.client.close(WebSocketClose(nil, "not sent without a code"))
@@ -81,7 +81,7 @@ struct WebSocketMachineTests {
         #expect(pair.client.isOver && pair.server.isOver)
     }
 
-    @Test("a peer that breaks a rule is told the code and the reason")
+    @Test("A peer that breaks a rule gets the close code and the reason")
     func violation() throws {
         var client = WebSocketMachine(role: .client, makeMask: { 0 })
         #expect(client.send(.text("a")) == true)
@@ -97,7 +97,7 @@ struct WebSocketMachineTests {
         #expect(reading.inputs.last == .close(WebSocketClose(.protocolError, violation?.message ?? "")))
     }
 
-    @Test("a reason is cut at 123 bytes between characters, and a code that may not be sent is left out")
+    @Test("A close reason is cut between characters at 123 bytes, and a forbidden code is left out")
     func reasons() throws {
         var pair = Pair()
         pair.client.close(WebSocketClose(.normal, String(repeating: "ü", count: 80)))
@@ -109,7 +109,7 @@ struct WebSocketMachineTests {
         #expect(try pair.server.next() == .close(WebSocketClose(nil)))
     }
 
-    @Test("no pong follows a close")
+    @Test("A pong is not sent after a close")
     func noPongAfterClose() throws {
         var pair = Pair()
         #expect(pair.server.ping([9]) == true)

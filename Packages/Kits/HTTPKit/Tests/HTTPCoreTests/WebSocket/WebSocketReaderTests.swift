@@ -2,9 +2,9 @@ import Testing
 
 @testable import HTTPCore
 
-@Suite("Reading and writing frames", .timeLimit(.minutes(5)))
+@Suite("WebSocket frames", .timeLimit(.minutes(5)))
 struct WebSocketReaderTests {
-    @Test("the examples of RFC 6455, section 5.7, are read and written byte by byte")
+    @Test("The examples of RFC 6455, section 5.7, are read and written byte by byte")
     func examples() {
         let hello = frame(.text, "Hello")
         #expect(bytes(hello, by: .server) == [0x81, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F])
@@ -30,7 +30,7 @@ struct WebSocketReaderTests {
     static let sizes = [0, 1, 2, 3, 7, 8, 9, 125, 126, 127, 128, 65_535, 65_536, 65_537, 300_000]
 
     @Test(
-        "what one side writes the other reads, whole or in fragments", arguments: sizes,
+        "A message of one side is read by the other, whole or in fragments", arguments: sizes,
         [WebSocketRole.client, .server])
     func roundTrip(size: Int, role: WebSocketRole) {
         let payload = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
@@ -50,7 +50,7 @@ struct WebSocketReaderTests {
         #expect(read(bytes(fragments, by: role), as: role.other) == expected)
     }
 
-    @Test("any cut of the bytes gives the same inputs", arguments: [WebSocketRole.client, .server])
+    @Test("Any cut of the bytes gives the same inputs", arguments: [WebSocketRole.client, .server])
     func cuts(role: WebSocketRole) {
         let corpus = bytes(
             [
@@ -70,7 +70,7 @@ struct WebSocketReaderTests {
         #expect(read(corpus.indices.map { corpus[$0...$0] }, as: role.other) == whole)
     }
 
-    @Test("what comes in a buffer of the reader's own is the same")
+    @Test("Bytes filled into the reader's own buffer are read like others")
     func fill() throws {
         let payload = [UInt8](repeating: 9, count: 1_000)
         let source = bytes(WebSocketFrame(.binary, payload), by: .server)
@@ -90,7 +90,7 @@ struct WebSocketReaderTests {
         #expect(found == .message(.binary(payload)))
     }
 
-    @Test("masking changes each byte by the mask's byte at its place, from any offset and for any length")
+    @Test("Masking combines each byte with the mask's byte at its position, for any offset and length")
     func mask() {
         for length in 0..<40 {
             for offset in 0..<9 {
@@ -102,7 +102,7 @@ struct WebSocketReaderTests {
         }
     }
 
-    @Test("the smallest forms of the length are used, and longer ones refused")
+    @Test("Lengths are written in their shortest form, and longer forms are refused")
     func lengths() {
         for (size, count) in [(0, 2), (125, 2), (126, 4), (65_535, 4), (65_536, 10)] {
             #expect(bytes(WebSocketFrame(.binary, .init(repeating: 0, count: size)), by: .server).count == count + size)

@@ -1,12 +1,12 @@
 @testable import HTTPCore
 
-/// Everything that a reader made of some bytes: what came out, and what it refused at the end.
+/// The inputs that a reader read from some bytes, and the violation that ended the reading.
 struct Reading: Equatable {
     var inputs: [WebSocketReader.Input] = []
     var violation: WebSocketViolation?
 }
 
-/// Reads bytes in the parts given, as they would arrive.
+/// Reads bytes in the given parts, as they would arrive.
 func read(_ parts: [ArraySlice<UInt8>], as role: WebSocketRole, limit: Int = 1 << 20) -> Reading {
     var reader = WebSocketReader(role: role, limits: WebSocketLimits(message: limit))
     var reading = Reading()
@@ -26,7 +26,7 @@ func read(_ bytes: [UInt8], as role: WebSocketRole, limit: Int = 1 << 20) -> Rea
     read([bytes[...]], as: role, limit: limit)
 }
 
-/// A frame's bytes as the role sends it, with a mask that a reader of the test can check.
+/// A frame's bytes as the role sends them, with a mask that a test's reader can check.
 func bytes(_ frame: WebSocketFrame, by role: WebSocketRole) -> [UInt8] {
     var bytes: [UInt8] = []
     frame.append(to: &bytes, mask: role == .client ? 0xA1B2_C3D4 : nil)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import HTTPCore
 
-@Suite("What a WebSocket refuses", .timeLimit(.minutes(5)))
+@Suite("WebSocket violations", .timeLimit(.minutes(5)))
 struct WebSocketViolationTests {
-    /// Bytes of a server, and the close code with which a client answers.
+    /// The server's bytes, and the close code with which the client answers.
     static let refused: [(name: String, bytes: [UInt8], code: WebSocketCloseCode)] = [
         ("the first reserved bit", [0xC1, 0], .protocolError), ("the second", [0xA1, 0], .protocolError),
         ("the third", [0x91, 0], .protocolError), ("a masked frame", [0x81, 0x80, 1, 2, 3, 4], .protocolError),
@@ -22,7 +22,7 @@ struct WebSocketViolationTests {
         ("a surrogate", [0x81, 3, 0xED, 0xA0, 0x80], .invalidData),
     ]
 
-    @Test("each breach of the rules has its close code, however it is cut", arguments: refused.indices)
+    @Test("Each protocol violation has its close code, however the bytes are cut", arguments: refused.indices)
     func breaches(index: Int) {
         let (name, bytes, code) = Self.refused[index]
         let reading = read(bytes, as: .client)
@@ -31,12 +31,12 @@ struct WebSocketViolationTests {
         #expect(read(bytes.indices.map { bytes[$0...$0] }, as: .client) == reading)
     }
 
-    @Test("every reserved opcode is refused", arguments: [3, 4, 5, 6, 7, 11, 12, 13, 14, 15] as [UInt8])
+    @Test("Every reserved opcode is refused", arguments: [3, 4, 5, 6, 7, 11, 12, 13, 14, 15] as [UInt8])
     func opcodes(opcode: UInt8) {
         #expect(read([0x80 | opcode, 0], as: .client).violation?.closeCode == .protocolError)
     }
 
-    @Test("close codes are those that may be sent, all 65,536 of them tried")
+    @Test("Only the close codes that may be sent are accepted, of all 65,536")
     func closeCodes() {
         for code in UInt16.min ... .max {
             let reading = read([0x88, 2, UInt8(code >> 8), UInt8(code & 0xFF)], as: .client)
@@ -55,19 +55,19 @@ struct WebSocketViolationTests {
         }
     }
 
-    @Test("a client's frame without a mask is refused by a server")
+    @Test("A server refuses a client's frame without a mask")
     func unmasked() {
         #expect(read([0x81, 0], as: .server).violation?.closeCode == .protocolError)
     }
 
-    @Test("a frame or a message beyond the limit is refused by its header, before its first byte")
+    @Test("A frame or a message beyond the limit is refused by its header, before its first byte")
     func limits() {
         #expect(read([0x82, 126, 0x04, 0x01], as: .client, limit: 1_024).violation?.closeCode == .tooLarge)
         #expect(
             read([0x82, 127, 0x7F] + .init(repeating: 0xFF, count: 7), as: .client).violation?.closeCode == .tooLarge)
         let most = bytes(WebSocketFrame(.binary, .init(repeating: 0, count: 1_024)), by: .server)
         #expect(read(most, as: .client, limit: 1_024).inputs.count == 1)
-        // The sum of the fragments counts.
+        // The limit applies to the sum of the fragments.
         let fragments = bytes(
             [
                 WebSocketFrame(.binary, .init(repeating: 0, count: 1_000), isFinal: false),
@@ -79,13 +79,13 @@ struct WebSocketViolationTests {
         #expect(reading.violation?.message.contains("1024") == true)
     }
 
-    @Test("an invalid text is refused as soon as it is clear, not at the end of the message")
+    @Test("An invalid text is refused at its first invalid byte, not at the end of the message")
     func early() {
-        // 100 bytes are announced; the second makes it invalid.
+        // The header announces 100 bytes; the second is invalid.
         #expect(read([0x01, 100, 0x41, 0xFF], as: .client).violation?.closeCode == .invalidData)
     }
 
-    @Test("what comes after a close is dropped, and nothing after a breach is read")
+    @Test("Bytes after a close or a violation are not read")
     func afterwards() throws {
         #expect(read([0x88, 0, 0xFF, 0xFF, 0x81, 0], as: .client) == Reading(inputs: [.close(WebSocketClose(nil))]))
         var reader = WebSocketReader(role: .client)
@@ -95,10 +95,10 @@ struct WebSocketViolationTests {
         #expect(try reader.next() == nil)
     }
 
-    @Test("texts are checked as the standard library does it, in parts cut anywhere")
+    @Test("Texts are validated as the standard library does it, in parts cut anywhere")
     func unicode() {
         var generator = SeededGenerator(seed: 20)
-        // Bytes near the borders of the ranges, so that both outcomes are frequent.
+        // Bytes near the range borders, so that both outcomes are frequent.
         let borders: [UInt8] = [
             0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE,
             0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF,
@@ -124,7 +124,7 @@ struct WebSocketViolationTests {
         #expect(outcomes.values.allSatisfy { $0 > 1_000 })
     }
 
-    @Test("no bytes crash it, and cuts make no difference, for 20,000 changed corpora")
+    @Test("Damaged bytes do not crash the reader and read the same in any cut")
     func fuzz() {
         var generator = SeededGenerator(seed: 7)
         let corpus = bytes(

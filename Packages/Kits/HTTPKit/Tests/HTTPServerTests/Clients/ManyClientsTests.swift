@@ -9,7 +9,7 @@ import TestTraits
 import Testing
 
 @Suite(.serialized, .alone, .timeLimit(.minutes(5))) struct ManyClientsTests {
-    /// Opens streams and connections and answers to words: how many of the streams got an event.
+    /// Opens event streams and idle connections, and prints how many of them were served.
     private static let program = """
         import resource, select, socket, sys
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -47,9 +47,9 @@ import Testing
         sys.stdin.readline()
         """
 
-    @Test("two thousand streams and nine thousand idle connections cost little memory, and all are served")
+    @Test("Two thousand streams and nine thousand idle connections are all served in little memory")
     func many() async {
-        // In a process of its own, where no other test allocates.
+        // A separate process, so that no other test allocates in it.
         await #expect(processExitsWith: .success) { try await Self.serve(streams: 2000, idle: 9000) }
     }
 

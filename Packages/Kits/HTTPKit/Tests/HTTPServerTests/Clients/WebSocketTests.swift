@@ -37,7 +37,7 @@ import Testing
         ]
     }
 
-    @Test("the websockets package talks with it: sizes, kinds, fragments, pings, closes")
+    @Test("The Python websockets package exchanges all sizes, types, fragments, pings and closes with the server")
     func conversation() async throws {
         let program = """
             import asyncio, os, sys, websockets
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test("a request that does not ask for a WebSocket is told how")
+    @Test("A request that is not a valid WebSocket request is refused with the required headers")
     func refused() async throws {
         try await withServer(Self.routes(Signals())) { server in
             let plain = try await server.get("/echo")
@@ -128,7 +128,7 @@ import Testing
         return client
     }
 
-    @Test("frames that come with the request are not lost, and the answer to the key is that of the standard")
+    @Test("Frames that arrive with the request are read, and the accept value is that of RFC 6455")
     func early() async throws {
         try await withServer(Self.routes(Signals())) { server in
             var frame: [UInt8] = []
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test("a client that violates the protocol is told so and dropped")
+    @Test("A client that violates the protocol gets a close code and is dropped")
     func violation() async throws {
         let signals = Signals()
         try await withServer(Self.routes(signals)) { server in
@@ -150,13 +150,13 @@ import Testing
             let client = try await open(server, "/echo", early: frame)
             var bytes: [UInt8] = []
             while let more = try await client.receive() { bytes += more }
-            // 1002 in a close frame.
+            // The close frame has the code 1002.
             #expect(bytes.indices.contains { bytes[$0...].starts(with: [0x03, 0xEA]) })
             await signals.wait(for: "ended")
         }
     }
 
-    @Test("a silent client gets a ping, and is given up when it does not respond")
+    @Test("A silent client gets a ping and is dropped when it does not respond")
     func silent() async throws {
         let signals = Signals()
         try await withServer(Self.routes(signals), { $0.limits.heartbeat = .milliseconds(50) }) { server in
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test("a client that vanishes cancels the handler")
+    @Test("A client that vanishes cancels the handler")
     func vanished() async throws {
         let signals = Signals()
         try await withServer(Self.routes(signals)) { server in

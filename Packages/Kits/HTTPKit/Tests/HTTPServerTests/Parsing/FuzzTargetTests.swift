@@ -2,7 +2,7 @@
 import Testing
 
 @Suite struct FuzzTargetTests {
-    @Test("the fuzz targets accept any bytes")
+    @Test("The fuzz targets accept any bytes")
     func anything() {
         var generator = SeededBytes(seed: 99)
         let words = ["GET ", "/", " HTTP/1.1", "\r\n", "Host: a", "5", ";x", "0", ":", "%2e", "?a=", "&", "\0", "é"]

@@ -2,7 +2,7 @@ import HTTPCore
 
 @testable import HTTPServer
 
-/// What a parser made of some bytes, in a form that can be compared.
+/// The output of a parser in a form that can be compared.
 struct Parsed: Equatable, CustomStringConvertible {
     var requests: [String] = []
     var bodies: [String] = []
@@ -10,7 +10,7 @@ struct Parsed: Equatable, CustomStringConvertible {
 
     var description: String { "\(requests) \(bodies) \(refusal.map(String.init) ?? "fine")" }
 
-    /// Feeds the pieces one after the other.
+    /// Feeds the pieces in order.
     init(_ pieces: [[UInt8]], limits: RequestParser.Limits = .init()) {
         var parser = RequestParser(limits: limits)
         var body: [UInt8] = []

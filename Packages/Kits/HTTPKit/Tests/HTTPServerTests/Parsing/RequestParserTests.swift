@@ -13,7 +13,7 @@ import Testing
         "GET http://example.com:8080?q HTTP/1.1\r\nHost: other\r\n\r\nOPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n",
         "POST /e HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\nPUT /f HTTP/1.1\r\nHost: a\r\n"
             + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-        // Refused somewhere:
+        // These are refused at some point:
         "GET / HTTP/1.1\r\nHost: a\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\n folded\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhelloX\r\n0\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\nhello\r\n0\r\n\r\n",
@@ -22,7 +22,7 @@ import Testing
         "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n\n\r\n0\r\nBad Trailer: x\r\n\r\n",
     ]
 
-    @Test("every cut of the bytes gives the same requests", arguments: corpus)
+    @Test("Every cut of the bytes gives the same requests", arguments: corpus)
     func cuts(_ text: String) {
         let bytes = Array(text.utf8)
         let whole = Parsed([bytes])
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("heads at their limit are cut the same way as those beyond it")
+    @Test("A head near its limit is accepted or refused the same way in every cut")
     func limits() {
         var limits = RequestParser.Limits()
         limits.head = 96
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("a body comes as pieces of the bytes, and pipelined requests follow it")
+    @Test("A chunked body is joined from its pieces, and the pipelined request after it is read")
     func pieces() {
         let parsed = Parsed(Self.corpus[3])
         #expect(parsed.requests == ["POST /c a 2", "DELETE /d a 1"])
@@ -64,13 +64,13 @@ import Testing
         #expect(parsed.refusal == nil)
     }
 
-    @Test("the host of a whole URL goes before that of the header")
+    @Test("The host of an absolute URL takes precedence over the Host header")
     func absoluteForm() {
         #expect(
             Parsed(Self.corpus[4]).requests == ["GET http://example.com:8080?q example.com:8080 1", "OPTIONS * a 1"])
     }
 
-    @Test("random damage never gives a different result in another cut")
+    @Test("Randomly damaged requests give the same result in every cut")
     func damage() {
         var generator = SeededBytes(seed: 20_260_601)
         for round in 0..<4000 {
@@ -90,7 +90,7 @@ import Testing
     }
 }
 
-/// Numbers that are the same in every run.
+/// A generator whose numbers are the same in every run.
 struct SeededBytes {
     private var state: UInt64
 

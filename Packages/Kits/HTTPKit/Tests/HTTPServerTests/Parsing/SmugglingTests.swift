@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPServer
 
-/// Requests that two programs could read in two ways. Each has to be refused, and nothing after it may be read.
+/// Requests that two programs could read differently. The parser must refuse each and read nothing after it.
 @Suite struct SmugglingTests {
     struct Form: CustomTestStringConvertible, Sendable {
         let testDescription: String
@@ -108,7 +108,7 @@ import Testing
         Form("a head that is too large", post("X: " + String(repeating: "a", count: 17000)), 431),
     ]
 
-    @Test("a form that can be read in two ways is refused", arguments: forms)
+    @Test("An ambiguous request is refused", arguments: forms)
     func refused(_ form: Form) {
         let parsed = Parsed(form.text)
         #expect(parsed.refusal == form.status)
@@ -116,7 +116,9 @@ import Testing
         #expect(Parsed(Array(form.text.utf8).map { [$0] }) == parsed)
     }
 
-    @Test("a server closes after each of them, and answers nothing that was hidden inside", .timeLimit(.minutes(5)))
+    @Test(
+        "A server closes the connection after an ambiguous request and does not answer a request hidden in it",
+        .timeLimit(.minutes(5)))
     func closes() async throws {
         let routes = [
             Route(.get, "/evil", "evil", "What must not be reached") { _ in "reached" },

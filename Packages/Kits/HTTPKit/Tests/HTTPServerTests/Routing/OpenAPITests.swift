@@ -33,7 +33,7 @@ import Testing
                 security: [.bearer, .key(header: "X-API-Key")]))
     }
 
-    @Test("the document says what the declarations say")
+    @Test("The document contains the declarations of the routes")
     func contents() throws {
         let document = try Self.document()
         let paths = try #require(document["paths"]?.object)
@@ -55,7 +55,7 @@ import Testing
         #expect(paths["/v1/events"]?["get"]?["security"] == [])
     }
 
-    @Test("the validator of the OpenAPI project accepts it")
+    @Test("The validator of the OpenAPI project accepts the document")
     func validates() async throws {
         let program = """
             import json, sys
@@ -72,7 +72,7 @@ import Testing
         #expect(words.hasPrefix("valid, and a broken one is not:"))
     }
 
-    @Test("a server can answer with its document")
+    @Test("A server can serve its own document")
     func served() async throws {
         let routes =
             Self.routes + [

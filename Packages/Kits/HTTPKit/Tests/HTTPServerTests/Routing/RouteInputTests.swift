@@ -4,7 +4,7 @@ import HTTPServer
 import JSON
 import Testing
 
-/// A body for tests.
+/// A request body for these tests.
 struct NewProject: InputValue, Hashable {
     var name: String
     var size: Int?
@@ -51,7 +51,7 @@ struct NewProject: InputValue, Hashable {
         }.refusingInputs(with: .badRequest),
     ]
 
-    @Test("values come typed, decoded and with their defaults")
+    @Test("A handler gets values typed, decoded and with their defaults")
     func values() async throws {
         try await withServer(Self.routes) { server in
             let plain = try await server.get("/v1/projects/7/files/a/b.txt")
@@ -62,7 +62,7 @@ struct NewProject: InputValue, Hashable {
         }
     }
 
-    @Test("all problems are reported at once, with name and reason")
+    @Test("All problems are reported at once, with name and reason")
     func problems() async throws {
         try await withServer(Self.routes) { server in
             let answer = try await server.get("/v1/projects/seven/files/a?limit=0&order=size&hidden=maybe")
@@ -77,7 +77,7 @@ struct NewProject: InputValue, Hashable {
         }
     }
 
-    @Test("a body that is wrong in a million places is refused in a few words")
+    @Test("A body with a million problems is refused with a short message")
     func manyProblems() async throws {
         try await withServer(Self.routes) { server in
             let items = Array(repeating: "1", count: 1_000_000).joined(separator: ",")
@@ -100,7 +100,7 @@ struct NewProject: InputValue, Hashable {
                 + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
     }
 
-    @Test("bodies are checked against their type")
+    @Test("A body is checked against its declared type")
     func bodies() async throws {
         try await withServer(Self.routes) { server in
             #expect(try await post(server, "/v1/projects", #"{"name":"a","size":3}"#).answerBody == "\"a 3 0\"")
@@ -114,7 +114,7 @@ struct NewProject: InputValue, Hashable {
         }
     }
 
-    @Test("a route can have another status for values that are wrong, also for those that it refuses itself")
+    @Test("A route can set another status for invalid values, also for those that its handler refuses")
     func otherStatus() async throws {
         try await withServer(Self.routes) { server in
             for body in [#"{"size":11}"#, #"{"name":"a","size":7}"#] {
@@ -129,7 +129,7 @@ struct NewProject: InputValue, Hashable {
         #expect(answers?["400"] != nil && answers?["422"] == nil)
     }
 
-    @Test("bodies that are not JSON of the right type are refused")
+    @Test("A body that is not JSON, has another media type or is too large is refused")
     func malformed() async throws {
         try await withServer(Self.routes) { server in
             for text in ["{", #"{"name":"a",}"#, #"{"name":"a","name":"b"}"#, "\u{FEFF}{}", "nul"] {

@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "paths find their routes",
+        "A path matches its route",
         arguments: [
             ("/", "root"), ("/v1/sessions", "list"), ("/v1/sessions/stats", "stats"), ("/v1/sessions/7", "one 7"),
             ("/v1/sessions/a%20b", "one a b"), ("/v1/sessions/meta%2Fllama", "one meta/llama"),
@@ -52,7 +52,7 @@ import Testing
         #expect(found == expected)
     }
 
-    @Test("another method tells which are possible, and HEAD is GET")
+    @Test("A wrong method is refused with the allowed methods, and HEAD matches a GET route")
     func methods() throws {
         let routes = try Self.router()
         guard case .otherMethod(let allowed) = routes.match(.put, "/v1/sessions/7") else {
@@ -67,7 +67,7 @@ import Testing
         #expect(routes.all[index].id == "list")
     }
 
-    @Test("routes that contradict each other are all named")
+    @Test("All contradictory routes are reported by name")
     func contradictions() {
         let routes = [
             Route(.get, "/a/{x}", "a", "One") { _ in "" },

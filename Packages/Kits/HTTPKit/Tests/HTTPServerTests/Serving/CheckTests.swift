@@ -19,7 +19,7 @@ import Testing
                 + "\r\n\r\n")
     }
 
-    @Test("only names of this machine and those that are allowed are answered to")
+    @Test("A request is served only under names of this machine and configured hosts")
     func hosts() async throws {
         try await withServer(Self.routes, { $0.hosts = ["martlet.lan:80"] }) { server in
             for host in ["localhost", "LOCALHOST:\(server.port)", "127.0.0.1:1", "[::1]", "[::1]:80", "Martlet.lan"] {
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("a route that needs a scope is answered to whoever has it, and to everybody where nobody is known by a name")
+    @Test("A route that needs a scope is served to callers with it, and to everyone on a server without authentication")
     func scopes() async throws {
         let routes = [
             Route(.get, "/hello", "hello", "Says hello") { _ in HTTPAnswer.text("hello") }.needing([.read, .admin])
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("no web page may use the server but its own, unless it is listed")
+    @Test("A web page of another origin is refused unless its origin is listed")
     func origins() async throws {
         try await withServer(Self.routes) { server in
             let host = "localhost:\(server.port)"
@@ -90,11 +90,11 @@ import Testing
             #expect(allowed.contains("Access-Control-Allow-Origin: https://app.example\r\n"))
             #expect(allowed.contains("Access-Control-Expose-Headers: X-Session-ID\r\n"))
             #expect(allowed.contains("Vary: Origin\r\n"))
-            // A page has to be able to read why it was refused.
+            // A listed page must be able to read why it was refused.
             let refused = try await get(server, "localhost", origin)
             #expect(refused.status == 401 && refused.contains("Access-Control-Allow-Origin: https://app.example\r\n"))
             #expect(try await get(server, "localhost", "Authorization: Bearer k").contains("Vary: Origin\r\n"))
-            // The browser asks without a credential.
+            // A browser sends the preflight without a credential.
             let preflight = try await server.exchange(
                 "OPTIONS /hello HTTP/1.1\r\nHost: localhost\r\n\(origin)\r\nConnection: close\r\n"
                     + "Access-Control-Request-Method: POST\r\nAccess-Control-Request-Headers: authorization\r\n\r\n")
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test("unauthenticated clients are refused, except on open routes")
+    @Test("Unauthenticated clients are refused, except on open routes")
     func authentication() async throws {
         try await withServer(
             Self.routes,
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test("the envelope and the statuses of foreign failures are the application's")
+    @Test("An application sets the error envelope and the statuses of its own failures")
     func envelope() async throws {
         struct Full: Failure {
             var code: String { "disk.full" }
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test("an address that others can reach needs an authenticator")
+    @Test("An address that other machines can reach needs an authenticator")
     func exposure() async throws {
         var configuration = ServerConfiguration()
         configuration.addresses = [.ip("0.0.0.0", port: 0)]
@@ -173,7 +173,7 @@ import Testing
         await #expect { try await other.run() } throws: { ($0 as? ServerError)?.kind == .configuration }
     }
 
-    @Test("a header that would begin another line is never sent")
+    @Test("A header value with a line end is not sent")
     func injection() async throws {
         let routes = [
             Route(.get, "/split", "split", "Tries to split", .query("to", "Where")) { (_, to: String) in
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test("unauthenticated clients do not learn which routes exist")
+    @Test("Unauthenticated clients do not learn which routes exist")
     func hiddenRoutes() async throws {
         try await withServer(
             Self.routes,
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test("without an authenticator, pages of other sites reach open routes only")
+    @Test("Without an authenticator, pages of other sites reach only open routes")
     func sites() async throws {
         try await withServer(Self.routes) { server in
             for (site, status) in [("same-origin", 200), ("none", 200), ("same-site", 403), ("cross-site", 403)] {
@@ -223,7 +223,7 @@ import Testing
         }
     }
 
-    @Test("a NUL in a path or a query is called one")
+    @Test("A NUL in a path or a query is reported")
     func nul() async throws {
         try await withServer(Self.routes) { server in
             for path in ["/%00", "/hello%00", "/%zz"] {
@@ -237,7 +237,7 @@ import Testing
         }
     }
 
-    @Test("a handler cannot override the framing of its response")
+    @Test("A handler cannot override the framing of its response")
     func framing() async throws {
         let routes = ["Content-Length: 1", "transfer-encoding: chunked", "CONNECTION: close"].map { line in
             let name = String(line.prefix { $0 != ":" })

@@ -16,7 +16,7 @@ import Testing
 
     private static let hello = "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
-    @Test("a connection serves many requests, until the client asks to close")
+    @Test("A connection serves many requests until the client asks to close it")
     func keepAlive() async throws {
         try await withServer(Self.routes) { server in
             let client = try server.client()
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("pipelined requests are answered one after the other, in order, however they are cut")
+    @Test("Pipelined requests are answered in order, however their bytes are cut")
     func pipelining() async throws {
         try await withServer(Self.routes) { server in
             let requests = (0..<200).map { number in
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("a client that closes its half after the last request still gets every answer")
+    @Test("A client that closes its sending side after the last request still gets every answer")
     func halfClosed() async throws {
         try await withServer(Self.routes) { server in
             let client = try server.client()
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("HTTP/1.0 closes, unless the client asks to stay")
+    @Test("An HTTP/1.0 connection closes unless the client asks to keep it")
     func oldClients() async throws {
         try await withServer(Self.routes) { server in
             let plain = try await server.exchange("GET /hello HTTP/1.0\r\n\r\n")
@@ -81,7 +81,9 @@ import Testing
         }
     }
 
-    @Test("HEAD is GET without the body, OPTIONS lists the methods, and others are refused")
+    @Test(
+        "A HEAD request is answered like GET without the body, OPTIONS lists the methods, and other methods are refused"
+    )
     func methods() async throws {
         try await withServer(Self.routes) { server in
             let head = try await server.exchange("HEAD /hello HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
@@ -99,7 +101,7 @@ import Testing
         }
     }
 
-    @Test("a body is read whole, with a length and in chunks")
+    @Test("A body is read completely, with a length and in chunks")
     func bodies() async throws {
         try await withServer(Self.routes) { server in
             let text = String(repeating: "0123456789", count: 50_000)
@@ -119,7 +121,7 @@ import Testing
         }
     }
 
-    @Test("100 Continue is sent only when the handler reads the body")
+    @Test("A 100 Continue is sent only when the handler reads the body")
     func continues() async throws {
         try await withServer(Self.routes) { server in
             let head = "HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"
@@ -128,18 +130,19 @@ import Testing
             #expect(try await client.receive(until: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
             try await client.send("12345")
             #expect(try await client.receive(until: "12345").status == 200)
-            // One that does not read it answers at once, and cannot know whether the body comes.
+            // A handler that does not read the body responds at once, and the server cannot know whether the body
+            // follows.
             try await client.send("POST /deaf \(head)")
             let answer = try await client.receiveAll()
             #expect(answer.status == 200 && answer.contains("Connection: close\r\n"))
-            // A body that is too large is refused before it is sent.
+            // A body that is too large is refused before the client sends it.
             let large = try await server.exchange(
                 "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\nExpect: 100-continue\r\n\r\n")
             #expect(large.status == 413)
         }
     }
 
-    @Test("a small unread body is discarded, and a large one ends the connection")
+    @Test("A small unread body is discarded, and a large one ends the connection")
     func unwanted() async throws {
         try await withServer(Self.routes) { server in
             let client = try server.client()
@@ -155,7 +158,7 @@ import Testing
         }
     }
 
-    @Test("a body larger than the limit is refused while it comes, and the client can read why")
+    @Test("A body beyond the limit is refused while it arrives, and the client can read why")
     func tooLarge() async throws {
         try await withServer(Self.routes, { $0.limits.body = 100_000 }) { server in
             let client = try server.client()

@@ -14,7 +14,7 @@ import Testing
         configuration.limits.drain = drain
         let server = HTTPServer(try Routes(routes), configuration)
         let (started, signal) = AsyncStream.makeStream(of: [BoundAddress].self)
-        // Awaited by each test.
+        // Each test awaits this task.
         let task = Task { try await server.run { signal.yield($0) } }
         for await addresses in started {
             return Running(server: TestServer(addresses: addresses, loop: EventLoop()), task: task)
@@ -22,7 +22,7 @@ import Testing
         throw RawClient.Failed("the server did not start")
     }
 
-    @Test("the end closes idle clients at once, takes no new ones, and lets a handler finish")
+    @Test("A shutdown closes idle connections at once, accepts no new ones, and lets a handler finish")
     func graceful() async throws {
         let signals = Signals()
         let release = Signals()
@@ -51,7 +51,7 @@ import Testing
         running.server.loop.stop()
     }
 
-    @Test("a handler that does not finish in time is cancelled")
+    @Test("A handler that does not finish in time is cancelled")
     func limited() async throws {
         let signals = Signals()
         let running = try await start(
@@ -80,7 +80,7 @@ import Testing
         running.server.loop.stop()
     }
 
-    @Test("an endless stream ends in good order as soon as the server does")
+    @Test("An endless stream ends properly as soon as the server shuts down")
     func endless() async throws {
         let signals = Signals()
         let running = try await start(
@@ -100,7 +100,7 @@ import Testing
         _ = try await stream.receive(until: "false")
         running.task.cancel()
         await signals.wait(for: "told true")
-        // The end of the chunks, and not a cut.
+        // The stream ends with the last chunk and is not truncated.
         #expect(try await stream.receiveAll().hasSuffix("0\r\n\r\n"))
         try await running.task.value
         running.server.loop.stop()

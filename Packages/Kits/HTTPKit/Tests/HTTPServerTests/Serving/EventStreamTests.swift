@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct EventStreamTests {
-    @Test("events arrive at once, with the head that proxies need")
+    @Test("Events arrive at once, with the headers that proxies need")
     func events() async throws {
         let signals = Signals()
         let routes = [
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("a silent stream gets comments, between events and not inside of them")
+    @Test("A silent stream gets comments between its events")
     func heartbeat() async throws {
         let routes = [
             Route(.get, "/silent", "silent", "Silent") { _ in
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("a client of a silent stream that reads nothing is dropped once the socket is full")
+    @Test("A client of an event stream that reads nothing is dropped once the socket is full")
     func stuck() async throws {
         let signals = Signals()
         let routes = [
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("several tasks may send to one client; their events stay whole")
+    @Test("Events that several tasks send to one client stay whole")
     func concurrent() async throws {
         let routes = [
             Route(.get, "/many", "many", "Many senders") { _ in
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("events that are offered do not wait for a client that is slow, and none is lost")
+    @Test("Offered events do not wait for a slow client, and all of them arrive")
     func offered() async throws {
         let signals = Signals()
         let count = Mutex(0)
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test("offering to a client that has gone says so")
+    @Test("Offering an event to a disconnected client fails")
     func offeredInVain() async throws {
         let signals = Signals()
         let routes = [

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("curl gets the ranges that it requests")
+    @Test("A curl client gets the ranges that it requests")
     func ranges() async throws {
         try await withFiles { server, content in
             let url = "\(server.url)/files/data.bin"
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test("a range with a condition is everything once the file is another")
+    @Test("A conditional range request gets the whole file once the file has changed")
     func conditions() async throws {
         try await withFiles { server, _ in
             let head = try await server.exchange(
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test("a path that is not a regular file is not found")
+    @Test("A missing file and a pipe are not found, and an absolute path is refused")
     func others() async throws {
         try await withFiles { server, _ in
             for (name, status) in [("missing", 404), ("pipe", 404), ("%2Fetc", 400), ("%2Fdev%2Fzero", 400)] {
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test("text is compressed for clients that take gzip, and Python reads it")
+    @Test("Text is compressed for clients that accept gzip, and Python reads it")
     func compression() async throws {
         try await withFiles { server, _ in
             let program = """

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("File threads", .timeLimit(.minutes(5)))
 struct FileThreadsTests {
-    @Test("blocking work on the file threads blocks neither a task nor a loop")
+    @Test("Blocking work on the file threads blocks neither a task nor a loop")
     func blocking() async throws {
         let files = FileThreads()
         defer { files.end() }
@@ -17,7 +17,7 @@ struct FileThreadsTests {
         try #require(unsafe pipe(&ends) == 0)
         defer { for end in ends { close(end) } }
         let (reader, writer) = (ends[0], ends[1])
-        // Twice as many as there are threads, so that each has one that blocks and one that waits behind it.
+        // Twice as many jobs as threads, so that each thread blocks on one while another waits behind it.
         try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<8 {
                 group.addTask {
@@ -41,7 +41,7 @@ struct FileThreadsTests {
         #expect(files.count == 8)
     }
 
-    @Test("work after the end still runs")
+    @Test("Work after the threads have ended still runs")
     func afterEnd() async throws {
         let files = FileThreads()
         #expect(try await files.run { 1 } == 1)
@@ -50,7 +50,7 @@ struct FileThreadsTests {
         #expect(files.count == 1)
     }
 
-    @Test("large files, large compression and large bodies run on file threads, small ones do not")
+    @Test("Large files, large compression and large bodies run on file threads, small ones do not")
     func routes() async throws {
         let folder = "/tmp/martlet-test-\(UInt64.random(in: .min ... .max))"
         try #require(unsafe mkdir(folder, 0o700) == 0)
@@ -100,7 +100,7 @@ struct FileThreadsTests {
         }
     }
 
-    /// Runs a server, and lends what its connections share.
+    /// Runs a server and lends the state that its connections share.
     private func withCore(
         _ routes: [Route], _ body: (TestServer, ServerCore) async throws -> Void
     ) async throws {

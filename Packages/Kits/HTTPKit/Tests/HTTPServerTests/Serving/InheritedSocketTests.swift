@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct InheritedSocketTests {
     private static let routes = ListenerTests.routes
 
-    /// A socket that listens at a port that the system chose, as a service manager makes it: it blocks.
+    /// A blocking socket that listens on a port of the system's choice, as a service manager makes it.
     private static func listening() throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
@@ -23,7 +23,7 @@ import Testing
         return descriptor
     }
 
-    @Test("an inherited socket is served, and closed at the end")
+    @Test("An inherited socket is served, and closed when the server ends")
     func served() async throws {
         let address = try ListenAddress.inherited(try Self.listening())
         let port = try await withServer(Self.routes, { $0.addresses = [address, .loopback()] }) { server in
@@ -31,7 +31,7 @@ import Testing
             #expect(server.addresses[0].port ?? 0 > 0)
             #expect(try await Curl.run("\(server.addresses[0])/hello") == "hello over plain from 127.0.0.1")
             #expect(try await Curl.run("\(server.addresses[1])/hello") == "hello over plain from 127.0.0.1")
-            // A name that is not ours is refused there as elsewhere.
+            // A foreign host name is refused on an inherited socket too.
             let refused = try await server.get("/hello", "X-Ignored: 1")
             #expect(refused.hasPrefix("HTTP/1.1 200"))
             let foreign = try await Curl.run(
@@ -44,7 +44,7 @@ import Testing
         #expect(throws: RawClient.Failed.self) { try RawClient(port: port, loop: loop) }
     }
 
-    @Test("a descriptor that is not a listening socket is refused with advice")
+    @Test("A descriptor that is not a listening socket is refused with advice")
     func others() throws {
         var pipes: [Int32] = [-1, -1]
         try #require(unsafe pipe(&pipes) == 0)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("sockets for another process are left alone")
+    @Test("Sockets passed to another process are ignored")
     func forOthers() throws {
         let own = getpid()
         for variables in [

@@ -10,13 +10,13 @@ import Testing
         },
     ]
 
-    @Test("a head that comes too slowly is refused, however steadily it comes")
+    @Test("A head that arrives too slowly is refused, even if it arrives steadily")
     func slowHead() async throws {
         try await withServer(Self.routes, { $0.limits.head = .milliseconds(400) }) { server in
             let client = try server.client()
             let start = ContinuousClock.now
             async let answer = client.receiveAll()
-            // One byte now and then is what is being tested, so that time has to pass here.
+            // The test needs real time to pass: it sends one byte now and then.
             for byte in "GET /hello HTTP/1.1\r\nHost: localhost\r\nX: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" {
                 guard ContinuousClock.now - start < .milliseconds(800) else { break }
                 do { try await client.send(String(byte)) } catch { break }
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("an idle connection is closed without a response")
+    @Test("An idle connection is closed without a response")
     func idle() async throws {
         try await withServer(Self.routes, { $0.limits.idle = .milliseconds(200) }) { server in
             let client = try server.client()
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("a body that stops coming is refused")
+    @Test("A body that stops arriving is refused")
     func stalledBody() async throws {
         try await withServer(Self.routes, { $0.limits.stall = .milliseconds(200) }) { server in
             let client = try server.client()
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("connections beyond the limit are refused, and accepted again when one closes")
+    @Test("Connections beyond the limit are refused, and accepted again when one closes")
     func connections() async throws {
         try await withServer(Self.routes, { $0.limits.connections = 2 }) { server in
             let first = try server.client()
@@ -60,13 +60,13 @@ import Testing
             let third = try server.client()
             #expect(try await third.receiveAll().status == 503)
             first.close()
-            // When the server has seen that, only it knows.
+            // Only the server knows when it has seen the close, so the test retries until it accepts.
             while try await server.get("/hello").status != 200 { await Task.yield() }
             second.close()
         }
     }
 
-    @Test("connections of one peer beyond its limit are refused")
+    @Test("Connections of one peer beyond its limit are refused")
     func perPeer() async throws {
         try await withServer(Self.routes, { $0.limits.connectionsPerPeer = 1 }) { server in
             let first = try server.client()
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("more handlers than allowed are refused, and other requests of the connection are not lost")
+    @Test("A request beyond the limit of handlers is refused, and later requests are served")
     func handlers() async throws {
         let signals = Signals()
         let release = Signals()
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("streams and event streams count as handlers until they end")
+    @Test("Streams and event streams count as handlers until they end")
     func streams() async throws {
         let signals = Signals()
         let release = Signals()
@@ -136,20 +136,20 @@ import Testing
                 #expect(try await waiting.receiveAll().contains("begun"))
                 #expect(try await server.get("/hello").status == 200, "\(path)")
             }
-            // What fails leaves no place taken.
+            // A response that fails must release its handler slot.
             for _ in 0..<3 { #expect(try await server.get("/fails").status == 500) }
             #expect(try await server.get("/hello").status == 200)
         }
     }
 
-    @Test("a body that comes byte by byte is refused when it takes too long in all")
+    @Test("A body that arrives byte by byte is refused when it takes too long in total")
     func drippedBody() async throws {
         try await withServer(Self.routes, { $0.limits.stall = .milliseconds(400) }) { server in
             let client = try server.client()
             try await client.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n")
             async let answer = client.receiveAll()
             let start = ContinuousClock.now
-            // One byte now and then is what is being tested, so that time has to pass here.
+            // The test needs real time to pass: it sends one byte now and then.
             while ContinuousClock.now - start < .seconds(60) {
                 do { try await client.send("x") } catch { break }
                 try await Task.sleep(for: .milliseconds(50))

@@ -21,7 +21,7 @@ import Testing
         },
     ]
 
-    @Test("one server listens over IPv4, IPv6, a Unix socket and TLS at once")
+    @Test("One server listens over IPv4, IPv6, a Unix socket and TLS at once")
     func several() async throws {
         let certificates = try TestCertificates.shared()
         try await TemporaryDirectory.run { folder in
@@ -56,12 +56,12 @@ import Testing
                     try await Curl.run("--cacert", authority, "--tlsv1.2", "--tls-max", "1.2", "\(secure)/hello")
                         .hasPrefix("hello over TLS"))
             }
-            // The socket goes with its server.
+            // The server removes its socket when it ends.
             #expect(!Files.exists("\(folder)/socket"))
         }
     }
 
-    @Test("a client without TLS, one that stops in the middle and one that goes harm nobody else")
+    @Test("A server keeps serving after a client without TLS, a silent client and one that leaves in the handshake")
     func brokenHandshakes() async throws {
         let context = try TLSServerContext(identity: try TestCertificates.shared().good)
         try await withServer(
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("a socket that a dead server left is replaced, but no other file and no live server")
+    @Test("A server replaces the socket of a dead server, but no other file and no live server's socket")
     func staleSocket() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/socket"
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test("a socket is its owner's alone, and the mask of the process stays as it is meanwhile")
+    @Test("A socket is accessible only to its owner, and the process's file mask does not change meanwhile")
     func mask() async throws {
         func mask() throws -> String? {
             let status = String(decoding: try Files.read("/proc/self/status", limit: 1 << 16), as: UTF8.self)
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test("a server that starts while another one makes its socket is refused, and takes nothing from it")
+    @Test("A server that starts while another one creates its socket is refused and leaves that socket alone")
     func amidst() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/socket"
@@ -155,12 +155,12 @@ import Testing
         }
     }
 
-    @Test("of servers that start at once at one path, exactly one gets it")
+    @Test("Exactly one of several servers that start at one path at once gets it")
     func race() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/socket"
             for _ in 0..<20 {
-                // What a dead server left, so that each of them wants to remove it.
+                // A dead server's socket, so that each of the servers wants to remove it.
                 let left = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
                 let address = try #require(SocketAddress(path: path))
                 #expect(unsafe address.withPointer { unsafe bind(left, $0, $1) } == 0)
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test("an address in use is an error with advice")
+    @Test("An address in use is an error with advice")
     func taken() async throws {
         try await withServer(Self.routes) { server in
             await #expect {

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct StreamTests {
-    @Test("a stream goes out in chunks, with a known length without them, and to an old client until the end")
+    @Test("A stream is sent in chunks, with its known length, or to an HTTP/1.0 client until the close")
     func framing() async throws {
         let routes = [
             Route(.get, "/chunks", "chunks", "Two pieces") { _ in
@@ -39,7 +39,7 @@ import Testing
 
     private struct Oops: Error {}
 
-    @Test("an error before the first byte is answered, one after it cuts the stream")
+    @Test("An error before the first byte is answered, and a later error truncates the stream")
     func errors() async throws {
         let routes = [
             Route(.get, "/early", "early", "Fails early") { _ in
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("a client that does not read stops the producer, and reading sets it going again")
+    @Test("A client that does not read pauses the producer, and reading resumes it")
     func backPressure() async throws {
         let written = Mutex(0)
         let ended = Signals()
@@ -91,7 +91,7 @@ import Testing
         try await withServer(routes) { server in
             let client = try server.client()
             try await client.send("GET /endless HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            // That nothing more is written can only be seen by letting time pass.
+            // Only passing time shows that nothing more is written.
             func steady() async throws -> Int {
                 var last = -1
                 while true {
@@ -102,7 +102,7 @@ import Testing
                 }
             }
             let stopped = try await steady()
-            // What the two sockets hold, and one piece.
+            // The two sockets' buffers and one piece.
             #expect(stopped < 8 << 20)
             var read = 0
             while read < stopped + (1 << 20) { read += try await client.receive()?.count ?? 0 }
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test("a client that does not read for too long is dropped")
+    @Test("A client that does not read for too long is dropped")
     func stalled() async throws {
         let failures = Signals()
         let routes = [
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test("a client that vanishes cancels the handler, whether it closes or resets", arguments: [true, false])
+    @Test("A client that closes or resets its connection cancels the handler", arguments: [true, false])
     func vanished(_ resets: Bool) async throws {
         let signals = Signals()
         let routes = [
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test("an upload is read only as fast as the handler wants it")
+    @Test("An upload is read only as fast as the handler reads it")
     func slowHandler() async throws {
         let signals = Signals()
         let go = Signals()

@@ -25,7 +25,7 @@ import Testing
 
     private struct Oops: Error {}
 
-    @Test("each request is a span, a child of the caller's, and carries no query")
+    @Test("Each request is a span under the caller's span, and carries no query")
     func spans() async throws {
         let recorder = Recorder()
         let routes = [
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test("streams and other answers follow one another on a connection, each with a span and a trace of its own")
+    @Test("Streams and other answers follow each other on a connection, each with its own span and trace")
     func mixed() async throws {
         let recorder = Recorder()
         let routes = [
@@ -79,7 +79,7 @@ import Testing
             }
             let text = try await server.exchange(requests.joined())
             #expect(text.components(of: "HTTP/1.1 200").count == paths.count)
-            // A stream that broke off has no end, and nothing follows it.
+            // A stream that broke off has no final chunk, and nothing follows it.
             #expect(text.components(of: "data: end").count == 2 && !text.hasSuffix("0\r\n\r\n"))
             for (number, part) in text.components(of: "HTTP/1.1 200").enumerated() {
                 let span = try #require(await recorder.span(of: "r\(number)"))
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("a span carries no secret, whatever the error of a handler says")
+    @Test("A span carries no secret, whatever a handler's error contains")
     func redacted() async throws {
         struct Leak: Error { let key = "sesame-opens-the-door" }
         let recorder = Recorder()
@@ -114,7 +114,7 @@ import Testing
 }
 
 extension String {
-    /// What stands behind each occurrence of a text, up to the next.
+    /// The text after each occurrence of `text`, up to the next one.
     fileprivate func components(of text: String) -> [Substring] {
         Array(split(separator: text, omittingEmptySubsequences: false).dropFirst())
     }

@@ -1,7 +1,7 @@
 import FileKit
 import ProcessKit
 
-/// The curl program, as a client that we did not write.
+/// The curl program, as an independent client.
 enum Curl {
     static func run(_ arguments: String...) async throws -> String {
         String(decoding: try await bytes(arguments), as: UTF8.self)

@@ -1,7 +1,7 @@
 import Glibc
 import LoopKit
 
-/// A client that sends exactly the bytes it is told to, and sees exactly those that come.
+/// A client that sends exactly the given bytes and returns exactly the received ones.
 final class RawClient: Sendable {
     let descriptor: LoopDescriptor
 
@@ -44,7 +44,7 @@ final class RawClient: Sendable {
         }
     }
 
-    /// What has come, or nil at the end. A reset counts as the end.
+    /// The next received bytes, or nil at the end. A reset counts as the end.
     func receive() async throws -> [UInt8]? {
         while true {
             var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -61,26 +61,26 @@ final class RawClient: Sendable {
         }
     }
 
-    /// Everything until the server closes.
+    /// Everything received until the server closes.
     func receiveAll() async throws -> String {
         var all: [UInt8] = []
         while let bytes = try await receive() { all += bytes }
         return String(decoding: all, as: UTF8.self)
     }
 
-    /// Everything up to a text, or to the end.
+    /// Everything received up to a text, or until the end.
     func receive(until mark: String) async throws -> String {
         var all = ""
         while !all.contains(mark), let bytes = try await receive() { all += String(decoding: bytes, as: UTF8.self) }
         return all
     }
 
-    /// Says that nothing more will be sent, and still reads.
+    /// Closes the sending side and keeps reading.
     func halfClose() {
         _ = descriptor.withDescriptor { socket, _ in shutdown(socket, Int32(SHUT_WR)) }
     }
 
-    /// Goes without a word: the server sees a reset.
+    /// Closes without a shutdown, so that the server sees a reset.
     func reset() {
         _ = descriptor.withDescriptor { socket, _ in
             var linger = linger(l_onoff: 1, l_linger: 0)
@@ -95,10 +95,10 @@ final class RawClient: Sendable {
 }
 
 extension String {
-    /// The number in the first line of an answer.
+    /// The status code in the first line of a response.
     var status: Int? { split(separator: " ").dropFirst().first.flatMap { Int($0) } }
 
-    /// What follows the head.
+    /// The part after the head.
     var answerBody: String {
         guard let head = firstRange(of: "\r\n\r\n") else { return "" }
         return String(self[head.upperBound...])

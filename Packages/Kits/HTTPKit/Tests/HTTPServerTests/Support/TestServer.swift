@@ -13,7 +13,7 @@ struct TestServer: Sendable {
         try RawClient(port: port, loop: loop)
     }
 
-    /// One exchange on a connection of its own, which the request asks to close.
+    /// One exchange on a separate connection, which the request asks to close.
     func exchange(_ request: String) async throws -> String {
         let client = try client()
         try await client.send(request)
@@ -29,7 +29,7 @@ struct TestServer: Sendable {
     }
 }
 
-/// Runs a server, and ends it after `body`.
+/// Runs a server and ends it after `body`.
 @discardableResult
 func withServer<Result: Sendable>(
     _ routes: [Route], _ change: (inout ServerConfiguration) -> Void = { _ in },
@@ -63,7 +63,7 @@ func withServer<Result: Sendable>(
     }
 }
 
-/// Words that handlers send to a test, which waits for them.
+/// Words that handlers send to a waiting test.
 struct Signals: Sendable {
     private let stream: AsyncStream<String>
     private let continuation: AsyncStream<String>.Continuation
@@ -76,7 +76,7 @@ struct Signals: Sendable {
         continuation.yield(word)
     }
 
-    /// Waits for a word and passes over others.
+    /// Waits for a word and skips others.
     func wait(for word: String) async {
         for await next in stream where next == word { return }
     }
