@@ -8,7 +8,7 @@ struct CertificateTests {
     private static let names = ["example.org", "*.lab.example.org", "127.0.0.1", "::1", "2001:db8::7"]
 
     @Test(
-        "a parsed certificate has the same fields as in the openssl tool",
+        "A parsed certificate has the same fields as in the openssl tool",
         arguments: [PrivateKey.Kind.p256, .rsa(bits: 2048)])
     func tool(key: PrivateKey.Kind) throws {
         let authority = try draft("Test Authority", authority: true, key: key).selfSigned()
@@ -57,7 +57,7 @@ struct CertificateTests {
     }
 
     @Test(
-        "a certificate matches a host by name, by a wildcard for one label, or by address",
+        "A certificate matches a host by name, by a wildcard for one label, or by address",
         arguments: [
             ("example.org", true), ("EXAMPLE.org", true), ("example.org.", true), ("www.example.org", false),
             ("a.lab.example.org", true), ("a.b.lab.example.org", false), ("lab.example.org", false),
@@ -71,14 +71,14 @@ struct CertificateTests {
         #expect(certificate.matches(host: host) == expected)
     }
 
-    @Test("a common name counts only if there are no alternative names")
+    @Test("A common name counts only if the certificate has no alternative names")
     func commonName() throws {
         #expect(try draft("old.example.org").selfSigned().certificate.matches(host: "old.example.org"))
         #expect(try !draft("old.example.org", ["new.org"]).selfSigned().certificate.matches(host: "old.example.org"))
         #expect(try !draft("old.example.org", ["127.0.0.1"]).selfSigned().certificate.matches(host: "old.example.org"))
     }
 
-    @Test("names in other scripts stay readable, and control characters are escaped")
+    @Test("Names in other scripts stay readable, and control characters are escaped")
     func escaping() throws {
         #expect(try draft("Grüße").selfSigned().certificate.subject == "CN=Grüße")
         for hostile in ["a\u{1B}[31m", "a\u{9B}31m", "a\u{202E}b", "a\nb", "a\u{2028}b", "a\u{7F}"] {
@@ -94,7 +94,7 @@ struct CertificateTests {
         #expect(try draft("a,O=b+c=d").selfSigned().certificate.subject == "CN=a\\,O=b\\+c=d")
     }
 
-    @Test("a PEM chain keeps its order, skips other text, and can be written back unchanged")
+    @Test("A PEM chain keeps its order, skips other text, and can be written back unchanged")
     func chain() throws {
         let root = try draft("root", authority: true).selfSigned()
         let middle = try draft("middle", authority: true).signed(by: root)
@@ -109,7 +109,7 @@ struct CertificateTests {
     }
 
     @Test(
-        "a text without a complete certificate is refused",
+        "A text without a complete certificate is refused",
         arguments: [
             "", "words", "-----BEGIN CERTIFICATE-----\n",
             "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
@@ -120,14 +120,14 @@ struct CertificateTests {
         #expect(error?.kind == .malformed)
     }
 
-    @Test("a chain with one broken certificate is refused as a whole")
+    @Test("A chain with one broken certificate is refused as a whole")
     func brokenChain() throws {
         let pem = try draft().selfSigned().chainPEM
         let text = Array((pem + "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").utf8)
         #expect(throws: CryptographyError.self) { try Certificate.chain(pem: text.span) }
     }
 
-    @Test("a truncated certificate and one with trailing bytes are refused")
+    @Test("A truncated certificate and one with trailing bytes are refused")
     func cuts() throws {
         let der = try draft("test", Self.names).selfSigned().certificate.encoded
         for count in der.indices {
@@ -138,7 +138,7 @@ struct CertificateTests {
         #expect(try Certificate(der: der).encoded == der)
     }
 
-    @Test("a certificate with changed bytes is parsed or refused, but never crashes", arguments: [1, 2, 3, 4])
+    @Test("A certificate with changed bytes is parsed or refused, but never crashes", arguments: [1, 2, 3, 4])
     func flips(seed: UInt64) throws {
         let der = try draft("test", Self.names).selfSigned().certificate.encoded
         var generator = SeededGenerator(seed: seed)
@@ -159,11 +159,11 @@ struct CertificateTests {
                 refused += 1
             }
         }
-        // Both ways must have been taken for this to say anything.
+        // Without both outcomes this test would show nothing.
         #expect(read > 0 && refused > 0)
     }
 
-    @Test("random bytes are not parsed as a certificate")
+    @Test("Random bytes are not parsed as a certificate")
     func noise() {
         var generator = SeededGenerator(seed: 7)
         for length in 0..<500 {

@@ -4,7 +4,7 @@ import Testing
 @Suite("Digests")
 struct DigestTests {
     @Test(
-        "digests match the FIPS 180 test vectors",
+        "Digests match the FIPS 180 test vectors",
         arguments: [
             (
                 "", "da39a3ee5e6b4b0d3255bfef95601890afd80709",
@@ -26,7 +26,7 @@ struct DigestTests {
     }
 
     @Test(
-        "a million letters hashed in uneven pieces give the digest of the whole", arguments: Digest.Algorithm.allCases)
+        "A million letters hashed in uneven pieces give the digest of the whole", arguments: Digest.Algorithm.allCases)
     func pieces(algorithm: Digest.Algorithm) {
         let text = [UInt8](repeating: UInt8(ascii: "a"), count: 1_000_000)
         var digest = Digest(algorithm)
@@ -46,7 +46,7 @@ struct DigestTests {
         }
     }
 
-    @Test("the WebSocket accept key matches the example of RFC 6455")
+    @Test("The WebSocket accept key matches the example of RFC 6455")
     func webSocket() {
         let key = "dGhlIHNhbXBsZSBub25jZQ==258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
         #expect(Base64.encode(Digest.sha1(Array(key.utf8))) == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
@@ -99,7 +99,7 @@ struct DigestTests {
 
     private func same(_ left: [UInt8], _ right: [UInt8]) -> Bool { ConstantTime.equal(left.span, right.span) }
 
-    @Test("a comparison detects a difference at every position and in length")
+    @Test("A comparison detects a difference at every position and in length")
     func constantTime() {
         let value = [UInt8](0..<32)
         #expect(same(value, Array(0..<32)))
@@ -112,7 +112,7 @@ struct DigestTests {
         }
     }
 
-    @Test("hexadecimal digits are encoded and decoded, and other text is refused")
+    @Test("Hexadecimal digits are encoded and decoded, and other text is refused")
     func hexadecimal() {
         let all = Array(UInt8.min...UInt8.max)
         #expect(Hexadecimal.decode(Hexadecimal.encode(all)) == all)

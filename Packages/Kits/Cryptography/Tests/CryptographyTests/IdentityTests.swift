@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Keys and identities")
 struct IdentityTests {
-    @Test("a key of another certificate is refused")
+    @Test("A key that belongs to another certificate is refused")
     func foreignKey() throws {
         let one = try draft("one").selfSigned()
         let two = try draft("two").selfSigned()
@@ -13,7 +13,7 @@ struct IdentityTests {
         #expect(throws: CryptographyError.self) { try Identity(chain: [], key: one.key) }
     }
 
-    @Test("an encrypted key is refused without a password prompt, and invalid keys are refused")
+    @Test("An encrypted key is refused without a password prompt, and invalid keys are refused")
     func passwords() throws {
         let locked = Array(
             run("openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -aes256 -pass pass:x").utf8)
@@ -25,7 +25,7 @@ struct IdentityTests {
     }
 
     @Test(
-        "keys of every kind from the openssl tool are read",
+        "Keys of every kind from the openssl tool are read",
         arguments: ["EC -pkeyopt ec_paramgen_curve:P-384", "ED25519", "RSA"])
     func kinds(algorithm: String) throws {
         let text = Array(run("openssl genpkey -algorithm \(algorithm) 2>/dev/null").utf8)
@@ -35,7 +35,7 @@ struct IdentityTests {
         #expect(try key.pem().equals(secret(text)))
     }
 
-    @Test("drafts that a certificate cannot express are refused")
+    @Test("Drafts that a certificate cannot express are refused")
     func drafts() throws {
         var far = draft()
         far.notAfter = Timestamp(microseconds: .max)
@@ -50,14 +50,14 @@ struct IdentityTests {
         }
     }
 
-    @Test("a name cannot inject a name of another kind into a certificate")
+    @Test("A name cannot inject a name of another kind into a certificate")
     func smuggling() throws {
         let certificate = try draft("a", ["a.org,IP:10.0.0.1"]).selfSigned().certificate
         #expect(certificate.addresses.isEmpty)
         #expect(!certificate.matches(host: "10.0.0.1"))
     }
 
-    @Test("a certificate for this machine is valid only for its names, and is read back from one text with its key")
+    @Test("A certificate for this machine is valid only for its names, and is read back from one text with its key")
     func forThisMachine() throws {
         let now = Timestamp(microseconds: 1_800_000_000_000_000)
         let made = try CertificateDraft.local("lab", also: ["lab.local", "::1"], from: now, days: 2).selfSigned()
@@ -75,7 +75,7 @@ struct IdentityTests {
         #expect(try read.key.pem().equals(pem))
     }
 
-    @Test("serial numbers are positive, have the same length, and differ")
+    @Test("Serial numbers are positive, have the same length, and differ")
     func serials() throws {
         let serials = try (0..<20).map { _ in try draft().selfSigned().certificate.serial }
         #expect(Set(serials).count == 20)

@@ -2,15 +2,15 @@ import COpenSSL
 import Cryptography
 import Testing
 
-@Suite("OpenSSL, loaded on demand") struct LibraryTests {
-    @Test("the library has every function that is called, and reports its version")
+@Suite("Loading of OpenSSL on demand") struct LibraryTests {
+    @Test("The library has every function that is called, and reports its version")
     func complete() throws {
         let version = try Digest.installedLibraryVersion()
         #expect(version.hasPrefix("3."))
         #expect(Digest.libraryVersion.hasPrefix("3."))
     }
 
-    @Test("many threads that load the library at once all call the right function")
+    @Test("Many threads that load the library at once all call the right function")
     func together() async {
         let answers = await withTaskGroup(of: String.self) { group in
             for _ in 0..<64 { group.addTask { unsafe String(cString: OpenSSL_version(OPENSSL_FULL_VERSION_STRING)) } }

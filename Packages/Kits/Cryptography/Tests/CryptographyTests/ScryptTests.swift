@@ -4,7 +4,7 @@ import Testing
 @Suite("Scrypt")
 struct ScryptTests {
     @Test(
-        "keys match the test vectors of RFC 7914",
+        "Keys match the test vectors of RFC 7914",
         arguments: [
             (
                 "", "", 16, 1, 1,
@@ -29,7 +29,7 @@ struct ScryptTests {
     }
 
     @Test(
-        "parameters out of bounds are refused before anything is computed",
+        "Parameters out of bounds are refused before anything is computed",
         arguments: [
             (0, 8, 1), (1, 8, 1), (3, 8, 1), (-16, 8, 1), (1 << 21, 1, 1), (1 << 20, 8, 1), (1 << 40, 1, 1),
             (Int.max, 1, 1), (Int.min, 1, 1), (16, 0, 1), (16, -1, 1), (16, 33, 1), (16, Int.max, 1), (16, 8, 0),
@@ -42,14 +42,14 @@ struct ScryptTests {
         #expect(error?.kind == .parameters)
     }
 
-    @Test("the library grants the maximum allowed memory")
+    @Test("The library grants the maximum allowed memory")
     func largest() throws {
         let scrypt = try Scrypt(cost: 1 << 18, blockSize: 8, parallelism: 1)
         #expect(try scrypt.derive(from: secret([1]), salt: [2]).count == 32)
         #expect(Scrypt.standard.cost == 1 << 17)
     }
 
-    @Test("a key length of zero or an absurd key length is refused", arguments: [-1, 0, 1025])
+    @Test("A key length of zero or an absurd key length is refused", arguments: [-1, 0, 1025])
     func sizes(count: Int) throws {
         let scrypt = try Scrypt(cost: 16, blockSize: 1, parallelism: 1)
         #expect(throws: CryptographyError.self) { try scrypt.derive(from: secret([1]), salt: [2], count: count) }

@@ -14,7 +14,7 @@ struct SealingTests {
         + "8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662898015ad"
 
     @Test(
-        "boxes match the GCM specification, cases 13 to 16",
+        "Boxes match the GCM specification, cases 13 to 16",
         arguments: [
             (
                 String(repeating: "00", count: 32), String(repeating: "00", count: 12), "", "", "",
@@ -44,7 +44,7 @@ struct SealingTests {
         return try key.seal(text.span, authenticating: context)
     }
 
-    @Test("a flipped bit in the box, the context or the key always gives the same error")
+    @Test("A flipped bit in the box, the context or the key always gives the same error")
     func flips() throws {
         let key = try SealingKey.random()
         let context = Array("header".utf8)
@@ -72,7 +72,7 @@ struct SealingTests {
         #expect(messages.count == 1)
     }
 
-    @Test("a box that is truncated or has trailing bytes is not opened")
+    @Test("A box that is truncated or has trailing bytes is not opened")
     func cuts() throws {
         let key = try SealingKey.random()
         let box = try seal("a text of some length", key).encoded
@@ -85,7 +85,7 @@ struct SealingTests {
         #expect(throws: CryptographyError.self) { try key.open(SealedBox(encoded: box + [0])) }
     }
 
-    @Test("sealing the same text twice gives different boxes")
+    @Test("Sealing the same text twice gives different boxes")
     func nonces() throws {
         let key = try SealingKey.random()
         let boxes = try (0..<100).map { _ in try seal("123", key) }
@@ -93,7 +93,7 @@ struct SealingTests {
         for box in boxes { #expect(try array(key.open(box)) == Array("123".utf8)) }
     }
 
-    @Test("a megabyte is sealed and opened")
+    @Test("A megabyte is sealed and opened")
     func large() throws {
         let key = try SealingKey.random()
         let text = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -101,13 +101,13 @@ struct SealingTests {
         #expect(try array(key.open(box)) == text)
     }
 
-    @Test("a key of the wrong size is refused", arguments: [0, 16, 31, 33])
+    @Test("A key of the wrong size is refused", arguments: [0, 16, 31, 33])
     func keySizes(size: Int) throws {
         let error = #expect(throws: CryptographyError.self) { try SealingKey(Random.secret(size)) }
         #expect(error?.kind == .parameters)
     }
 
-    @Test("secret bytes are not revealed by printing or reflection, and compare by content")
+    @Test("Secret bytes are not revealed by printing or reflection, and compare by content")
     func hidden() throws {
         let one = SecretBytes(Secret("hunter2"))
         #expect("\(one)" == "‹redacted›")
@@ -120,7 +120,7 @@ struct SealingTests {
         #expect(!one.equals(secret(Array("hunter3".utf8))))
     }
 
-    @Test("random bytes differ, and absurd counts are refused")
+    @Test("Random bytes differ, and absurd counts are refused")
     func random() throws {
         #expect(try Random.bytes(32) != Random.bytes(32))
         #expect(try !Random.secret(32).equals(Random.secret(32)))

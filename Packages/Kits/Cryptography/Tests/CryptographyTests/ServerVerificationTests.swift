@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Server verification", .timeLimit(.minutes(5)))
 struct ServerVerificationTests {
-    /// What a handshake came to, for the library and for the person.
+    /// The results of a handshake on both sides and of the verification.
     private struct Meeting {
         var client: TLSProgress
         var server: TLSProgress
@@ -22,7 +22,7 @@ struct ServerVerificationTests {
         }
     }
 
-    /// A handshake of a client that knows `authorities` with a server that shows `identity`.
+    /// Performs a handshake between a client that trusts `authorities` and a server that presents `identity`.
     private func meet(
         _ identity: Identity, host: String = "lab.local", knowing authorities: [Certificate] = [], weak: Bool = false,
         judge: (@Sendable (PresentedCertificate) -> TrustJudgement)? = nil
@@ -45,7 +45,8 @@ struct ServerVerificationTests {
             client: results.client, server: results.server, outcome: verification.outcome, verdict: client.verdict)
     }
 
-    /// Refused without a judge for exactly these defects, and accepted with a judge who is shown the same.
+    /// Expects a refusal without a judge for exactly these defects, and acceptance by a judge that pins the
+    /// certificate.
     private func expect(
         _ defects: [CertificateDefect], _ identity: Identity, host: String = "lab.local",
         knowing authorities: [Certificate] = [], weak: Bool = false, location: SourceLocation = #_sourceLocation
@@ -73,7 +74,7 @@ struct ServerVerificationTests {
         #expect(pinned.outcome == .accepted(presented), sourceLocation: location)
     }
 
-    @Test("a certificate of a known authority for the right name is accepted without defects")
+    @Test("A certificate of a known authority for the right name is accepted without defects")
     func good() throws {
         let root = try draft("root", authority: true).selfSigned()
         let leaf = try draft("lab", ["lab.local", "127.0.0.1"]).signed(by: root)
@@ -97,12 +98,12 @@ struct ServerVerificationTests {
         }
     }
 
-    @Test("a self-signed certificate has only that defect")
+    @Test("A self-signed certificate has only that defect")
     func selfSigned() throws {
         try expect([.selfSigned], draft("lab", ["lab.local"]).selfSigned())
     }
 
-    @Test("a self-signed certificate that the system trusts is accepted until it expires")
+    @Test("A self-signed certificate that the system trusts is accepted until it expires")
     func known() throws {
         let identity = try draft("lab", ["lab.local"]).selfSigned()
         let meeting = try meet(identity, knowing: identity.chain)
@@ -111,18 +112,18 @@ struct ServerVerificationTests {
         try expect([.expired], expired, knowing: expired.chain)
     }
 
-    @Test("an authority's own certificate is unsuitable for a server")
+    @Test("An authority's own certificate is unsuitable for a server")
     func servingAuthority() throws {
         let authority = try draft("lab", ["lab.local"], authority: true).selfSigned()
         try expect([.selfSigned, .other("unsuitable certificate purpose")], authority)
     }
 
-    @Test("an expired self-signed certificate for another name has three defects")
+    @Test("An expired self-signed certificate for another name has three defects")
     func everything() throws {
         try expect([.selfSigned, .expired, .wrongName], draft("x", ["x.org"], from: -9, to: -2).selfSigned())
     }
 
-    @Test("an expired date and a future date are separate defects")
+    @Test("An expired date and a future date are separate defects")
     func dates() throws {
         let root = try draft("root", authority: true).selfSigned()
         let expired = try draft("lab", ["lab.local"], from: -9, to: -2).signed(by: root)
@@ -134,7 +135,7 @@ struct ServerVerificationTests {
         try expect([.expired], young, knowing: oldRoot.chain)
     }
 
-    @Test("a name or address that is not in the certificate is wrong")
+    @Test("A name or address that is not in the certificate is wrong")
     func names() throws {
         let root = try draft("root", authority: true).selfSigned()
         let leaf = try draft("lab", ["other.local"]).signed(by: root)
@@ -142,7 +143,7 @@ struct ServerVerificationTests {
         try expect([.wrongName], leaf, host: "127.0.0.1", knowing: root.chain)
     }
 
-    @Test("an untrusted issuer is unknown, even if the chain is complete")
+    @Test("An untrusted issuer is unknown, even if the chain is complete")
     func unknown() throws {
         let root = try draft("root", authority: true).selfSigned()
         let other = try draft("root", authority: true).selfSigned()
@@ -150,13 +151,13 @@ struct ServerVerificationTests {
         try expect([.unknownIssuer], leaf)
         let complete = try Identity(chain: leaf.chain + root.chain, key: leaf.key)
         try expect([.unknownIssuer], complete)
-        // Same name, another key: the link that is found does not hold.
+        // An authority of the same name but with another key: the link to it does not verify.
         let meeting = try meet(leaf, knowing: other.chain)
         #expect(meeting.client.failure?.kind == .untrusted)
         #expect(meeting.defects?.isEmpty == false)
     }
 
-    @Test("a chain needs its intermediate certificate, which must not be expired")
+    @Test("A chain needs its intermediate certificate, which must not be expired")
     func intermediate() throws {
         let root = try draft("root", authority: true).selfSigned()
         let middle = try draft("middle", authority: true).signed(by: root)
@@ -170,7 +171,7 @@ struct ServerVerificationTests {
         try expect([.expired], draft("lab", ["lab.local"]).signed(by: oldMiddle), knowing: root.chain)
     }
 
-    @Test("a certificate that signs others without being an authority is refused")
+    @Test("A certificate that signs others without being an authority is refused")
     func noAuthority() throws {
         let root = try draft("root", authority: true).selfSigned()
         let middle = try draft("middle").signed(by: root)
@@ -180,7 +181,7 @@ struct ServerVerificationTests {
         #expect(meeting.defects?.isEmpty == false)
     }
 
-    @Test("a modified certificate of a known authority has a bad signature")
+    @Test("A modified certificate of a known authority has a bad signature")
     func badSignature() throws {
         let root = try draft("root", authority: true).selfSigned()
         let leaf = try draft("lab", ["lab.local"], key: .rsa(bits: 2048)).signed(by: root)
@@ -190,7 +191,7 @@ struct ServerVerificationTests {
         try expect([.other("certificate signature failure")], forged, knowing: root.chain)
     }
 
-    @Test("a short RSA key is weak, both in the leaf and in an authority")
+    @Test("A short RSA key is weak, both in the leaf and in an authority")
     func weakKeys() throws {
         let root = try draft("root", authority: true).selfSigned()
         let leaf = try draft("lab", ["lab.local"], key: .rsa(bits: 1024)).signed(by: root)
@@ -200,7 +201,7 @@ struct ServerVerificationTests {
         try expect([.weakKey(bits: 1024)], strong, knowing: weakRoot.chain, weak: true)
     }
 
-    @Test("a judge can refuse a certificate that the system trusts, and its reason is kept")
+    @Test("A judge can refuse a certificate that the system trusts, and its reason is kept")
     func refusal() throws {
         let root = try draft("root", authority: true).selfSigned()
         let leaf = try draft("lab", ["lab.local"]).signed(by: root)
@@ -214,7 +215,7 @@ struct ServerVerificationTests {
         #expect(presented.defects.isEmpty)
     }
 
-    @Test("every connection of a context is judged again, even if the first was accepted")
+    @Test("Every connection of a context is judged again, even if the first was accepted")
     func everyTime() throws {
         let identity = try draft("lab", ["lab.local"]).selfSigned()
         let serving = try TLSServerContext(identity: identity)
@@ -234,7 +235,7 @@ struct ServerVerificationTests {
         }
     }
 
-    @Test("a context retains its verification until it is freed or gets another")
+    @Test("A context retains its verification until it is freed or gets another")
     func lifetime() throws {
         weak var first: ServerVerification?
         weak var second: ServerVerification?
@@ -254,7 +255,7 @@ struct ServerVerificationTests {
         #expect(second == nil)
     }
 
-    @Test("a context that cannot require TLS 1.2 is refused and does not retain the verification")
+    @Test("A context that cannot require TLS 1.2 is refused and does not retain the verification")
     func unusableContext() throws {
         guard let context = unsafe SSL_CTX_new(DTLS_client_method()) else { throw ErrorQueue.failure("make a client") }
         weak var kept: ServerVerification?
@@ -270,7 +271,7 @@ struct ServerVerificationTests {
         #expect(kept == nil)
     }
 
-    @Test("a server that supports only TLS 1.1 and older is refused")
+    @Test("A server that supports only TLS 1.1 and older is refused")
     func oldVersions() throws {
         let identity = try draft("lab", ["lab.local"]).selfSigned()
         let context = try ClientContext()
@@ -297,7 +298,7 @@ final class Counter: Sendable {
     var value: Int { count.withLock { $0 } }
 }
 
-/// A server's side that takes keys and versions which ours refuses.
+/// A server context that accepts keys and versions that ours refuses.
 @safe
 final class WeakServerContext {
     private let handle: OpaquePointer

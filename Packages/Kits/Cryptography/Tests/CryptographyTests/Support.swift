@@ -21,7 +21,7 @@ func now() -> Timestamp {
 
 let day: Int64 = 86_400 * 1_000_000
 
-/// A draft that is valid from yesterday until tomorrow, unless days say otherwise.
+/// A draft that is valid from yesterday until tomorrow, unless `from` and `to` give other days.
 func draft(
     _ name: String = "test", _ names: [String] = [], from: Int64 = -1, to: Int64 = 1, authority: Bool = false,
     key: PrivateKey.Kind = .p256
@@ -43,10 +43,10 @@ func write(_ text: String, to path: String) throws {
     try #require(unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count)
 }
 
-/// What a shell command prints.
+/// The output of a shell command.
 func run(_ command: String) -> String { Tool(command).output() }
 
-/// A shell command that runs beside the test; what it prints is taken once.
+/// A shell command that runs during the test; its output can be read once.
 @safe
 struct Tool: ~Copyable {
     private let stream: UnsafeMutablePointer<FILE>?

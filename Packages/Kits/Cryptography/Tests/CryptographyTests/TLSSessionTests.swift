@@ -19,7 +19,7 @@ struct TLSSessionTests {
         try trusting.install(ServerVerification(host: "lab.local", port: 443) { _ in .accepted })
     }
 
-    /// Two sides that shook hands.
+    /// The two sides of a finished handshake.
     private struct Connection: ~Copyable {
         var client: TLSSession
         var server: TLSSession
@@ -35,7 +35,7 @@ struct TLSSessionTests {
         return Connection(client: client, server: server)
     }
 
-    @Test("a megabyte is sent each way over sockets with small buffers")
+    @Test("A megabyte is sent each way over sockets with small buffers")
     func echo() throws {
         let sockets = try SocketPair()
         var pair = try connect(sockets)
@@ -46,7 +46,7 @@ struct TLSSessionTests {
         let text = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 / 3) }
         let there = transfer(text, from: &pair.client, to: &pair.server)
         #expect(there.received == text)
-        // The socket was full several times, which is what this is about.
+        // The socket was full several times; otherwise this test would show nothing.
         #expect(there.waits > 0)
         #expect(transfer(text, from: &pair.server, to: &pair.client).received == text)
     }
@@ -79,7 +79,7 @@ struct TLSSessionTests {
         return (received, waits)
     }
 
-    @Test("an orderly end differs from a truncation, and a truncation is reported again")
+    @Test("An orderly end differs from a truncation, and a truncation is reported again")
     func ends() throws {
         var told = try SocketPair()
         var pair = try connect(told)
@@ -100,7 +100,7 @@ struct TLSSessionTests {
         #expect(pair.server.shutdown().failure?.kind == .truncated)
     }
 
-    @Test("a side that has shut down can still read what the other sends")
+    @Test("A side that has shut down can still read from the other")
     func halfClosed() throws {
         let sockets = try SocketPair()
         var pair = try connect(sockets)
@@ -112,7 +112,7 @@ struct TLSSessionTests {
         #expect(pair.client.read(upTo: 10).0 == .closed)
     }
 
-    @Test("writing to a closed peer is an error and raises no signal")
+    @Test("Writing to a closed peer is an error and raises no signal")
     func gone() throws {
         signal(SIGPIPE, SIG_DFL)
         var sockets = try SocketPair()
@@ -125,7 +125,7 @@ struct TLSSessionTests {
     }
 
     @Test(
-        "a peer that does not speak TLS is reported as such",
+        "A peer that does not use TLS is reported as such",
         arguments: ["GET / HTTP/1.1\r\nHost: a\r\n\r\n", "SSH-2.0-x\r\n"])
     func plain(text: String) throws {
         let sockets = try SocketPair()
@@ -139,9 +139,9 @@ struct TLSSessionTests {
     }
 
     @Test(
-        "a peer that leaves during the handshake or sends garbage is an error", arguments: [0, 1, 5, 50, 200])
+        "A peer that leaves during the handshake or sends garbage is an error", arguments: [0, 1, 5, 50, 200])
     func brokenHandshake(kept: Int) throws {
-        // The first flight of a client, recorded from a real one.
+        // The first message of a real client, recorded.
         let recording = try SocketPair()
         var client = try trusting.session(recording.client)
         #expect(client.handshake() == .wantRead)
@@ -164,7 +164,7 @@ struct TLSSessionTests {
         #expect(progress.failure != nil || progress == .wantRead)
     }
 
-    @Test("a client that offers only unsupported protocols is refused, and one that offers none is accepted")
+    @Test("A client that offers only unsupported protocols is refused, and one that offers none is accepted")
     func protocols() throws {
         let sockets = try SocketPair()
         var client = try trusting.session(sockets.client, offering: "\u{2}h2")
@@ -180,7 +180,7 @@ struct TLSSessionTests {
         #expect(chosen.server.negotiatedProtocol == "http/1.1")
     }
 
-    @Test("a TLS 1.2 client is accepted, and a TLS 1.1 client is refused")
+    @Test("A TLS 1.2 client is accepted, and a TLS 1.1 client is refused")
     func versions() throws {
         for (version, served) in [(TLS1_2_VERSION, true), (TLS1_1_VERSION, false)] {
             let old = try ClientContext(authorities: identity.chain, newest: version)
@@ -194,7 +194,7 @@ struct TLSSessionTests {
         }
     }
 
-    @Test("a server with client authorities accepts only clients with their certificates")
+    @Test("A server with client authorities accepts only clients with their certificates")
     func clientCertificates() throws {
         let authority = try draft("people", authority: true).selfSigned()
         let demanding = try TLSServerContext(identity: identity, clientAuthorities: authority.chain)
@@ -215,7 +215,7 @@ struct TLSSessionTests {
         }
     }
 
-    @Test("a key that is too short for TLS is refused when the server context is created")
+    @Test("A key that is too short for TLS is refused when the server context is created")
     func weakServer() throws {
         let weak = try draft("lab", key: .rsa(bits: 1024)).selfSigned()
         let error = #expect(throws: CryptographyError.self) { try TLSServerContext(identity: weak) }
@@ -224,7 +224,7 @@ struct TLSSessionTests {
     }
 
     @Test(
-        "the openssl tool as a client verifies the chain and gets a response", arguments: ["-tls1_3", "-tls1_2"])
+        "The openssl client verifies the chain and gets a response", arguments: ["-tls1_3", "-tls1_2"])
     func realPeer(version: String) throws {
         let root = try draft("root", authority: true).selfSigned()
         let middle = try draft("middle", authority: true).signed(by: root)
@@ -257,7 +257,7 @@ struct TLSSessionTests {
             let answer = Array("and goodbye\n".utf8)
             #expect(try wait(socket) { server.write(answer.span) } == .done(answer.count))
             #expect(try wait(socket) { server.shutdown() } == .done(0))
-            // The client answers the end with its own.
+            // The client answers the close with its own.
             #expect(try wait(socket) { server.read(upTo: 1).0 } == .closed)
             close(socket)
             let text = client.output()

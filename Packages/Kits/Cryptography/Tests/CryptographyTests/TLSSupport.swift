@@ -4,7 +4,7 @@ import Testing
 
 @testable import Cryptography
 
-/// A client's side made by hand, as libcurl makes its own.
+/// A client context configured as libcurl configures its own.
 @safe
 final class ClientContext {
     let handle: OpaquePointer
@@ -13,7 +13,7 @@ final class ClientContext {
         guard let handle = unsafe SSL_CTX_new(TLS_client_method()) else { throw ErrorQueue.failure("make a client") }
         unsafe self.handle = handle
         unsafe SSL_CTX_ctrl(handle, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(newest), nil)
-        // libcurl does the same, so that an authority in the middle of a chain can be trusted.
+        // As in libcurl, so that an intermediate authority of a chain can be trusted.
         let store = unsafe SSL_CTX_get_cert_store(handle)
         unsafe X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST))
         for authority in authorities {
@@ -33,7 +33,7 @@ final class ClientContext {
         try unsafe verification.install(on: UnsafeMutableRawPointer(handle))
     }
 
-    /// A connection that offers these protocols in the form of ALPN.
+    /// A session that offers these protocols, in the ALPN wire format.
     func session(_ descriptor: Int32, offering protocols: String = "") throws -> TLSSession {
         let session = try unsafe TLSSession.make(handle, descriptor)
         unsafe SSL_set_connect_state(session)
@@ -43,7 +43,7 @@ final class ClientContext {
     }
 }
 
-/// Two connected sockets that block nobody and are closed with the value.
+/// Two connected sockets, closed with the value.
 struct SocketPair: ~Copyable {
     let server: Int32
     private(set) var client: Int32

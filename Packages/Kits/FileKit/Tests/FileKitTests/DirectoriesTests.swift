@@ -8,7 +8,7 @@ struct DirectoriesTests {
         Directories(application: "app", override: "APP_HOME", environment: environment, userID: userID)
     }
 
-    @Test("without variables the directories are in the home directory")
+    @Test("Without variables the directories are in the home directory")
     func defaults() throws {
         let places = directories(["HOME": "/home/u"])
         #expect(try places.config == "/home/u/.config/app")
@@ -19,7 +19,7 @@ struct DirectoriesTests {
         #expect(places.systemConfig == ["/etc/xdg/app"])
     }
 
-    @Test("absolute XDG variables are used, and relative and empty ones are ignored")
+    @Test("Absolute XDG variables are used, and relative and empty ones are ignored")
     func variables() throws {
         let places = directories([
             "HOME": "/h", "XDG_CONFIG_HOME": "/c", "XDG_DATA_HOME": "relative", "XDG_STATE_HOME": "",
@@ -32,7 +32,7 @@ struct DirectoriesTests {
         #expect(places.systemConfig == ["/a/app", "/b/app"])
     }
 
-    @Test("the override moves all user directories")
+    @Test("The override moves all user directories")
     func override() throws {
         let places = directories(["HOME": "/h", "XDG_CONFIG_HOME": "/c", "APP_HOME": "/o"])
         #expect(
@@ -43,14 +43,14 @@ struct DirectoriesTests {
         #expect(places.systemConfig == ["/etc/xdg/app"])
     }
 
-    @Test("a relative override is refused when it is used")
+    @Test("A relative override is refused when it is used")
     func relativeOverride() {
         let places = directories(["HOME": "/h", "APP_HOME": "here"])
         let error = #expect(throws: FileError.self) { try places.config }
         #expect(error?.message == "cannot use here: APP_HOME must be an absolute path")
     }
 
-    @Test("without HOME the home directory comes from the user database")
+    @Test("Without HOME the home directory comes from the user database")
     func userDatabase() throws {
         let users = String(decoding: try Files.read("/etc/passwd", limit: 1 << 20), as: UTF8.self)
         let records = users.split(separator: "\n").map { $0.split(separator: ":", omittingEmptySubsequences: false) }
@@ -58,14 +58,14 @@ struct DirectoriesTests {
         #expect(try directories([:]).config == "\(home)/.config/app")
     }
 
-    @Test("a user without a home directory gets an error that says what to set")
+    @Test("A user without a home directory gets an error that names the variable to set")
     func noHome() {
         let error = #expect(throws: FileError.self) { try directories([:], userID: 4_000_000_000).config }
         #expect(error?.kind == .noHome)
         #expect(error?.message.contains("set HOME or APP_HOME") == true)
     }
 
-    @Test("the environment snapshot has the variables that the program was started with")
+    @Test("The environment snapshot has the variables that the program was started with")
     func environment() throws {
         let variables = Environment.snapshot()
         let bytes = try Files.read("/proc/self/environ", limit: 1 << 22)
@@ -77,7 +77,7 @@ struct DirectoriesTests {
         }
     }
 
-    @Test("taking the environment removes its secrets from the process")
+    @Test("Taking the environment removes its secrets from the process")
     func takenEnvironment() async {
         await #expect(processExitsWith: .success) {
             let own = ["TAKEN_TOKEN": "first-canary", "TAKEN_EMPTY": "", "TAKEN_PLAIN": "a=b"]

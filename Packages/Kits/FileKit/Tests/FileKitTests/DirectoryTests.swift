@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Directories and their entries")
 struct DirectoryTests {
-    @Test("missing directories are created with the mode, and existing ones are unchanged")
+    @Test("Missing directories are created with the mode, and existing ones are unchanged")
     func make() async throws {
         try await TemporaryDirectory.run { directory in
             try Files.makeDirectories("\(directory)/a/b/c/", mode: 0o700)
@@ -16,7 +16,7 @@ struct DirectoryTests {
         }
     }
 
-    @Test("a file at the path of a directory is an error")
+    @Test("A file at the path of a directory is an error")
     func inTheWay() async throws {
         try await TemporaryDirectory.run { directory in
             try Files.writeAtomically([], to: "\(directory)/a")
@@ -25,7 +25,7 @@ struct DirectoryTests {
         }
     }
 
-    @Test("a listing names every entry once, sorted, with its kind")
+    @Test("A listing names every entry once, sorted, with its kind")
     func list() async throws {
         try await TemporaryDirectory.run { directory in
             try Files.writeAtomically([], to: "\(directory)/file")
@@ -40,7 +40,7 @@ struct DirectoryTests {
         }
     }
 
-    @Test("a dangling link does not exist, and removing a link leaves its target")
+    @Test("A dangling link does not exist, and removing a link leaves its target")
     func links() async throws {
         try await TemporaryDirectory.run { directory in
             let (file, link) = ("\(directory)/file", "\(directory)/link")
@@ -56,7 +56,7 @@ struct DirectoryTests {
         }
     }
 
-    @Test("the modification time matches the file's")
+    @Test("The modification time matches the file's")
     func modified() async throws {
         try await TemporaryDirectory.run { directory in
             try Files.writeAtomically([1], to: "\(directory)/a")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("File lock", .timeLimit(.minutes(5)))
 struct FileLockTests {
-    @Test("another program is locked out until the lock is released")
+    @Test("Another program is locked out until the lock is released")
     func otherProgram() async throws {
         try await TemporaryDirectory.run { directory in
             let path = "\(directory)/lock"
@@ -16,7 +16,7 @@ struct FileLockTests {
         }
     }
 
-    @Test("two writers that use the lock lose no update")
+    @Test("Two writers that use the lock lose no update")
     func twoWriters() async throws {
         try await TemporaryDirectory.run { directory in
             try Files.writeAtomically(Array("0".utf8), to: "\(directory)/count")
@@ -38,7 +38,7 @@ struct FileLockTests {
         }
     }
 
-    @Test("a wait for a held lock ends at its time limit")
+    @Test("A wait for a held lock ends at its time limit")
     func bounded() async throws {
         try await TemporaryDirectory.run { directory in
             let held = try FileLock.tryAcquire("\(directory)/lock")
@@ -50,7 +50,7 @@ struct FileLockTests {
         }
     }
 
-    @Test("a cancelled wait ends")
+    @Test("A cancelled wait ends")
     func cancelled() async throws {
         try await TemporaryDirectory.run { directory in
             let held = try FileLock.tryAcquire("\(directory)/lock")
@@ -64,7 +64,7 @@ struct FileLockTests {
         }
     }
 
-    @Test("a symbolic link in place of the lock file is refused")
+    @Test("A symbolic link in place of the lock file is refused")
     func symbolicLink() async throws {
         try await TemporaryDirectory.run { directory in
             try #require(unsafe symlink("elsewhere", "\(directory)/lock") == 0)

@@ -17,7 +17,7 @@ struct FolderRecordTests {
         }
     }
 
-    @Test("a record applies to its folder only, under any spelling of its path")
+    @Test("A record applies to its folder only, under any spelling of its path")
     func kept() async throws {
         try await run { file, folder in
             try await file.change("\(folder)/../work/.") { ($0.mode, $0.rules) = (.workspace, [allow]) }
@@ -28,7 +28,7 @@ struct FolderRecordTests {
         }
     }
 
-    @Test("a record is dropped when its folder is replaced, except for rules that do not allow")
+    @Test("A record is dropped when its folder is replaced, but its denying and unknown rules are kept")
     func replaced() async throws {
         try await run { file, folder in
             let odd: JSON = ["verdict": "perhaps"]
@@ -39,7 +39,7 @@ struct FolderRecordTests {
             let record = try file.record(of: folder)
             #expect((record.mode, record.rules, record.isReplaced) == (nil, [deny, odd], true))
             #expect(try file.record(of: "\(folder)-before").isEmpty, "a record is for a path, too")
-            // What is decided now is for the folder that is there now, and the old one is not meant when it comes back.
+            // The new decision is about the present folder, and does not apply to the old folder when it returns.
             try await file.change(folder) { $0.mode = .readOnly }
             #expect(try file.record(of: folder).isReplaced == false)
             try Files.rename(folder, toNew: "\(folder)-second")
@@ -48,7 +48,7 @@ struct FolderRecordTests {
         }
     }
 
-    @Test("an empty record is removed")
+    @Test("An empty record is removed")
     func empty() async throws {
         try await run { file, folder in
             try await file.change(folder) { $0.rules = [allow] }
@@ -57,7 +57,7 @@ struct FolderRecordTests {
         }
     }
 
-    @Test("concurrent changes to a record are not lost")
+    @Test("Concurrent changes to a record are not lost")
     func together() async throws {
         try await run { file, folder in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -71,7 +71,7 @@ struct FolderRecordTests {
     }
 
     @Test(
-        "a damaged record is an error that names the file, and is not overwritten",
+        "A damaged record is an error that names the file, and is not overwritten",
         arguments: ["{", "[]", #"{"/a": {"device": 1}}"#, #"{"/a": {"device": 1, "inode": 1, "mode": "all"}}"#])
     func damaged(text: String) async throws {
         try await run { file, folder in
@@ -84,7 +84,7 @@ struct FolderRecordTests {
         }
     }
 
-    @Test("a record that would be too large to read again is not written")
+    @Test("A record that would be too large to read again is not written")
     func bounded() async throws {
         try await run { file, folder in
             try await file.change(folder) { $0.rules = [deny] }
@@ -94,7 +94,7 @@ struct FolderRecordTests {
         }
     }
 
-    @Test("the rules of a record are listed and removed one by one")
+    @Test("The rules of a record are listed and removed one by one")
     func listed() async throws {
         try await run { file, folder in
             try await file.change(folder) { ($0.mode, $0.rules) = (.workspace, [allow, deny]) }

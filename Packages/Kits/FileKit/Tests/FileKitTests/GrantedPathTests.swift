@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Granted path")
 struct GrantedPathTests {
-    /// A caller who may work beneath `in`, next to which there is a file that is none of their business.
+    /// A caller with access to the folder `in`; the file next to it is out of bounds.
     private struct Place {
         let folder: String
         let grant: Grant
@@ -52,7 +52,7 @@ struct GrantedPathTests {
         try await TemporaryDirectory.run { try body(Place($0)) }
     }
 
-    @Test("reading and replacing in pieces obey the same rules, and an uncommitted file does not appear")
+    @Test("Reading and replacing in pieces obey the same rules, and an uncommitted file does not appear")
     func pieces() async throws {
         try await within { place in
             func path<Use>(_ given: GivenPath<Use>, as grant: Grant) throws -> GrantedPath {
@@ -78,12 +78,12 @@ struct GrantedPathTests {
             try place.link("away", to: "../out/secret")
             #expect(throws: FileError.self) { _ = try path(ReadPath("away"), as: place.grant).open() }
             #expect(throws: FileError.self) { _ = try path(WritePath("away"), as: place.grant).replacement() }
-            // The control: who has no bounds reads it.
+            // Control: a caller without bounds can read it.
             #expect(try path(ReadPath("away"), as: .person).open().read(upTo: 20) == Array("out/secret".utf8))
         }
     }
 
-    @Test("a granted path can be read, written and appended to, and missing folders are created")
+    @Test("A granted path can be read, written and appended to, and missing folders are created")
     func inside() async throws {
         try await within { place in
             #expect(try place.read("a") == "in/a" && place.read("./sub/../sub/b") == "in/sub/b")
@@ -101,7 +101,7 @@ struct GrantedPathTests {
         }
     }
 
-    @Test("a granted path cannot leave its folder through links to read, write or append")
+    @Test("A granted path cannot leave its folder through links to read, write or append")
     func links() async throws {
         try await within { place in
             try place.link("abs", to: "\(place.folder)/out/secret")
@@ -120,13 +120,13 @@ struct GrantedPathTests {
             }
             #expect(try place.content("out/secret") == "out/secret")
             #expect(try Files.list("\(place.folder)/out").map(\.name) == ["secret"])
-            // The control: whoever has no bounds follows them.
+            // Control: a caller without bounds can follow the link.
             let person = try Grant.person.path(ReadPath("in/up"), from: place.folder)
             #expect(try person.read(limit: 100) == Array("out/secret".utf8))
         }
     }
 
-    @Test("a folder root knows whether it is a git work tree or repository")
+    @Test("A folder root knows whether it is a git work tree or repository")
     func git() async throws {
         try await TemporaryDirectory.run { folder in
             for path in ["tree/.git/objects", "tree/.git/refs", "tree/.git/hooks", "plain"] {
@@ -142,7 +142,7 @@ struct GrantedPathTests {
         }
     }
 
-    @Test("a granted path cannot reach closed or guarded folders through links")
+    @Test("A granted path cannot reach closed or guarded folders through links")
     func closed() async throws {
         try await within { place in
             try place.link("vault", to: "own/vault")
@@ -167,7 +167,7 @@ struct GrantedPathTests {
         }
     }
 
-    @Test("a granted path is compared by bytes, as in the kernel, and cannot contain a zero byte")
+    @Test("A granted path is compared by bytes, as in the kernel, and cannot contain a zero byte")
     func characters() async throws {
         try await within { place in
             try place.link("l\u{600}", to: "\(place.folder)/out")
@@ -186,7 +186,7 @@ struct GrantedPathTests {
         }
     }
 
-    @Test("a granted path needs no permission to list the folders along it")
+    @Test("A granted path needs no permission to list the folders along it")
     func passing() async throws {
         try await within { place in
             try #require(unsafe chmod("\(place.folder)/in/sub", 0o300) == 0)
@@ -195,7 +195,7 @@ struct GrantedPathTests {
         }
     }
 
-    @Test("a granted path must be a file: folders, pipes and devices are refused without waiting")
+    @Test("A granted path must be a file, and folders, pipes and devices are refused without waiting")
     func kinds() async throws {
         try await within { place in
             try #require(unsafe mkfifo("\(place.folder)/in/pipe", 0o600) == 0)
@@ -210,7 +210,7 @@ struct GrantedPathTests {
     }
 
     // sandbox case 30
-    @Test("a granted path stops working when its folder is replaced")
+    @Test("A granted path stops working when its folder is replaced")
     func replaced() async throws {
         try await within { place in
             try #require(unsafe rename("\(place.folder)/in", "\(place.folder)/before") == 0)
@@ -222,7 +222,7 @@ struct GrantedPathTests {
         }
     }
 
-    @Test("a granted path does not leave its folder while folders are swapped for links")
+    @Test("A granted path does not leave its folder while folders are swapped for links")
     func race() async throws {
         try await TemporaryDirectory.run { folder in
             let place = try Place(folder)
@@ -239,7 +239,7 @@ struct GrantedPathTests {
                     try place.write("inside", "turn/secret")
                     inside += 1
                 } catch is FileError {
-                    // It was a link just then, or nothing.
+                    // At this moment it was a link, or nothing.
                 }
             }
             isOver.withLock { $0 = true }
@@ -250,7 +250,7 @@ struct GrantedPathTests {
         }
     }
 
-    /// Puts a link where a folder is, and back, again and again.
+    /// Replaces a folder with a link and restores it, repeatedly.
     private func turn(_ folder: String, until isOver: borrowing Mutex<Bool>) async {
         let steps = [("turn", "aside"), ("way-out", "turn"), ("turn", "way-out"), ("aside", "turn")]
         while !isOver.withLock({ $0 }) {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Reading", .timeLimit(.minutes(5)))
 struct ReadTests {
-    @Test("written data is read back", arguments: [0, 1, 4096, 1 << 20])
+    @Test("Written data is read back", arguments: [0, 1, 4096, 1 << 20])
     func roundTrip(size: Int) async throws {
         try await TemporaryDirectory.run { directory in
             let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -15,7 +15,7 @@ struct ReadTests {
         }
     }
 
-    @Test("a file one byte over the limit is refused, and the error names the limit")
+    @Test("A file one byte over the limit is refused, and the error names the limit")
     func limit() async throws {
         try await TemporaryDirectory.run { directory in
             let path = "\(directory)/a"
@@ -26,7 +26,7 @@ struct ReadTests {
         }
     }
 
-    @Test("a sparse file of 5 GB is refused without being read")
+    @Test("A sparse file of 5 GB is refused without being read")
     func sparse() async throws {
         try await TemporaryDirectory.run { directory in
             try Files.writeAtomically([], to: "\(directory)/big")
@@ -36,14 +36,14 @@ struct ReadTests {
         }
     }
 
-    @Test("a file that reports size zero is read to its end, within the limit")
+    @Test("A file that reports size zero is read to its end, within the limit")
     func proc() throws {
         #expect(try Files.info("/proc/self/status").size == 0)
         #expect(try Files.read("/proc/self/status", limit: 1 << 16).starts(with: "Name:".utf8))
         #expect(failure { () throws(FileError) in _ = try Files.read("/proc/self/status", limit: 9) } == .tooLarge)
     }
 
-    @Test("a FIFO without a writer is refused at once")
+    @Test("A FIFO without a writer is refused at once")
     func fifo() async throws {
         try await TemporaryDirectory.run { directory in
             try #require(unsafe mkfifo("\(directory)/pipe", 0o600) == 0)
@@ -53,7 +53,7 @@ struct ReadTests {
     }
 
     @Test(
-        "anything but a readable file is refused with the reason",
+        "Anything but a readable file is refused with the reason",
         arguments: [
             ("/", FileError.Kind.isDirectory), ("/dev/zero", .notRegular), ("/nowhere/at/all", .notFound),
             ("/etc/passwd/below", .notDirectory), (String(repeating: "n", count: 300), .other),
@@ -62,7 +62,7 @@ struct ReadTests {
         #expect(failure { () throws(FileError) in _ = try Files.read(path, limit: 10) } == code)
     }
 
-    @Test("a loop of symbolic links is an error")
+    @Test("A loop of symbolic links is an error")
     func loop() async throws {
         try await TemporaryDirectory.run { directory in
             try #require(unsafe symlink("b", "\(directory)/a") == 0)

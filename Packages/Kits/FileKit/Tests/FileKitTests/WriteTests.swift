@@ -7,7 +7,7 @@ import Testing
 @Suite("Atomic writes", .timeLimit(.minutes(5)))
 struct WriteTests {
     @Test(
-        "a new file is private whatever the umask, and an explicit mode is applied exactly",
+        "A new file is private whatever the umask, and an explicit mode is applied exactly",
         arguments: [nil, 0o644, 0o640])
     func newMode(mode: UInt32?) async throws {
         try await TemporaryDirectory.run { directory in
@@ -16,7 +16,7 @@ struct WriteTests {
         }
     }
 
-    @Test("an existing file keeps its mode")
+    @Test("An existing file keeps its mode")
     func keptMode() async throws {
         try await TemporaryDirectory.run { directory in
             try Files.writeAtomically([1], to: "\(directory)/a", mode: 0o664)
@@ -26,14 +26,14 @@ struct WriteTests {
         }
     }
 
-    @Test("a symbolic link is kept and its target is replaced", arguments: ["real/a", "real/../real/a", "hop"])
+    @Test("A symbolic link is kept and its target is replaced", arguments: ["real/a", "real/../real/a", "hop"])
     func link(target: String) async throws {
         try await TemporaryDirectory.run { directory in
             try Files.makeDirectories("\(directory)/real")
             try #require(unsafe symlink("real/a", "\(directory)/hop") == 0)
             try #require(unsafe symlink(target, "\(directory)/link") == 0)
             for content: [UInt8] in [[1], [2, 2]] {
-                // The first round meets a link whose target does not exist yet.
+                // In the first round the target of the link does not exist yet.
                 try Files.writeAtomically(content, to: "\(directory)/link")
                 #expect(try Files.read("\(directory)/real/a", limit: 9) == content)
                 #expect(try Files.info("\(directory)/link", followLinks: false).kind == .symbolicLink)
@@ -42,7 +42,7 @@ struct WriteTests {
         }
     }
 
-    @Test("anything but a regular file is not replaced")
+    @Test("Anything but a regular file is not replaced")
     func notRegular() async throws {
         try await TemporaryDirectory.run { directory in
             try #require(unsafe mkfifo("\(directory)/pipe", 0o600) == 0)
@@ -57,14 +57,14 @@ struct WriteTests {
         }
     }
 
-    @Test("a full device is reported as full")
+    @Test("A full device is reported as full")
     func full() throws {
         let device = try FileDescriptor.open("/dev/full", O_WRONLY, for: "write")
         let bytes: [UInt8] = [1]
         #expect(failure { () throws(FileError) in try device.writeAll(bytes.span) } == .full)
     }
 
-    @Test("a crash before the rename leaves the old file, and the next write succeeds")
+    @Test("A crash before the rename leaves the old file, and the next write succeeds")
     func crash() async throws {
         try await TemporaryDirectory.run { directory in
             let path = "\(directory)/a"
@@ -83,7 +83,7 @@ struct WriteTests {
         }
     }
 
-    @Test("temporary files of active writers are not removed, however many there are")
+    @Test("Temporary files of active writers are not removed, however many there are")
     func together() async throws {
         try await TemporaryDirectory.run { directory in
             let path = "\(directory)/a"
@@ -111,7 +111,7 @@ struct WriteTests {
         }
     }
 
-    @Test("a file with the longest possible name can be written")
+    @Test("A file with the longest possible name can be written")
     func longName() async throws {
         try await TemporaryDirectory.run { directory in
             let path = "\(directory)/\(String(repeating: "n", count: 255))"
@@ -120,7 +120,7 @@ struct WriteTests {
         }
     }
 
-    @Test("a path with a zero byte is refused, and nothing is written at the truncated path")
+    @Test("A path with a zero byte is refused, and nothing is written at the truncated path")
     func zero() async throws {
         try await TemporaryDirectory.run { directory in
             let path = "\(directory)/good\0/../../evil"
@@ -140,7 +140,7 @@ struct WriteTests {
         }
     }
 
-    @Test("files in a directory whose name begins with a combining accent are written there")
+    @Test("Files in a directory whose name begins with a combining accent are written there")
     func accents() async throws {
         try await TemporaryDirectory.run { directory in
             try Files.makeDirectories("\(directory)/\u{301}a")
@@ -151,7 +151,7 @@ struct WriteTests {
         }
     }
 
-    @Test("root does not change the owner of a file", .enabled(if: geteuid() == 0))
+    @Test("Root does not change the owner of a file", .enabled(if: geteuid() == 0))
     func owner() async throws {
         try await TemporaryDirectory.run { directory in
             let path = "\(directory)/a"
@@ -164,18 +164,19 @@ struct WriteTests {
         }
     }
 
-    @Test("the permissions of an access control list are kept")
+    @Test("The permissions of an access control list are kept")
     func accessList() async throws {
         try await TemporaryDirectory.run { directory in
             let path = "\(directory)/a"
             try Files.writeAtomically([1], to: path, mode: 0o640)
-            // Version 2; read and write for the owner, read for user 65534, none for the group, read as the most, none.
+            // Version 2; the owner and the user 65534 may read, the owner may also write, the group may do nothing, and
+            // the mask is read.
             let list: [UInt8] =
                 [2, 0, 0, 0] + [1, 0, 6, 0, 255, 255, 255, 255] + [2, 0, 4, 0, 254, 255, 0, 0]
                 + [4, 0, 0, 0, 255, 255, 255, 255] + [16, 0, 4, 0, 255, 255, 255, 255]
                 + [32, 0, 0, 0, 255, 255, 255, 255]
             let file = try FileDescriptor.open(path, O_RDWR, for: "read")
-            // Not every file system has access lists.
+            // Some file systems have no access control lists.
             guard AccessList(bytes: list).set(on: file) else { return }
             try Files.writeAtomically([2], to: path)
             #expect(AccessList(of: path)?.bytes == list)
@@ -184,7 +185,7 @@ struct WriteTests {
         }
     }
 
-    @Test("a file is renamed only if the new name is free")
+    @Test("A file is renamed only if the new name is free")
     func renamed() async throws {
         try await TemporaryDirectory.run { directory in
             try Files.writeAtomically([1], to: "\(directory)/a")
@@ -197,7 +198,7 @@ struct WriteTests {
         }
     }
 
-    @Test("a write beyond the process's file size limit keeps the old file and removes the new one")
+    @Test("A write beyond the process's file size limit keeps the old file and removes the new one")
     func sizeLimit() async throws {
         try await TemporaryDirectory.run { directory in
             let path = "\(directory)/a"
@@ -215,13 +216,13 @@ struct WriteTests {
         }
     }
 
-    @Test("a directory without write permission is reported as denied")
+    @Test("A directory without write permission is reported as denied")
     func denied() async throws {
         try await TemporaryDirectory.run { directory in
             try Files.makeDirectories("\(directory)/locked", mode: 0o555)
             try #require(unsafe chmod(directory, 0o755) == 0)
             await #expect(processExitsWith: .exitCode(42)) { [directory = directory as String] in
-                // Permissions do not bind root, so become nobody; an ordinary user stays who they are.
+                // Permissions do not restrict root, so root becomes the user nobody; other users stay.
                 if geteuid() == 0 { try #require(setuid(65534) == 0) }
                 let code = failure { () throws(FileError) in
                     try Files.writeAtomically([1], to: "\(directory)/locked/a")

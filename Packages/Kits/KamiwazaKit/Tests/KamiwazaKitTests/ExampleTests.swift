@@ -5,7 +5,7 @@ import KamiwazaKit
 import KamiwazaTesting
 import Testing
 
-@Test("the README's example works", .timeLimit(.minutes(5)))
+@Test("The README's example works", .timeLimit(.minutes(5)))
 func readmeExample() async throws {
     try await KamiwazaServer.run { server in
         let client = HTTPClient(.standalone)

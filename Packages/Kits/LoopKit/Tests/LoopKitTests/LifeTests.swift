@@ -6,10 +6,10 @@ import Testing
 struct LifeTests {
     let loop = EventLoop()
 
-    @Test("waiting for a regular file is an error that says so")
+    @Test("Waiting for a regular file is an error that says so")
     func regularFile() throws {
         let opened = unsafe open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
-        // A number so high that no other test gets it meanwhile.
+        // A number so high that no other test gets it.
         let file = fcntl(opened, F_DUPFD_CLOEXEC, 900)
         close(opened)
         try #require(file >= 900)
@@ -19,7 +19,7 @@ struct LifeTests {
         #expect(fcntl(file, F_GETFD) == -1, "it was taken over, so it is closed")
     }
 
-    @Test("an invalid or already watched descriptor is refused")
+    @Test("An invalid or already watched descriptor is refused")
     func refused() throws {
         #expect(throws: LoopError.self) { try LoopDescriptor(owning: 1_000_000, loop: loop) }
         let pair = try SocketPair(loop)
@@ -29,7 +29,7 @@ struct LifeTests {
         pair.end()
     }
 
-    @Test("a borrowed descriptor stays open, and can be borrowed again")
+    @Test("A borrowed descriptor stays open, and can be borrowed again")
     func borrowed() async throws {
         var ends: [Int32] = [-1, -1]
         try #require(unsafe pipe(&ends) == 0)
@@ -48,7 +48,7 @@ struct LifeTests {
         }
     }
 
-    @Test("a descriptor closes with its last reference")
+    @Test("A descriptor closes with its last reference")
     func lastReference() throws {
         let peer = try SocketPair(loop).peer
         defer { close(peer) }
@@ -56,7 +56,7 @@ struct LifeTests {
         #expect(unsafe recv(peer, &byte, 1, Int32(MSG_DONTWAIT)) == 0, "the peer sees the end")
     }
 
-    @Test("a released descriptor is open and no longer watched")
+    @Test("A released descriptor is open and no longer watched")
     func released() async throws {
         let pair = try SocketPair(loop)
         #expect(pair.receive() == .wouldBlock)
@@ -70,12 +70,12 @@ struct LifeTests {
         close(pair.peer)
     }
 
-    @Test("an event for a closed descriptor never reaches the next one with the same number")
+    @Test("An event for a closed descriptor never reaches the next one with the same number")
     func reusedNumber() async throws {
         var former: Int32?
         var reuses = 0
         for _ in 0..<2_000 {
-            // What is sent here is told to the loop just as the number goes to another.
+            // The loop is told of this byte just as another descriptor gets the number.
             let pair = try SocketPair(loop)
             let number = pair.watched.withDescriptor { descriptor, _ in descriptor }
             if number == former { reuses += 1 }
@@ -92,7 +92,7 @@ struct LifeTests {
         #expect(reuses > 1_000, "numbers are given again, or this shows nothing")
     }
 
-    @Test("a listening socket can be waited for, and accepted sockets do not block")
+    @Test("A listening socket can be waited for, and accepted sockets do not block")
     func accepting() async throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
@@ -126,7 +126,7 @@ struct LifeTests {
         #expect(watched.accept() == .wouldBlock)
     }
 
-    @Test("a stopped loop ends all waits, refuses new descriptors, and leaves existing ones open")
+    @Test("A stopped loop ends all waits, refuses new descriptors, and leaves existing ones open")
     func stopped() async throws {
         let pair = try SocketPair(loop)
         #expect(pair.receive() == .wouldBlock)
@@ -142,7 +142,7 @@ struct LifeTests {
         pair.end()
     }
 
-    @Test("a hang-up handler may release the last reference to its loop")
+    @Test("A hang-up handler may release the last reference to its loop")
     func endsOnItsOwnThread() async throws {
         let (calls, continuation) = AsyncStream.makeStream(of: Void.self)
         let pair = try SocketPair(EventLoop())
@@ -166,7 +166,7 @@ struct LifeTests {
         #expect(second.receive() == .moved(0))
     }
 
-    @Test("no thread outlives its loop")
+    @Test("A thread does not outlive its loop")
     func threads() async {
         await #expect(processExitsWith: .success) {
             let before = threadCount()
@@ -177,14 +177,14 @@ struct LifeTests {
                 #expect(try await pair.watched.readable(until: .now + .milliseconds(1)) == .timedOut)
                 pair.end()
             }
-            // The pool of tasks may have grown by a thread for each core meanwhile.
+            // The task pool may have grown by a thread for each core.
             #expect(threadCount() <= before + 4)
         }
     }
 
-    @Test("a blocking call runs outside the thread pool, with all signals blocked except crash signals")
+    @Test("A blocking call runs outside the thread pool, with all signals blocked except crash signals")
     func ownThread() async throws {
-        // More than there are threads in the pool: each waits for the next one's byte.
+        // More calls than threads in the pool: each waits for the byte of the previous one.
         var pipes: [[Int32]] = []
         for _ in 0..<12 {
             var ends: [Int32] = [-1, -1]

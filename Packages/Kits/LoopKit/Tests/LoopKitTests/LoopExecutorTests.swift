@@ -7,7 +7,7 @@ import Testing
 struct LoopExecutorTests {
     let loop = EventLoop()
 
-    @Test("a task with a loop's executor stays on the loop's thread across waits, and so do its children")
+    @Test("A task with a loop's executor stays on the loop's thread across waits, and so do its children")
     func oneThread() async throws {
         let pairs = try (0..<8).map { _ in try SocketPair(loop) }
         let threads = try await withThrowingTaskGroup(of: Set<String>.self) { group in
@@ -31,7 +31,7 @@ struct LoopExecutorTests {
         for pair in pairs { pair.end() }
     }
 
-    @Test("descriptors are polled even while tasks keep the thread busy")
+    @Test("Descriptors are polled even while tasks keep the thread busy")
     func fairness() async throws {
         let pair = try SocketPair(loop)
         let isRead = Flag()
@@ -49,7 +49,7 @@ struct LoopExecutorTests {
         pair.end()
     }
 
-    @Test("deadlines are met even while tasks keep the thread busy")
+    @Test("Deadlines are met even while tasks keep the thread busy")
     func deadline() async throws {
         let pair = try SocketPair(loop)
         let isOver = Flag()
@@ -67,7 +67,7 @@ struct LoopExecutorTests {
         pair.end()
     }
 
-    @Test("a task runs on another thread if its loop has stopped or never started")
+    @Test("A task runs on another thread if its loop has stopped or never started")
     func elsewhere() async throws {
         let idle = EventLoop()
         #expect(await Task(executorPreference: idle.executor) { 7 }.value == 7)
@@ -103,7 +103,7 @@ struct LoopExecutorTests {
         }
     }
 
-    @Test("the last reference to a loop may be released on its own thread")
+    @Test("The last reference to a loop may be released on its own thread")
     func lastReference() async throws {
         for _ in 0..<100 {
             let holder = Holder()
@@ -115,7 +115,7 @@ struct LoopExecutorTests {
         }
     }
 
-    @Test("no job is lost, whichever thread adds it, and the loop wakes up for it")
+    @Test("All jobs run, whichever thread adds them, and the loop wakes up for them")
     func manyTasks() async throws {
         try loop.start()
         let sum = await withTaskGroup(of: Int.self) { group in
@@ -131,7 +131,7 @@ struct LoopExecutorTests {
     }
 }
 
-/// The system's number of this thread: what `pthread_self` gives may soon be that of another.
+/// The system's id of this thread: a `pthread_self` value may soon belong to another thread.
 private func here() -> String {
     var path = [CChar](repeating: 0, count: 100)
     let count = unsafe readlink("/proc/thread-self", &path, 100)

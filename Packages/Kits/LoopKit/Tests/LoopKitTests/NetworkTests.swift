@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Network monitor", .timeLimit(.minutes(5)))
 struct NetworkTests {
-    @Test("each change of an interface, an address or the default route is reported once")
+    @Test("Each change of an interface, an address or the default route is reported once")
     func changes() async throws {
         let loop = EventLoop()
         let name = Namespace()
@@ -15,7 +15,7 @@ struct NetworkTests {
         let wire = try await name.index(of: "wire")
         let other = try await name.index(of: "other")
 
-        // Without addresses of their own, every change is one of the test's.
+        // Without automatic addresses, every change is made by the test.
         try await name.run(
             "ip link set wire addrgenmode none", "ip link set other addrgenmode none", "ip link set wire up",
             "ip link set other up")
@@ -42,7 +42,7 @@ struct NetworkTests {
             ])
     }
 
-    @Test("after an overrun the whole state is read again, and repeated facts are not reported as changes")
+    @Test("The whole state is read again after an overrun, and known facts are not reported as changes")
     func overrun() async throws {
         let loop = EventLoop()
         let name = Namespace()
@@ -54,7 +54,7 @@ struct NetworkTests {
         let wire = try await name.index(of: "wire")
         let monitor = try await name.enter { try NetworkMonitor(loop: loop) }
         try await monitor.learn()
-        // Nobody reads meanwhile, and the kernel keeps a few hundred.
+        // Nothing is read meanwhile, and the kernel keeps only a few hundred messages.
         let lines = "seq 0 2999 | sed 's|.*|addr add 10.0.0.1/32 dev wire\\naddr del 10.0.0.1/32 dev wire|'"
         try await name.run("sh -c \"\(lines) | ip -batch -\"")
         #expect(try await monitor.next() == .many)
@@ -66,7 +66,7 @@ struct NetworkTests {
         #expect(try await monitor.next() == .address(interface: wire, isThere: false))
     }
 
-    @Test("only changes to an interface with a default route concern the way out")
+    @Test("Only changes to an interface with a default route affect the way out")
     func wayOut() async throws {
         let loop = EventLoop()
         let name = Namespace()
@@ -84,7 +84,7 @@ struct NetworkTests {
         for change in [NetworkChange.resumed, .many] { #expect(monitor.concernsWayOut(change)) }
     }
 
-    @Test("a listing of the current state is not reported as a change")
+    @Test("A listing of the current state is not reported as a change")
     func silence() async throws {
         let loop = EventLoop()
         let name = Namespace()
@@ -104,7 +104,7 @@ struct NetworkTests {
         #expect(try await monitor.next() == nil)
     }
 
-    @Test("sleep of the machine is detected by a clock that stood still")
+    @Test("Sleep of the machine is detected by a clock that stood still")
     func suspend() {
         var detector = SuspendDetector()
         let (continuous, suspending) = (ContinuousClock.now, SuspendingClock.now)
@@ -129,7 +129,7 @@ extension Range<Int> {
     }
 }
 
-/// A network of the test's own, which needs root.
+/// A network namespace of this test, which needs root.
 private struct Namespace {
     let name = "martlet-\(getpid())-\(UInt32.random(in: .min ... .max))"
 
@@ -154,13 +154,13 @@ private struct Namespace {
         }
     }
 
-    /// Runs `body` on a thread that is inside.
+    /// Runs `body` on a thread inside the namespace.
     func enter<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
         try await onOwnThread { [name] in
             Result {
                 let file = unsafe open("/run/netns/\(name)", O_RDONLY | O_CLOEXEC)
                 defer { close(file) }
-                // Behind _GNU_SOURCE, so the module does not show it.
+                // Declared only under _GNU_SOURCE, so the module does not have it.
                 typealias Function = @convention(c) (Int32, Int32) -> Int32
                 guard let symbol = unsafe dlsym(nil, "setns") else { throw NoNamespaces() }
                 let setns = unsafe unsafeBitCast(symbol, to: Function.self)

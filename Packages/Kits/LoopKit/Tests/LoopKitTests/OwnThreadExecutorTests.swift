@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Own thread executor", .timeLimit(.minutes(5)))
 struct OwnThreadExecutorTests {
-    @Test("tasks that prefer the executor run on one thread outside the shared pool")
+    @Test("Tasks that prefer the executor run on one thread outside the shared pool")
     func oneThread() async throws {
         let executor = try OwnThreadExecutor()
         defer { executor.end() }
@@ -15,7 +15,7 @@ struct OwnThreadExecutorTests {
         #expect(threads.count == 1)
     }
 
-    @Test("a task that outlives the executor continues on another thread, however often it yields")
+    @Test("A task that outlives the executor continues on another thread, however often it yields")
     func afterEnd() async throws {
         let executor = try OwnThreadExecutor()
         executor.end()

@@ -2,18 +2,18 @@ import Glibc
 import LoopKit
 import Testing
 
-@Suite("Races", .timeLimit(.minutes(5)))
+@Suite("Races of descriptors", .timeLimit(.minutes(5)))
 struct RaceTests {
     let loop = EventLoop()
 
-    @Test("no wake-up is lost between an attempt and the wait, 40,000 times in two directions")
+    @Test("A wake-up between an attempt and the wait is not lost, 40,000 times in two directions")
     func noneLost() async throws {
         var ends: [Int32] = [-1, -1]
         try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
         let (left, right) = (
             try LoopDescriptor(owning: ends[0], loop: loop), try LoopDescriptor(owning: ends[1], loop: loop)
         )
-        // One would wait for ever if it missed the other's byte.
+        // A side that missed the other's byte would wait for ever.
         @Sendable func play(_ mine: LoopDescriptor, serves: Bool) async throws -> Int {
             var byte: UInt8 = 1
             var count = 0
@@ -34,7 +34,7 @@ struct RaceTests {
         #expect(try await [one, other] == [20_000, 20_000])
     }
 
-    @Test("a wait that is cancelled as it begins or as its event arrives ends once, 4,000 times")
+    @Test("A wait that is cancelled as it begins or as its event arrives ends once, 4,000 times")
     func cancellation() async throws {
         var outcomes = (ready: 0, cancelled: 0)
         for round in 0..<4_000 {
@@ -57,7 +57,7 @@ struct RaceTests {
         #expect(outcomes.ready + outcomes.cancelled == 4_000)
     }
 
-    @Test("closing a descriptor ends all concurrent waits, attempts and cancellations, 1,000 times")
+    @Test("Closing a descriptor ends all concurrent waits, attempts and cancellations, 1,000 times")
     func closing() async throws {
         for round in 0..<1_000 {
             let pair = try SocketPair(loop)

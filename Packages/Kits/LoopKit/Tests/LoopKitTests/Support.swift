@@ -3,7 +3,7 @@ import LoopKit
 import Synchronization
 import Testing
 
-/// Two connected sockets: one that the loop watches, and the other side, which is used directly.
+/// Two connected sockets: the loop watches one, and the test uses the other directly.
 struct SocketPair {
     let watched: LoopDescriptor
     let peer: Int32
@@ -29,13 +29,13 @@ struct SocketPair {
     }
 }
 
-/// Reads one byte; `.moved` has how many.
+/// Reads one byte; `.moved` has the count.
 func readByte(_ descriptor: LoopDescriptor) -> LoopDescriptor.Attempt {
     var byte: UInt8 = 0
     return descriptor.attempt(.readable) { unsafe read($0, &byte, 1) }
 }
 
-/// Allows `count` descriptors, as far as the system does.
+/// Raises the descriptor limit to `count` if the system allows it.
 func allowDescriptors(_ count: Int) throws {
     var limit = rlimit()
     try #require(unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
@@ -44,7 +44,7 @@ func allowDescriptors(_ count: Int) throws {
     try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
 }
 
-/// How many threads this process has.
+/// The number of threads of this process.
 func threadCount() -> Int {
     guard let directory = unsafe opendir("/proc/self/task") else { return 0 }
     defer { unsafe closedir(directory) }
@@ -55,7 +55,7 @@ func threadCount() -> Int {
     return count
 }
 
-/// Something that happened or not.
+/// A flag that threads share.
 final class Flag: Sendable {
     private let state = Mutex(false)
 
@@ -64,7 +64,7 @@ final class Flag: Sendable {
     func set() { state.withLock { $0 = true } }
 }
 
-/// How much memory this process has in use.
+/// The resident memory of this process.
 func residentBytes() -> Int {
     let file = unsafe open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
     defer { close(file) }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Tables of a loop")
 struct TableTests {
-    @Test("a token is never issued twice, and finds nothing once it is released")
+    @Test("A token is never issued twice, and finds nothing after its release")
     func tokens() throws {
         let core = LoopCore()
         var table = SlotTable()
@@ -26,7 +26,7 @@ struct TableTests {
         #expect(table[LoopCore.wakeupToken] == nil)
     }
 
-    @Test("deadlines come out in order of time, whatever the order of insertion")
+    @Test("Deadlines come out in order of time, whatever the order of insertion")
     func heap() {
         var generator = SystemRandomNumberGenerator()
         var heap = DeadlineHeap()

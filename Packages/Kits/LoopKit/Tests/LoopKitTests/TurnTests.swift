@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Turns", .timeLimit(.minutes(5)))
 struct TurnTests {
-    @Test("only one task at a time has the turn, even across suspensions")
+    @Test("Only one task at a time has the turn, even across suspensions")
     func exclusive() async throws {
         let turn = Turn()
         let inside = Inside()
@@ -24,7 +24,7 @@ struct TurnTests {
         }
     }
 
-    @Test("a cancelled wait throws, and later tasks still get their turn")
+    @Test("A cancelled wait throws, and later tasks still get their turn")
     func cancelled() async throws {
         let turn = Turn()
         try await turn.take()
@@ -41,7 +41,7 @@ struct TurnTests {
         turn.pass()
     }
 
-    /// How many are inside.
+    /// Counts the tasks that have the turn.
     private final class Inside: Sendable {
         private let count = Mutex(0)
 

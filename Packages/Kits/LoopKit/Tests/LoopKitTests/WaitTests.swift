@@ -6,7 +6,7 @@ import Testing
 struct WaitTests {
     let loop = EventLoop()
 
-    @Test("a wait after an attempt that would block ends when there is something to read")
+    @Test("A wait after an attempt that would block ends when there is something to read")
     func readable() async throws {
         let pair = try SocketPair(loop)
         #expect(pair.receive() == .wouldBlock)
@@ -18,7 +18,7 @@ struct WaitTests {
         pair.end()
     }
 
-    @Test("readiness before the wait is remembered until an attempt finds nothing")
+    @Test("Readiness before the wait is remembered until an attempt finds nothing")
     func remembered() async throws {
         let pair = try SocketPair(loop)
         #expect(pair.receive() == .wouldBlock)
@@ -30,7 +30,7 @@ struct WaitTests {
         pair.end()
     }
 
-    @Test("a wait to write to a full socket lasts until the peer has read")
+    @Test("A wait to write to a full socket lasts until the peer has read")
     func writable() async throws {
         let pair = try SocketPair(loop)
         let block = [UInt8](repeating: 7, count: 1 << 16)
@@ -39,7 +39,7 @@ struct WaitTests {
         }
         while case .moved = write() {}
         #expect(write() == .wouldBlock)
-        // Reading stays possible meanwhile: the directions are apart.
+        // Reading remains possible, because the directions are independent.
         pair.send()
         #expect(try await pair.watched.readable() == .ready)
         async let wake = pair.watched.writable()
@@ -53,7 +53,7 @@ struct WaitTests {
         pair.end()
     }
 
-    @Test("a deadline ends a wait, the earliest first, and a later event is not lost")
+    @Test("A deadline ends a wait, the earliest first, and a later event is not lost")
     func deadline() async throws {
         let pair = try SocketPair(loop)
         #expect(pair.receive() == .wouldBlock)
@@ -70,7 +70,7 @@ struct WaitTests {
         pair.end()
     }
 
-    @Test("extended deadlines are met, even if an earlier one is added in between")
+    @Test("Extended deadlines are met, even if an earlier one is added in between")
     func movedDeadlines() async throws {
         let pair = try SocketPair(loop)
         let start = ContinuousClock.now
@@ -89,7 +89,7 @@ struct WaitTests {
         pair.end()
     }
 
-    @Test("many deadlines, added in any order, expire in order")
+    @Test("Many deadlines, added in any order, expire in order")
     func manyDeadlines() async throws {
         let loop = loop
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -107,7 +107,7 @@ struct WaitTests {
         }
     }
 
-    @Test("cancelling a task ends only its own wait")
+    @Test("Cancelling a task ends only its own wait")
     func cancelled() async throws {
         let pair = try SocketPair(loop)
         #expect(pair.receive() == .wouldBlock)
@@ -120,7 +120,7 @@ struct WaitTests {
         pair.end()
     }
 
-    @Test("a cleanup wait continues through cancellation until its deadline")
+    @Test("A cleanup wait continues through cancellation until its deadline")
     func throughCancellation() async throws {
         let pair = try SocketPair(loop)
         #expect(pair.receive() == .wouldBlock)
@@ -138,7 +138,7 @@ struct WaitTests {
         pair.end()
     }
 
-    @Test("the deadline of a cleanup wait is met even if the descriptor is always ready")
+    @Test("The deadline of a cleanup wait is met even if the descriptor is always ready")
     func alwaysReady() async throws {
         let pair = try SocketPair(loop)
         #expect(await pair.watched.readyThroughCancellation(.readable, until: .now + .seconds(100)) == .ready)
@@ -146,7 +146,7 @@ struct WaitTests {
         pair.end()
     }
 
-    @Test("closing a descriptor ends every wait, and later uses find it closed")
+    @Test("Closing a descriptor ends every wait, and later uses find it closed")
     func closed() async throws {
         let pair = try SocketPair(loop)
         #expect(pair.receive() == .wouldBlock)
@@ -160,7 +160,7 @@ struct WaitTests {
         pair.end()
     }
 
-    @Test("a peer that closes wakes the reader and calls the hang-up handler once")
+    @Test("A peer that closes wakes the reader and calls the hang-up handler once")
     func hangUp() async throws {
         let pair = try SocketPair(loop)
         #expect(pair.receive() == .wouldBlock)
@@ -172,7 +172,7 @@ struct WaitTests {
         #expect(pair.receive() == .moved(0))
         var iterator = calls.makeAsyncIterator()
         #expect(await iterator.next() != nil)
-        // One that is set after the end is called at once.
+        // A handler set after the hang-up is called at once.
         let flag = Flag()
         pair.watched.setHangUpHandler { flag.set() }
         #expect(flag.isSet)
@@ -181,7 +181,7 @@ struct WaitTests {
         #expect(await iterator.next() == nil)
     }
 
-    @Test("a peer that only stops sending counts as a hang-up, and a removed handler is not called")
+    @Test("A peer that only stops sending counts as a hang-up, and a removed handler is not called")
     func halfClosed() async throws {
         let pair = try SocketPair(loop)
         #expect(pair.receive() == .wouldBlock)

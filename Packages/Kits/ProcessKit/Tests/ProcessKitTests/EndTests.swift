@@ -4,11 +4,11 @@ import Testing
 
 @testable import ProcessKit
 
-@Suite("Ending a child", .timeLimit(.minutes(5)))
+@Suite("The end of a child", .timeLimit(.minutes(5)))
 struct EndTests {
     let launcher = Launcher.standalone
 
-    /// A shell and its own child, neither of which terminates when asked; it prints both numbers.
+    /// A shell and its child, which both ignore SIGTERM; the shell prints both process ids.
     private let stubborn = script(
         "trap '' TERM; (trap '' TERM; while :; do sleep 1000; done) & echo $$; echo $!; while :; do sleep 1000; done")
 
@@ -16,7 +16,7 @@ struct EndTests {
         try #require(Int32(text(line) ?? ""))
     }
 
-    @Test("a child and a grandchild that ignore the request to terminate are killed after the grace period")
+    @Test("A child and a grandchild that ignore the request to terminate are killed after the grace period")
     func stubbornFamily() async throws {
         try await launcher.withChild(stubborn) { child async throws in
             let (parent, grandchild) = (
@@ -28,13 +28,13 @@ struct EndTests {
             let duration = await clock.measure { await child.terminate(grace: .milliseconds(100)) }
             #expect(duration >= .milliseconds(100))
             #expect(try await child.exitStatus() == .signalled(SIGKILL))
-            // The pipe ends when the last process that holds it has.
+            // The pipe ends with the last process that holds it.
             #expect(try await child.output.nextLine() == nil)
             #expect(hasEnded(parent) && ends(grandchild))
         }
     }
 
-    @Test("a cooperative child ends long before the grace period is over")
+    @Test("A cooperative child ends long before the grace period is over")
     func willing() async throws {
         try await launcher.withChild(script("trap 'exit 3' TERM; echo ready; while :; do sleep 0.01; done")) {
             child async throws in
@@ -44,7 +44,7 @@ struct EndTests {
         }
     }
 
-    @Test("the end of the closure ends the child, even if the closure throws")
+    @Test("The end of the closure ends the child, even if the closure throws")
     func scope() async throws {
         struct Failure: Error {}
         var processes: [Int32] = []
@@ -60,7 +60,7 @@ struct EndTests {
         #expect(processes.count == 2 && processes.allSatisfy(hasEnded))
     }
 
-    @Test("descendants continue only if the command allows it and the child ended by itself")
+    @Test("Descendants continue only if the command allows it and the child ended by itself")
     func left() async throws {
         for (mayLeave, rest) in [(false, ""), (true, ""), (true, "; while :; do sleep 1000; done")] {
             var command = script("while :; do sleep 1000; done & echo $!\(rest)")
@@ -78,7 +78,7 @@ struct EndTests {
         }
     }
 
-    @Test("a child used after its closure does nothing and reports an error")
+    @Test("A child used after its closure does nothing and reports an error")
     func kept() async throws {
         let child = try await launcher.withChild(script("true")) { $0 }
         child.send(.kill)
@@ -87,7 +87,7 @@ struct EndTests {
         #expect(try await child.output.read() == nil)
     }
 
-    @Test("a cancelled task ends the child, whatever it was waiting for", arguments: ["read", "write", "status"])
+    @Test("A cancelled task ends the child, whatever it was waiting for", arguments: ["read", "write", "status"])
     func cancelled(waitingFor: String) async throws {
         var command = stubborn
         command.input = .pipe
@@ -112,7 +112,7 @@ struct EndTests {
         #expect(hasEnded(process))
     }
 
-    @Test("a parent process that ignored SIGCHLD does not affect exit statuses")
+    @Test("A parent process that ignored SIGCHLD does not affect exit statuses")
     func ignoredChildren() async {
         await #expect(processExitsWith: .success) {
             signal(SIGCHLD, SIG_IGN)
@@ -121,7 +121,7 @@ struct EndTests {
         }
     }
 
-    @Test("a child that the system has reaped is an error without a status, and ends the wait")
+    @Test("A child that the system has reaped is an error without a status, and ends the wait")
     func reaped() async {
         await #expect(processExitsWith: .success) {
             var command = script("read -r line; exit 3")
@@ -135,7 +135,7 @@ struct EndTests {
         }
     }
 
-    @Test("a child may end by itself after its input has ended, before it is asked to terminate")
+    @Test("A child may end by itself after its input has ended, before it is asked to terminate")
     func patience() async throws {
         var command = script("trap 'echo asked' TERM; echo ready; cat >/dev/null; sleep 0.1; exit 7")
         command.input = .pipe
@@ -154,7 +154,7 @@ struct EndTests {
         }
     }
 
-    @Test("a wait for the end stops at its deadline and leaves the child running")
+    @Test("A wait for the end stops at its deadline and leaves the child running")
     func deadline() async throws {
         var command = script("read -r line; exit 4")
         command.input = .pipe
@@ -168,7 +168,7 @@ struct EndTests {
         }
     }
 
-    @Test("a child that the loop refuses to watch leaves no descriptor and no zombie")
+    @Test("A child that the loop refuses to watch leaves no descriptor and no zombie")
     func unwatched() async {
         await #expect(processExitsWith: .success) {
             let loop = EventLoop()
@@ -176,7 +176,7 @@ struct EndTests {
             var command = script("cat")
             command.input = .pipe
             let spawn = try Spawn(command)
-            // The runtime opens some of its own when it likes, so that these are looked at and not counted.
+            // The runtime opens descriptors at any time, so these are checked and not counted.
             let opened = [spawn.pidfd] + spawn.ends.compactMap { $0 }
             #expect(opened.count == 4 && opened.allSatisfy { fcntl($0, F_GETFD) >= 0 })
             #expect(throws: ProcessError.self) { _ = try spawn.watch(loop: loop) }
@@ -185,10 +185,10 @@ struct EndTests {
         }
     }
 
-    @Test("no descriptor, child or zombie is left")
+    @Test("Ended children leave no descriptor, child or zombie")
     func nothingLeft() async {
         await #expect(processExitsWith: .exitCode(42)) {
-            // The runtime opens what its own timers need at the first sleep.
+            // At the first sleep the runtime opens descriptors for its timers.
             try await ContinuousClock().sleep(for: .milliseconds(1))
             let atStart = descriptorCount()
             var launcher: Launcher? = Launcher.standalone
@@ -205,7 +205,7 @@ struct EndTests {
             }
             let hasNoChild = waitpid(-1, nil, WNOHANG) == -1 && errno == ECHILD
             launcher = nil
-            // A finished task lets go of what it used a moment after its result is there.
+            // A finished task releases its resources a moment after its result is available.
             while descriptorCount() > atStart { await Task.yield() }
             exit(hasNoChild && inUse[19] <= inUse[0] ? 42 : 1)
         }

@@ -2,7 +2,7 @@ import Glibc
 import ProcessKit
 import Testing
 
-/// Makes this process the leader of a session on a new terminal, and returns the terminal's other side.
+/// Makes this process a session leader on a new terminal and returns the terminal's other side.
 private func takeNewTerminal() throws -> Int32 {
     var (outside, inside): (Int32, Int32) = (-1, -1)
     try #require(unsafe openpty(&outside, &inside, nil, nil, nil) == 0)
@@ -23,14 +23,14 @@ private func readLine(_ descriptor: Int32) -> String {
 
 @Suite("Foreground program", .timeLimit(.minutes(5)))
 struct ForegroundTests {
-    @Test("a program has the terminal while it runs, and this process gets it back afterwards")
+    @Test("A program has the terminal while it runs, and this process gets it back afterwards")
     func terminal() async {
         await #expect(processExitsWith: .exitCode(42)) {
             let outside = try takeNewTerminal()
             let check = "read -r pid name state parent group session tty front rest </proc/self/stat"
             let status = try await Launcher.standalone.runInForeground(
                 script("\(check); [ $group = $front ] && [ $group != $session ] && exit 7"))
-            // The other side stays open: its end would hang up on this process.
+            // The other side stays open, because closing it would send this process a hang-up.
             exit(status == .exited(7) && tcgetpgrp(0) == getpgrp() && outside > 2 ? 42 : 1)
         }
     }
@@ -48,7 +48,7 @@ struct ForegroundTests {
         }
     }
 
-    @Test("a stopped program is continued if there is no shell with job control")
+    @Test("A stopped program is continued if there is no shell with job control")
     func stop() async {
         await #expect(processExitsWith: .exitCode(42)) {
             _ = try takeNewTerminal()
@@ -56,7 +56,7 @@ struct ForegroundTests {
         }
     }
 
-    @Test("a program without a terminal shares the streams, and one that fails to start leaves nothing behind")
+    @Test("A program without a terminal shares the streams, and one that fails to start leaves nothing behind")
     func noTerminal() async {
         await #expect(processExitsWith: .exitCode(42)) {
             setsid()
@@ -68,7 +68,7 @@ struct ForegroundTests {
         }
     }
 
-    @Test("a cancelled task ends the program")
+    @Test("A cancelled task ends the program")
     func cancelled() async {
         await #expect(processExitsWith: .exitCode(42)) {
             let outside = try takeNewTerminal()

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Holdings")
 struct HoldingsTests {
-    @Test("a thing is free when its store gives it back, but held for other stores while the process lives")
+    @Test("A thing is free when its store gives it back, but held for other stores while the process lives")
     func stores() {
         let (mine, other) = (Holdings(), Holdings())
         let holder = mine.holder
@@ -16,14 +16,14 @@ struct HoldingsTests {
         #expect(other.isHeld("a", by: holder))
     }
 
-    @Test("a thing is given back once, by giveBack() or when its Hold is deallocated")
+    @Test("A thing is given back once, by giveBack() or when its Hold is deallocated")
     func holds() {
         let mine = Holdings()
         var hold: Holdings.Hold? = mine.hold("a")
         #expect(mine.isHeld("a", by: mine.holder))
         hold?.giveBack()
         #expect(!mine.isHeld("a", by: mine.holder))
-        // The first hold is deallocated after a second one has taken the thing.
+        // The first hold is deallocated after a second hold has taken the thing.
         let next = mine.hold("a")
         hold = nil
         #expect(mine.isHeld("a", by: mine.holder))
@@ -35,7 +35,7 @@ struct HoldingsTests {
         #expect(!mine.isHeld("b", by: mine.holder))
     }
 
-    @Test("a holder without a store counts while its process lives, and an ended or unreadable holder does not")
+    @Test("A holder without a store counts while its process lives, and an ended or unreadable holder does not")
     func older() {
         let mine = Holdings()
         #expect(mine.isHeld("a", by: ProcessIdentity.own.text))

@@ -4,7 +4,7 @@ import ProcessKit
 import Testing
 
 @Suite("Other processes", .timeLimit(.minutes(5))) struct OtherProcessTests {
-    @Test("another process can be asked to end, and its end can be waited for")
+    @Test("Another process can be asked to end, and its end can be awaited")
     func ends() async throws {
         let loop = EventLoop()
         defer { loop.stop() }
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("a process that has ended is not found and gets no signal")
+    @Test("A process that has ended is not found and gets no signal")
     func gone() async throws {
         let loop = EventLoop()
         defer { loop.stop() }
@@ -35,7 +35,7 @@ import Testing
         #expect(try OtherProcess(-1, loop: loop) == nil)
     }
 
-    @Test("a wait for another process can be cancelled")
+    @Test("A wait for another process can be cancelled")
     func cancelled() async throws {
         let loop = EventLoop()
         defer { loop.stop() }

@@ -13,7 +13,7 @@ struct PipeTests {
         return command
     }
 
-    @Test("lines are written and read one by one, until the input ends")
+    @Test("Lines are written and read one by one, until the input ends")
     func pingPong() async throws {
         try await launcher.withChild(catCommand()) { child async throws in
             for round in 0..<100 {
@@ -29,7 +29,7 @@ struct PipeTests {
         }
     }
 
-    @Test("a line of exactly the limit is accepted, and a longer one is an error that names the limit")
+    @Test("A line of exactly the limit is accepted, and a longer one is an error that names the limit")
     func lineLimit() async throws {
         let command = script("head -c 1000 /dev/zero; echo; head -c 1001 /dev/zero; echo")
         try await launcher.withChild(command) { child async throws in
@@ -42,7 +42,7 @@ struct PipeTests {
         }
     }
 
-    @Test("a line that is too long can be skipped, and the next one is complete")
+    @Test("A line that is too long can be skipped, and the next one is complete")
     func skippedLine() async throws {
         let command = script("head -c 300000 /dev/zero; echo; echo next; echo last; head -c 5000 /dev/zero")
         try await launcher.withChild(command) { child async throws in
@@ -56,7 +56,7 @@ struct PipeTests {
         }
     }
 
-    @Test("reads and writes end at their deadlines, and a partial line is not lost")
+    @Test("Reads and writes end at their deadlines, and a partial line is not lost")
     func deadlines() async throws {
         var command = script("printf part; read -r line; echo \" and $line\"; exec sleep 1000")
         command.input = .pipe
@@ -77,7 +77,7 @@ struct PipeTests {
         }
     }
 
-    @Test("lines longer than one read arrive complete and in order")
+    @Test("Lines longer than one read arrive complete and in order")
     func longLines() async throws {
         let command = script("for n in 1 200000 3 400000 0; do head -c $n /dev/zero; echo; done")
         try await launcher.withChild(command) { child async throws in
@@ -87,7 +87,7 @@ struct PipeTests {
         }
     }
 
-    @Test("a child killed in the middle of a line leaves the partial line and its signal")
+    @Test("A child killed in the middle of a line leaves the partial line and its signal")
     func midLine() async throws {
         try await launcher.withChild(script("echo whole; printf part; kill -9 $$")) { child async throws in
             #expect(text(try await child.output.nextLine()) == "whole")
@@ -109,7 +109,7 @@ struct PipeTests {
         }
     }
 
-    @Test("messages can be read as a stream")
+    @Test("Messages can be read as a stream")
     func errors() async throws {
         var command = script("echo one >&2; echo two >&2")
         command.errors = .pipe
@@ -130,7 +130,7 @@ struct PipeTests {
         #expect(result.output == bytes)
     }
 
-    @Test("a write to a child that does not read waits until it is cancelled")
+    @Test("A write to a child that does not read waits until it is cancelled")
     func backPressure() async throws {
         var command = script("head -c 1 >/dev/null; echo started; read -r line <\"$1\"; wc -c")
         command.input = .pipe
@@ -143,7 +143,7 @@ struct PipeTests {
                 #expect(text(try await child.output.nextLine()) == "started")
                 writing.cancel()
                 await #expect(throws: CancellationError.self) { try await writing.value }
-                // A write that was cut cannot be followed by another.
+                // After a partial write, another write is refused.
                 let error = await #expect(throws: ProcessError.self) { try await input.write([1]) }
                 #expect(error?.kind == .inputClosed)
                 let gate = unsafe open("\(directory)/gate", O_WRONLY | O_CLOEXEC)
@@ -155,7 +155,7 @@ struct PipeTests {
         }
     }
 
-    @Test("writes of many tasks are not interleaved")
+    @Test("Writes of many tasks are not interleaved")
     func wholeWrites() async throws {
         try await launcher.withChild(catCommand()) { child async throws in
             let input = try child.input
@@ -176,21 +176,21 @@ struct PipeTests {
         }
     }
 
-    @Test("a write to a child that has closed its input is an error")
+    @Test("A write to a child that has closed its input is an error")
     func closedInput() async throws {
         var command = script("exec <&-; echo closed; sleep 1000")
         command.input = .pipe
         try await launcher.withChild(command) { child async throws in
             #expect(text(try await child.output.nextLine()) == "closed")
             let error = await #expect(throws: ProcessError.self) {
-                // Another child that is just starting may hold a copy of the other end for a moment.
+                // A child that is just starting may hold a copy of the other end for a moment.
                 while true { try await child.input.write([1]) }
             }
             #expect(error?.kind == .inputClosed)
         }
     }
 
-    @Test("using a pipe that was not requested is an error that says so")
+    @Test("Using a pipe that was not requested is an error that says so")
     func notConnected() async throws {
         var command = script("true")
         command.output = .null

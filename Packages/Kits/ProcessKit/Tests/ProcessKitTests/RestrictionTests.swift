@@ -8,13 +8,13 @@ struct RestrictionTests {
     private let launcher = Launcher.standalone
 
     @Test(
-        "restrictions that cannot be applied have their own error, and the child is not started",
+        "Restrictions that cannot be applied have their own error, and the child is not started",
         arguments: [false, true])
     func refused(isSupervised: Bool) async throws {
         try await TemporaryDirectory.run { folder in
             var command = script("touch \(folder)/ran")
             command.endsDescendants = isSupervised
-            // Not a set of rules.
+            // This descriptor is not a Landlock ruleset.
             let null = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
             defer { close(null) }
             command.restriction = Command.Restriction(ruleset: null, filter: [6, 0, 0, 0, 0, 0, 0xFF, 0x7F])
@@ -28,7 +28,7 @@ struct RestrictionTests {
         }
     }
 
-    @Test("a child's limits also apply to its descendants, including the hard limits")
+    @Test("A child's limits also apply to its descendants, including the hard limits")
     func limits() async throws {
         var command = script("ulimit -H -p; ulimit -S -p; sh -c 'ulimit -H -d; ulimit -S -d'")
         (command.mostTasks, command.mostData) = (54_321, 1 << 30)

@@ -2,7 +2,7 @@ import Glibc
 import ProcessKit
 import Testing
 
-/// Handles a signal on this thread before it returns; the threads that run tasks block most signals.
+/// Delivers a signal on this thread before it returns; the threads that run tasks block most signals.
 private func deliver(_ signal: Int32) {
     var none = sigset_t()
     unsafe sigemptyset(&none)
@@ -10,10 +10,10 @@ private func deliver(_ signal: Int32) {
     raise(signal)
 }
 
-/// Signal handlers belong to the process, so that each test has one of its own.
+/// Signal handlers belong to the process, so each test runs in its own.
 @Suite("Signals", .timeLimit(.minutes(5)))
 struct SignalsTests {
-    @Test("signals arrive in order, and polling reports them")
+    @Test("Signals arrive in order, and polling reports them")
     func order() async {
         await #expect(processExitsWith: .success) {
             let signals = try Signals.install([.interrupt, .terminate, .hangUp])
@@ -26,7 +26,7 @@ struct SignalsTests {
         }
     }
 
-    @Test("a task can wait for a signal without polling")
+    @Test("A task can wait for a signal without polling")
     func received() async {
         await #expect(processExitsWith: .success) {
             let signals = try Signals.install([.terminate])
@@ -37,7 +37,7 @@ struct SignalsTests {
         }
     }
 
-    @Test("a cancelled wait for signals ends")
+    @Test("A cancelled wait for signals ends")
     func cancelled() async {
         await #expect(processExitsWith: .success) {
             let signals = try Signals.install([.terminate])
@@ -50,7 +50,7 @@ struct SignalsTests {
         }
     }
 
-    @Test("a second interrupt runs the restore hook and ends the process with 130")
+    @Test("A second interrupt runs the restore hook and ends the process with 130")
     func secondInterrupt() async throws {
         let result = await #expect(processExitsWith: .exitCode(130), observing: [\.standardOutputContent]) {
             let signals = try Signals.install([.interrupt])
@@ -63,7 +63,7 @@ struct SignalsTests {
         #expect(String(decoding: output, as: UTF8.self).contains("restored"))
     }
 
-    @Test("an interrupt that was acknowledged does not count")
+    @Test("An interrupt that was acknowledged does not count")
     func acknowledged() async {
         await #expect(processExitsWith: .success) {
             let signals = try Signals.install([.interrupt])
@@ -75,7 +75,7 @@ struct SignalsTests {
         }
     }
 
-    @Test("only one value can catch signals, and its release restores the former handlers")
+    @Test("Only one value can catch signals, and its release restores the former handlers")
     func restored() async {
         await #expect(processExitsWith: .signal(SIGTERM)) {
             var signals: Signals? = try Signals.install([.terminate])
@@ -90,7 +90,7 @@ struct SignalsTests {
         }
     }
 
-    @Test("a write to a closed pipe is an error and does not end the process")
+    @Test("A write to a closed pipe is an error and does not end the process")
     func brokenPipe() async {
         await #expect(processExitsWith: .success) {
             let signals = try Signals.install([])

@@ -10,7 +10,7 @@ struct StartTests {
     let launcher = Launcher.standalone
 
     @Test(
-        "the exit status is the child's code or signal",
+        "The exit status is the child's code or signal",
         arguments: [
             ("exit 0", ChildStatus.exited(0), 0), ("exit 7", .exited(7), 7), ("kill -9 $$", .signalled(9), 137),
         ])
@@ -21,7 +21,7 @@ struct StartTests {
         #expect(completion.status.isSuccess == (code == 0))
     }
 
-    @Test("nothing is started without a caller")
+    @Test("A task without a caller starts no child")
     func nobody() async throws {
         let launcher = Launcher()
         let command = script("exit 0")
@@ -33,7 +33,7 @@ struct StartTests {
         #expect(done.status.isSuccess)
     }
 
-    @Test("the child gets exactly the given arguments, environment and directory")
+    @Test("The child gets exactly the given arguments, environment and directory")
     func exactly() async throws {
         var command = Command("env", environment: ["A": "1", "B": "x=y\nz", "ÄÖ": "", "PATH": "/usr/bin:/bin"])
         var result = try await launcher.run(command, timeout: .seconds(20))
@@ -48,20 +48,20 @@ struct StartTests {
         #expect(text(try await launcher.run(command, timeout: .seconds(20)).output) == "/usr\n")
     }
 
-    @Test("a child has no signal blocked or ignored and leads its own group")
+    @Test("A child has no signal blocked or ignored and leads its own group")
     func cleanSignals() async throws {
         signal(SIGUSR1, SIG_IGN)
         defer { signal(SIGUSR1, SIG_DFL) }
         let result = try await launcher.run(script("grep -E 'Sig(Blk|Ign)' /proc/self/status"), timeout: .seconds(20))
         let masks = (text(result.output) ?? "").split(separator: "\n").map { UInt64($0.suffix(16), radix: 16) }
-        // Those above 31 are glibc's own.
+        // The mask leaves out the signals above 31, some of which glibc uses itself.
         #expect(masks.map { $0.map { $0 & 0x7FFF_FFFF } } == [0, 0])
 
         let group = script("read -r pid name state parent group rest </proc/self/stat; echo $(($$ - group))")
         #expect(text(try await launcher.run(group, timeout: .seconds(20)).output) == "0\n")
     }
 
-    @Test("children of a program started with nohup also ignore SIGHUP")
+    @Test("Children of a program started with nohup also ignore SIGHUP")
     func nohup() async {
         await #expect(processExitsWith: .success) {
             signal(SIGHUP, SIG_IGN)
@@ -70,14 +70,14 @@ struct StartTests {
         }
     }
 
-    @Test("a raised descriptor limit of this process is not inherited")
+    @Test("A raised descriptor limit of this process is not inherited")
     func descriptorLimit() async {
         await #expect(processExitsWith: .success) {
             let number = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
             var limit = rlimit()
             try #require(unsafe getrlimit(number, &limit) == 0)
             let given = limit.rlim_cur
-            // Raised where there is room above; a lowered one stays as it is.
+            // Raised if the hard limit allows it, otherwise lowered; a lowered limit is inherited.
             limit.rlim_cur = limit.rlim_max > given ? limit.rlim_max : given - 1
             try #require(unsafe setrlimit(number, &limit) == 0)
             var command = script("read -r line; ulimit -Sn")
@@ -89,13 +89,13 @@ struct StartTests {
         }
     }
 
-    @Test("a program that cannot be watched is not reported as one that cannot be run")
+    @Test("A program that cannot be watched is not reported as one that cannot be run")
     func unwatched() async {
         await #expect(processExitsWith: .success) {
             var command = script("true")
             (command.input, command.output, command.errors) = (.inherit, .inherit, .inherit)
-            // No number is allowed beyond these four. Where the last is free, or another thread gives it back, the first
-            // child takes it and keeps it.
+            // Only these four descriptors are allowed. If the last is free, or another thread frees it, the first child
+            // takes it and keeps it.
             var limit = rlimit(rlim_cur: 4, rlim_max: 4)
             try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
             var refusal: ProcessError?
@@ -106,7 +106,7 @@ struct StartTests {
         }
     }
 
-    @Test("a child with its own session leads the session and its group, and has no terminal")
+    @Test("A child with its own session leads the session and its group, and has no terminal")
     func session() async throws {
         var command = script(
             "read -r pid name state parent group session rest </proc/self/stat; echo $(($$ - group)) $(($$ - session))")
@@ -115,7 +115,7 @@ struct StartTests {
         command = script("exec 2>&1; cat /dev/tty")
         command.hasOwnSession = true
         #expect(text(try await launcher.run(command, timeout: .seconds(20)).output)?.contains("No such device") == true)
-        // What is sent to the group reaches all of it, as ever.
+        // A signal to the group still reaches all its processes.
         command = script("sleep 100 & echo $!; wait")
         command.hasOwnSession = true
         let number = try await launcher.withChild(command) { try await $0.output.nextLine() }
@@ -123,7 +123,7 @@ struct StartTests {
         #expect(ends(process))
     }
 
-    @Test("a child gets only the three standard descriptors, even if others are inheritable")
+    @Test("A child gets only the three standard descriptors, even if others are inheritable")
     func descriptors() async throws {
         let leaky = unsafe open("/dev/null", O_RDONLY)
         defer { close(leaky) }
@@ -132,13 +132,13 @@ struct StartTests {
         for input in [Command.Input.null, .pipe, .bytes([1])] {
             command.input = input
             let result = try await launcher.run(command, timeout: .seconds(20))
-            // The fourth is the directory that ls reads.
+            // ls reads the directory through the fourth descriptor.
             #expect(text(result.output) == "0\n1\n2\n3\n")
         }
     }
 
     @Test(
-        "a child gets the passed descriptors in order, whatever their numbers are",
+        "A child gets the passed descriptors in order, whatever their numbers are",
         arguments: [false, true])
     func passed(isWatched: Bool) async throws {
         try await TemporaryDirectory.run { directory in
@@ -154,14 +154,14 @@ struct StartTests {
                 command.endsWithParent = isWatched
                 command.descriptors = order.map { opened[$0] }
                 let printed = text(try await launcher.run(command, timeout: .seconds(20)).output)
-                // With the three standard ones and that of the folder that is listed.
+                // The three standard descriptors and that of the listed folder come in addition.
                 let names = order.map { "\(directory)/\(["a", "b", "c"][$0])\n" }.joined()
                 #expect(printed == "7\n\(names)")
             }
         }
     }
 
-    @Test("a program is searched in the child's PATH, in absolute directories only")
+    @Test("A program is searched in the child's PATH, in absolute directories only")
     func lookup() async throws {
         try await TemporaryDirectory.run { directory in
             try makeFile("\(directory)/tool", "#!/bin/sh\necho ours\n", mode: 0o755)
@@ -174,7 +174,7 @@ struct StartTests {
         }
     }
 
-    @Test("a program that cannot be started is refused with the reason")
+    @Test("A program that cannot be started is refused with the reason")
     func refused() async throws {
         try await TemporaryDirectory.run { directory in
             try makeFile("\(directory)/plain", "text", mode: 0o644)
@@ -202,14 +202,14 @@ struct StartTests {
         }
     }
 
-    @Test("values that C strings cannot contain are refused")
+    @Test("Values that C strings cannot contain are refused")
     func zeroBytes() async {
         #expect(await failure(script("true", ["a\0b"]))?.kind == .invalid)
         #expect(await failure(Command("true", environment: ["PATH": "/bin", "A": "\0"]))?.kind == .invalid)
         #expect(await failure(Command("true", environment: ["PATH": "/bin", "A=B": "x"]))?.kind == .invalid)
     }
 
-    @Test("a child starts even if this process has no standard descriptors")
+    @Test("A child starts even if this process has no standard descriptors")
     func withoutStandardDescriptors() async {
         await #expect(processExitsWith: .exitCode(42)) {
             for descriptor: Int32 in 0...2 { close(descriptor) }

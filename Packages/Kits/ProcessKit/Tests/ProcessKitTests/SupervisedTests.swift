@@ -13,7 +13,8 @@ struct SupervisedTests {
         return command
     }
 
-    /// Two that have left the group and obey nobody, the second without its parent; told by the numbers that they print.
+    /// Two processes that have left the group and ignore SIGTERM, the second without its parent; each prints its
+    /// process id.
     private static let leaving = """
         trap '' TERM
         setsid sh -c 'trap "" TERM; echo $$; exec sleep 1000' &
@@ -21,7 +22,7 @@ struct SupervisedTests {
         """
 
     @Test(
-        "processes that left the group end with the child, and the child ends as its program does", arguments: [0, 3])
+        "Processes that left the group end with the child, and the child ends as its program does", arguments: [0, 3])
     func ended(code: Int32) async throws {
         try await TemporaryDirectory.run { folder in
             let done = try await launcher.run(
@@ -38,7 +39,7 @@ struct SupervisedTests {
         }
     }
 
-    @Test("a signal that ends the program is the child's status, and a signal sent to the child reaches the program")
+    @Test("A signal that ends the program is the child's status, and a signal sent to the child reaches the program")
     func signals() async throws {
         let own = try await launcher.run(supervised("kill -USR1 $$"), timeout: .seconds(60))
         #expect(own.status == .signalled(SIGUSR1))
@@ -53,7 +54,7 @@ struct SupervisedTests {
         }
     }
 
-    @Test("killing the child or this process also kills processes that left the group")
+    @Test("Killing the child or this process also kills processes that left the group")
     func killed() async throws {
         let command = supervised("\(Self.leaving) sleep 1000")
         let numbers = try await launcher.withChild(command) { child async throws in
@@ -81,10 +82,10 @@ struct SupervisedTests {
         }
     }
 
-    @Test("a program that cannot be started gives the usual error, and the supervisor keeps no descriptor open")
+    @Test("A program that cannot be started gives the usual error, and the supervisor keeps no descriptor open")
     func unstarted() async throws {
         try await TemporaryDirectory.run { folder in
-            // Only the kernel can tell that it is no program.
+            // Only the kernel detects that the file is not a program.
             try makeFile("\(folder)/text", "no program", mode: 0o755)
             var command = Command("\(folder)/text", environment: CommandEnvironment(path))
             command.endsDescendants = true
@@ -93,7 +94,7 @@ struct SupervisedTests {
             }
             #expect(error?.kind == .notExecutable)
         }
-        // The end of what another child reads is seen while the supervisor runs.
+        // If the supervisor kept the pipe open, the other child would not see its input end.
         var reader = script("cat; echo over")
         reader.input = .pipe
         try await launcher.withChild(reader) { [reader = supervised("echo ready; sleep 1000")] first async throws in

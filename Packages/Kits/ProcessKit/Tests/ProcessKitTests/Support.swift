@@ -13,7 +13,7 @@ func text(_ bytes: [UInt8]?) -> String? {
     bytes.map { String(decoding: $0, as: UTF8.self) }
 }
 
-/// Whether a process has ended: nothing has its number, or only an unreaped rest does.
+/// Whether a process has ended: its id is unused or belongs to a zombie.
 func hasEnded(_ process: Int32) -> Bool {
     guard let file = unsafe fopen("/proc/\(process)/stat", "r") else { return true }
     defer { unsafe fclose(file) }
@@ -23,7 +23,7 @@ func hasEnded(_ process: Int32) -> Bool {
     return fields[2] == "Z" || fields[2] == "X"
 }
 
-/// Waits until a process has ended, which one that was killed does a moment later; false when it never does.
+/// Waits until a process has ended, which takes a moment after a kill; false if it does not end.
 func ends(_ process: Int32) -> Bool {
     let deadline = ContinuousClock.now + .seconds(60)
     while !hasEnded(process) {
@@ -40,7 +40,7 @@ func makeFile(_ path: String, _ content: String, mode: mode_t) throws {
     close(descriptor)
 }
 
-/// How many descriptors are open, without the timers that the runtime opens when it likes.
+/// The number of open descriptors, without the timers that the runtime opens at any time.
 func descriptorCount() -> Int {
     (0..<1024).count { number in
         var target = [CChar](repeating: 0, count: 256)

@@ -14,7 +14,7 @@ struct WatchTests {
     }
 
     @Test(
-        "the child and its group end when this process is killed, whatever signals they ignore",
+        "The child and its group end when this process is killed, whatever signals they ignore",
         arguments: [false, true])
     func killed(hasOwnSession: Bool) async throws {
         let result = await #expect(
@@ -24,7 +24,7 @@ struct WatchTests {
                 "trap '' TERM HUP INT; (while :; do sleep 1000; done) & echo $$ $!; while :; do sleep 1000; done")
             command.endsWithParent = true
             command.hasOwnSession = hasOwnSession
-            // What it would read does not matter.
+            // The input does not matter.
             command.input = hasOwnSession ? .null : .pipe
             try await Launcher.standalone.withChild(command) { child async throws in
                 let line = try #require(try await child.output.nextLine())
@@ -40,7 +40,7 @@ struct WatchTests {
         #expect(processes.allSatisfy(hasEnded))
     }
 
-    @Test("the child gets its arguments, its input and no other descriptor, and returns its own exit code")
+    @Test("The child gets its arguments, its input and no other descriptor, and returns its own exit code")
     func same() async throws {
         let words = ["a b", "", "$x", "-n", "ü\n"]
         var look = script("cat; ls /proc/self/fd | wc -l; printf '[%s]' \"$@\"; exit 7", words)
@@ -51,7 +51,7 @@ struct WatchTests {
         #expect(result.errors.isEmpty)
         #expect(
             try await launcher.run(watched(script("kill -9 $$")), timeout: .seconds(20)).status == .signalled(9))
-        // The shell in front must not be what is found where the program is missing.
+        // The watching shell must not hide that the program is missing.
         let error = await #expect(throws: ProcessError.self) {
             try await launcher.run(
                 watched(Command("no-such-tool", environment: CommandEnvironment(path))), timeout: .seconds(20))
@@ -67,7 +67,7 @@ struct WatchTests {
         }
     }
 
-    @Test("a child that is asked to end has time to clean up, and the watcher ends with it")
+    @Test("A child that is asked to end has time to clean up, and the watcher ends with it")
     func asked() async throws {
         let polite = watched(
             script("trap 'echo bye; exit 3' TERM; echo $(cat /proc/$$/task/$$/children); while :; do sleep 0.01; done"))

@@ -14,15 +14,15 @@ struct CancellationTests {
         }
     }
 
-    /// Cancels a task, which has to end for that reason; one that went on would run into the limit of the suite.
+    /// Cancels a task, which must end with a cancellation error; otherwise it runs into the suite's time limit.
     private func cancel<T: Sendable>(_ task: Task<T, any Error>) async {
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test("a cancelled statement ends within a tenth of a second")
+    @Test("A cancelled statement ends within a tenth of a second")
     func prompt() async {
-        // In a process of its own, where no other test keeps the threads.
+        // A separate process, so that no other test occupies the threads.
         await #expect(processExitsWith: .success) {
             try await TemporaryDirectory.run { folder in
                 let database = Database("\(folder)/a.db", migrations: notes)
@@ -47,7 +47,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("an endless query ends when its task is cancelled, and concurrent queries continue")
+    @Test("An endless query ends when its task is cancelled, and concurrent queries continue")
     func endless() async throws {
         try await withDatabase { database in
             try await database.write { try $0.add("a") }
@@ -69,7 +69,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("a cancelled write is rolled back completely")
+    @Test("A cancelled write is rolled back completely")
     func write() async throws {
         try await withDatabase { database in
             let task = Task {
@@ -85,7 +85,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("a cancelled write whose body never checks is rolled back when the body ends")
+    @Test("A cancelled write whose body never checks for cancellation is rolled back when the body ends")
     func lateWrite() async throws {
         try await withDatabase { database in
             let (gate, release) = (Gate(), Flag())
@@ -106,7 +106,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("a cancelled task leaves the queue, and the tasks after it are served")
+    @Test("A cancelled task leaves the queue, and the tasks after it are served")
     func waiting() async throws {
         try await withDatabase { database in
             let first = Task {
@@ -121,7 +121,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("a task that is already cancelled starts nothing")
+    @Test("A task that is already cancelled starts nothing")
     func before() async throws {
         try await withDatabase { database in
             await withTaskGroup(of: Void.self) { group in
@@ -135,7 +135,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("a wait for another program's lock ends when its task is cancelled")
+    @Test("A wait for another program's lock ends when its task is cancelled")
     func waitingForLock() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
@@ -152,7 +152,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("an open that is cancelled during a migration leaves the old schema, and the next caller continues")
+    @Test("An open that is cancelled during a migration leaves the old schema, and the next caller continues")
     func opening() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"

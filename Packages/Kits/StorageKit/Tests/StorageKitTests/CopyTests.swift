@@ -24,7 +24,7 @@ struct CopyTests {
         }
     }
 
-    @Test("a backup has one consistent state while others write, and is one private file")
+    @Test("A backup has one consistent state while others write, and is one private file")
     func underLoad() async throws {
         try await withDatabase { database, folder in
             try await fill(database, 8000)
@@ -32,7 +32,7 @@ struct CopyTests {
             async let load: Int = {
                 var count = 0
                 while !isDone.isSet {
-                    // Two at a time: an odd number in the copy would be half of a transaction.
+                    // Each transaction adds two: an odd number in the copy would be half of one.
                     try await database.write { connection in
                         try connection.add("more")
                         try connection.add("more")
@@ -55,7 +55,7 @@ struct CopyTests {
         }
     }
 
-    @Test("a file created at the backup's path during the backup is not replaced")
+    @Test("A file created at the backup's path during the backup is not replaced")
     func nameTaken() async throws {
         try await withDatabase { database, folder in
             try await fill(database, 2000)
@@ -70,7 +70,7 @@ struct CopyTests {
         }
     }
 
-    @Test("a backup is restored even while connections are open, and older schemas are migrated")
+    @Test("A backup is restored even while connections are open, and older schemas are migrated")
     func restored() async throws {
         try await withDatabase { database, folder in
             let old = try Connection.open("\(folder)/old.db", migrations: [notes[0]])
@@ -94,7 +94,7 @@ struct CopyTests {
         }
     }
 
-    @Test("a damaged, newer, foreign or missing backup is refused, and the data is unchanged")
+    @Test("A damaged, newer, foreign or missing backup is refused, and the data is unchanged")
     func refused() async throws {
         try await withDatabase { database, folder in
             try await fill(database, 500)
@@ -105,7 +105,7 @@ struct CopyTests {
             try Files.writeAtomically(bytes, to: "\(folder)/damaged")
             try Files.writeAtomically(Array("words".utf8), to: "\(folder)/words")
             try Connection.open("\(folder)/newer", migrations: notes + [Migration("c", "CREATE TABLE c (a) ")]).close()
-            // What a full disk leaves of a copy.
+            // A full disk leaves such a file of a copy.
             try Files.writeAtomically([], to: "\(folder)/empty")
             _ = try shell("sqlite3 \(folder)/foreign 'CREATE TABLE theirs (a)'")
             let expected: [(String, StorageError.Kind)] = [
@@ -123,7 +123,7 @@ struct CopyTests {
         }
     }
 
-    @Test("a backup to an existing file is refused, and a failed backup leaves nothing")
+    @Test("A backup to an existing file is refused, and a failed backup leaves nothing")
     func noPlace() async throws {
         try await withDatabase { database, folder in
             try await fill(database, 10)
@@ -138,7 +138,7 @@ struct CopyTests {
         }
     }
 
-    @Test("a cancelled backup or restore changes nothing")
+    @Test("A cancelled backup or restore changes nothing")
     func cancelled() async throws {
         try await withDatabase { database, folder in
             try await fill(database, 5000)
@@ -161,7 +161,7 @@ struct CopyTests {
         }
     }
 
-    @Test("a process killed during a restore leaves the old content or the new")
+    @Test("A process killed during a restore leaves the old content or the new")
     func killedRestore() async throws {
         try await TemporaryDirectory.run { folder in
             let database = Database("\(folder)/a.db", migrations: notes)
@@ -183,7 +183,7 @@ struct CopyTests {
         }
     }
 
-    @Test("compacting frees space and returns how much")
+    @Test("Compacting frees space and returns how much")
     func compacted() async throws {
         try await withDatabase { database, folder in
             try await fill(database, 5000)
@@ -198,7 +198,7 @@ struct CopyTests {
         }
     }
 
-    @Test("a check finds damage and orphans, changes nothing, and finds nothing in a missing file")
+    @Test("A check finds damage and orphans, changes nothing, and finds nothing in a missing file")
     func checked() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
@@ -223,7 +223,7 @@ struct CopyTests {
         }
     }
 
-    @Test("a database store supports check, backup, restore and compact")
+    @Test("A database store supports check, backup, restore and compact")
     func store() async throws {
         try await withDatabase { database, folder in
             let store = DatabaseStore(id: "notes.texts", summary: "Notes", database: database)

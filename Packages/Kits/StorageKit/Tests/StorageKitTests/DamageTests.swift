@@ -7,14 +7,14 @@ import Testing
 
 @testable import StorageKit
 
-/// Who asks, as an action's context tells it.
+/// The caller's name, kept in its task as in an action's context.
 private enum Asker {
     @TaskLocal static var name: String?
 }
 
 @Suite("Damaged files", .timeLimit(.minutes(5)))
 struct DamageTests {
-    /// What was told about files set aside.
+    /// Collects the notices about files that were set aside.
     private final class Notices: Sendable {
         private let list = Mutex<[StorageNotice]>([])
 
@@ -33,7 +33,7 @@ struct DamageTests {
 
     private func bytes(_ path: String) throws -> [UInt8] { try Files.read(path, limit: 1 << 26) }
 
-    @Test("a file that is not a database is set aside with a notice, and a new one is created once")
+    @Test("A file that is not a database is set aside with a notice, and a new one is created once")
     func noDatabase() async throws {
         try await TemporaryDirectory.run { folder in
             let (path, notices) = ("\(folder)/a.db", Notices())
@@ -56,14 +56,14 @@ struct DamageTests {
         }
     }
 
-    @Test("a small database truncated at any length is set aside or refused, and no byte of it is lost")
+    @Test("A small database truncated at any length is set aside or refused, and no byte of it is lost")
     func truncations() async throws {
         try await TemporaryDirectory.run { folder in
             let original = try Notices().open("\(folder)/original")
             try original.add("a note")
             original.close()
             let whole = try bytes("\(folder)/original")
-            // Every length in the header, then some of each page.
+            // Every length within the header, then some within each page.
             let lengths = Array(1..<120) + stride(from: 120, to: whole.count, by: 373) + [4096, whole.count - 1]
             for length in lengths {
                 let (path, notices) = ("\(folder)/\(length)", Notices())
@@ -77,7 +77,7 @@ struct DamageTests {
         }
     }
 
-    @Test("a database with any byte changed gives an error, a notice or the same notes, but never a crash")
+    @Test("A database with any byte changed gives an error, a notice or the same notes, but never a crash")
     func flips() async throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
@@ -89,7 +89,7 @@ struct DamageTests {
             for round in 0..<300 {
                 let (path, notices) = ("\(folder)/\(round)", Notices())
                 var changed = whole
-                // Every other time in the header, which decides the most.
+                // Every other change is in the header, which matters most.
                 let place = Int.random(in: round % 2 == 0 ? 0..<100 : 0..<whole.count, using: &random)
                 changed[place] ^= UInt8.random(in: 1...255, using: &random)
                 try Files.writeAtomically(changed, to: path)
@@ -99,7 +99,7 @@ struct DamageTests {
                     #expect(count == (notices.all.isEmpty ? 300 : 0), "seed \(seed), byte \(place)")
                     connection.close()
                 } catch let error as StorageError {
-                    // A changed mark or note is no damage, but makes it somebody else's or one of a newer SQLite.
+                    // A changed mark or note is not damage, but makes the file look foreign or newer.
                     #expect(Self.refusals.contains(error.kind), "\(error), seed \(seed), byte \(place)")
                 }
                 if let notice = notices.all.first { #expect(try bytes(try #require(notice.setAside)) == changed) }
@@ -107,7 +107,7 @@ struct DamageTests {
         }
     }
 
-    @Test("an emptied file whose log still has changes is set aside with its log")
+    @Test("An emptied file whose log still has changes is set aside with its log")
     func emptied() async throws {
         try await TemporaryDirectory.run { folder in
             let (path, notices) = ("\(folder)/a.db", Notices())
@@ -125,7 +125,7 @@ struct DamageTests {
         }
     }
 
-    @Test("damage found in a large file causes a full check at the next start")
+    @Test("Damage found in a large file causes a full check at the next start")
     func suspected() async throws {
         try await TemporaryDirectory.run { folder in
             let (path, notices) = ("\(folder)/a.db", Notices())
@@ -152,7 +152,7 @@ struct DamageTests {
         }
     }
 
-    @Test("a slow check of a large file is announced before it begins", arguments: [true, false])
+    @Test("A slow check of a large file is announced before it begins", arguments: [true, false])
     func longLook(isLong: Bool) async throws {
         try await TemporaryDirectory.run { folder in
             let (path, notices) = ("\(folder)/a.db", Notices())
@@ -168,13 +168,13 @@ struct DamageTests {
         }
     }
 
-    @Test("an error about a file system without log support contains no terminal control characters")
+    @Test("An error about a file system without log support contains no terminal control characters")
     func noSharedMemory() {
         let message = StorageError.sharesNoMemory("/mnt/a\u{1B}[2J.db").message
         #expect(message.contains("/mnt/a\\u{1B}[2J.db") && !message.contains("\u{1B}"))
     }
 
-    @Test("a suspicion that proves wrong is cleared")
+    @Test("A suspicion of damage that proves wrong is cleared")
     func unfounded() async throws {
         try await TemporaryDirectory.run { folder in
             let (path, notices) = ("\(folder)/a.db", Notices())
@@ -187,14 +187,14 @@ struct DamageTests {
         }
     }
 
-    @Test("a damaged file is not set aside while another program has it open")
+    @Test("A damaged file is not set aside while another program has it open")
     func inUse() async throws {
         try await TemporaryDirectory.run { folder in
             let (path, notices) = ("\(folder)/a.db", Notices())
             let database = Database(path, migrations: notes)
             try await database.write { try $0.add("before") }
-            // So that it is all in the file and none in the log. Nothing here may open the file itself: to close it again
-            // would give up the locks that this process has.
+            // After this, the data is in the file and the log is empty. The test must not open the file itself: closing
+            // it would release the locks of this process.
             _ = try await database.compact()
             _ = try shell("printf 'no database at all' | dd of=\(path) conv=notrunc status=none")
             await #expect(processExitsWith: .success) { [path = path as String] in
@@ -210,7 +210,7 @@ struct DamageTests {
         }
     }
 
-    @Test("work continues in the new file when the database file is replaced")
+    @Test("Work continues in the new file when the database file is replaced")
     func replaced() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
@@ -229,7 +229,7 @@ struct DamageTests {
         }
     }
 
-    @Test("the caller is notified of a file that was set aside, and the file is listed")
+    @Test("The caller is notified of a file that was set aside, and the file is listed")
     func told() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
@@ -249,7 +249,7 @@ struct DamageTests {
         }
     }
 
-    @Test("without a notice handler, standard error reports that a file was set aside")
+    @Test("Without a notice handler, standard error reports that a file was set aside")
     func toldByDefault() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
@@ -265,7 +265,7 @@ struct DamageTests {
         }
     }
 
-    @Test("a new database opened by many at once is never mistaken for a damaged or foreign one, 100 times")
+    @Test("A new database opened by many at once is never mistaken for a damaged or foreign one, 100 times")
     func openedTogether() async throws {
         try await TemporaryDirectory.run { folder in
             for round in 0..<100 {
@@ -292,7 +292,7 @@ struct DamageTests {
         }
     }
 
-    @Test("four programs that find the damage at once set the file aside once")
+    @Test("Four programs that find the damage at once set the file aside once")
     func together() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"

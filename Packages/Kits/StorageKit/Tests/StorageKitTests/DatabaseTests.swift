@@ -18,7 +18,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("a database is not opened before the first use")
+    @Test("A database is not opened before the first use")
     func lazy() async throws {
         try await TemporaryDirectory.run { folder in
             let database = Database("\(folder)/deep/a.db", migrations: notes)
@@ -30,7 +30,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("a write is one transaction")
+    @Test("A write is one transaction")
     func oneTransaction() async throws {
         struct Stop: Error {}
         try await withDatabase { database in
@@ -45,10 +45,10 @@ struct DatabaseTests {
         }
     }
 
-    @Test("a database in memory stays the same for successive callers")
+    @Test("A database in memory stays the same for successive callers")
     func oneInMemory() async throws {
         let database = Database(inMemory: "memory", migrations: notes)
-        // A caller comes while the thread that did the last work is about to end; each round is a chance to meet it.
+        // The next call arrives while the thread of the last one is about to end; each round may hit that moment.
         for round in 1...3000 {
             try await database.write { try $0.add("x") }
             try #require(try await database.read { try $0.count } == round)
@@ -56,7 +56,7 @@ struct DatabaseTests {
         await database.close()
     }
 
-    @Test("a database in memory has its tables, keeps its data until it is closed, and creates no file")
+    @Test("A database in memory has its tables, keeps its data until it is closed, and creates no file")
     func inMemory() async throws {
         struct Stop: Error {}
         try await TemporaryDirectory.run { folder in
@@ -82,7 +82,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("a read cannot change anything")
+    @Test("A read cannot change anything")
     func readsOnly() async throws {
         try await withDatabase { database in
             let kind = await failure { try await database.read { try $0.add("a") } }
@@ -117,7 +117,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("readers work while a write is open, and do not see it")
+    @Test("Readers work while a write is open, and do not see it")
     func readersDuringWrite() async throws {
         try await withDatabase { database in
             let gate = Gate()
@@ -133,7 +133,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("writes happen in the order of the calls")
+    @Test("Writes happen in the order of the calls")
     func inOrder() async throws {
         try await withDatabase { database in
             let gate = Gate()
@@ -152,7 +152,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("callers beyond the queue's limit are refused at once")
+    @Test("Callers beyond the queue's limit are refused at once")
     func bounded() async throws {
         try await withDatabase { database in
             let gate = Gate()
@@ -174,7 +174,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("cancelled callers do not change the order of the others")
+    @Test("Cancelled callers do not change the order of the others")
     func someGiveUp() async throws {
         try await withDatabase { database in
             let gate = Gate()
@@ -198,7 +198,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("blocking work does not occupy the threads of the task pool")
+    @Test("Blocking work does not occupy the threads of the task pool")
     func poolStaysFree() async throws {
         try await withDatabase { database in
             let gate = Gate()
@@ -208,7 +208,7 @@ struct DatabaseTests {
                 try await group.waitForAll()
             }
             try await gate.reached()
-            // Tasks that would stand still if all threads were blocked.
+            // These tasks would not finish if all threads were blocked.
             let sum = await withTaskGroup(of: Int.self) { group in
                 for number in 0..<100 { group.addTask { number } }
                 return await group.reduce(0, +)
@@ -220,7 +220,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("callers with their own threads read and write at once, concurrently with tasks")
+    @Test("Callers with their own threads read and write at once, concurrently with tasks")
     func now() async throws {
         try await withDatabase { database in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -244,7 +244,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("closing waits for accepted calls and refuses later ones")
+    @Test("Closing waits for accepted calls and refuses later ones")
     func closing() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
@@ -274,7 +274,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("an error while opening reaches every caller, and a later call tries again")
+    @Test("An error while opening reaches every caller, and a later call tries again")
     func openingFails() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
@@ -290,7 +290,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("a transaction that cannot be rolled back closes its connection, not the database")
+    @Test("A transaction that cannot be rolled back closes its connection, not the database")
     func brokenConnection() async throws {
         try await withDatabase { database in
             let kind = await failure {

@@ -5,7 +5,7 @@ import Glibc
 import StorageKit
 import Testing
 
-@Suite("Erasing deleted data", .timeLimit(.minutes(5)))
+@Suite("Erasing of deleted data", .timeLimit(.minutes(5)))
 struct EraseTests {
     private static let words = [
         Migration(
@@ -38,13 +38,13 @@ struct EraseTests {
         }
     }
 
-    /// The files of a folder that have the word in them. Another program looks, as a descriptor that is closed in this one
-    /// would drop the locks of SQLite.
+    /// The files in a folder that contain the word. Another program searches, because closing a descriptor in this
+    /// process would release SQLite's locks.
     private func traces(in folder: String) throws -> [String] {
         try shell("grep -rla zanzibar \(folder) || true").split(separator: "\n").map(String.init).sorted()
     }
 
-    @Test("no file contains deleted text after erasing, and the kept rows are still found")
+    @Test("No file contains deleted text after erasing, and the kept rows are still found")
     func erased() async throws {
         try await withNotes { database, folder in
             try Files.writeAtomically(Array("zanzibar".utf8), to: "\(folder)/a.db.damaged-20261101T000000Z")
@@ -67,7 +67,7 @@ struct EraseTests {
         }
     }
 
-    @Test("nothing is erased while another program has the file open, and the error names the program")
+    @Test("Data is not erased while another program has the file open, and the error names the program")
     func held() async throws {
         try await withNotes { database, folder in
             let (gate, place) = ("\(folder)/gate", "\(folder)/a.db")
@@ -94,7 +94,7 @@ struct EraseTests {
         }
     }
 
-    @Test("an active reader in this program prevents erasing, and the error says so")
+    @Test("An active reader in this program prevents erasing, and the error says so")
     func read() async throws {
         try await withNotes { database, folder in
             let other = Database("\(folder)/a.db", migrations: Self.words, busyLimit: .milliseconds(50))
@@ -118,7 +118,7 @@ struct EraseTests {
         }
     }
 
-    @Test("erasing a database that was never used does not create it") func absent() async throws {
+    @Test("Erasing a database that was never used does not create it") func absent() async throws {
         try await TemporaryDirectory.run { folder in
             let database = Database("\(folder)/a.db", migrations: Self.words)
             let freed = try await database.erase()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Full disk", .timeLimit(.minutes(5)))
 struct FullTests {
-    /// Writes until there is no space; gives how many notes were confirmed.
+    /// Writes until the space is used up; returns the number of confirmed notes.
     private static func fill(_ database: Database) async throws -> Int {
         let text = String(repeating: "x", count: 5000)
         var confirmed = 0
@@ -23,7 +23,7 @@ struct FullTests {
         }
     }
 
-    @Test("nothing is lost at the file size limit, and reading continues")
+    @Test("Committed notes survive the file size limit, and reading continues")
     func fileSize() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
@@ -55,7 +55,7 @@ struct FullTests {
         }
     }
 
-    @Test("creating a database without space fails with a clear error, and works once there is space")
+    @Test("Creating a database without space fails with a clear error, and works once there is space")
     func opening() async throws {
         try await TemporaryDirectory.run { folder in
             await #expect(processExitsWith: .success) { [folder = folder as String] in
@@ -76,7 +76,7 @@ struct FullTests {
         }
     }
 
-    /// Only root may mount, and not everywhere; the limit of file sizes above shows much of the same for everybody.
+    /// Only root may mount, and not everywhere; the test of the file size limit covers much of this for other users.
     private static let mayMount: Bool = {
         do {
             return try TemporaryDirectory.runNow { folder in
@@ -88,7 +88,7 @@ struct FullTests {
         }
     }()
 
-    /// A file system of a megabyte.
+    /// Lends a file system of one megabyte.
     private func withSmallDisk(_ body: (String) async throws -> Void) async throws {
         try await TemporaryDirectory.run { folder in
             try #require(unsafe mount("tmpfs", folder, "tmpfs", 0, "size=1m") == 0)
@@ -101,7 +101,8 @@ struct FullTests {
         }
     }
 
-    @Test("nothing is lost on a full disk, and writing continues when there is space again", .enabled(if: mayMount))
+    @Test(
+        "Committed notes survive a full disk, and writing continues when there is space again", .enabled(if: mayMount))
     func disk() async throws {
         try await withSmallDisk { folder in
             try Files.writeAtomically([UInt8](repeating: 0, count: 200_000), to: "\(folder)/ballast")
@@ -117,9 +118,9 @@ struct FullTests {
         }
     }
 
-    /// It runs in its own process. A child that another test starts inherits open files until it runs its program, and a
-    /// disk with a file open for writing cannot be made read-only.
-    @Test("a disk that becomes read-only gives a clear error, and nothing is set aside", .enabled(if: mayMount))
+    /// Runs in its own process. A child that another test starts inherits open files until its exec, and a disk with a
+    /// file open for writing cannot be made read-only.
+    @Test("A disk that becomes read-only gives a clear error, and nothing is set aside", .enabled(if: mayMount))
     func readOnlyDisk() async throws {
         try await withSmallDisk { folder in
             await #expect(processExitsWith: .success) { [folder = folder as String] in

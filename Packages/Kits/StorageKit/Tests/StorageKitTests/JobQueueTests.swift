@@ -6,7 +6,7 @@ import Testing
 struct JobQueueTests {
     private func job() -> Job { Job(cancellation: Cancellation(), run: { _ in }, refuse: { _ in }) }
 
-    @Test("the queue returns jobs in order of arrival, without removed ones")
+    @Test("The queue returns jobs in order of arrival, without removed ones")
     func order() {
         let seed = UInt64.random(in: .min ... .max)
         var state = seed
@@ -40,12 +40,12 @@ struct JobQueueTests {
         #expect(none == nil)
     }
 
-    @Test("removing a hundred thousand jobs takes about linear time", .timeLimit(.minutes(10)))
+    @Test("Removing a hundred thousand jobs takes about linear time", .timeLimit(.minutes(10)))
     func burst() {
         var queue = JobQueue()
         let jobs = (0..<100_000).map { _ in job() }
         for job in jobs { queue.append(job) }
-        // From the middle, so that neither end is near: with a walk for each this takes minutes.
+        // Removed from the middle, far from both ends: a linear search for each job would take minutes.
         for job in jobs[25_000..<75_000].reversed() { _ = queue.remove(job.cancellation) }
         for job in jobs[..<25_000] {
             let next = queue.popFirst()

@@ -20,7 +20,7 @@ struct LogTests {
         return Files.exists(log) ? Int(try Files.info(log).size) : 0
     }
 
-    @Test("a short log is left in place if allowed, and is read at the next open")
+    @Test("A short log is left in place if allowed, and is read at the next open")
     func short() async throws {
         try await TemporaryDirectory.run { folder in
             let first = database(folder)
@@ -39,7 +39,7 @@ struct LogTests {
         }
     }
 
-    @Test("no log is left unless requested")
+    @Test("A closed database leaves no log unless requested")
     func none() async throws {
         try await TemporaryDirectory.run { folder in
             let database = database(folder, leavesLog: false)
@@ -49,7 +49,7 @@ struct LogTests {
         }
     }
 
-    @Test("a long log is moved into the file")
+    @Test("A long log is moved into the file")
     func long() async throws {
         try await TemporaryDirectory.run { folder in
             let database = database(folder)
@@ -60,7 +60,7 @@ struct LogTests {
         }
     }
 
-    @Test("a log does not grow without limit over many short commands")
+    @Test("A log does not grow without limit over many short commands")
     func many() async throws {
         try await TemporaryDirectory.run { folder in
             var wasMoved = false
@@ -80,7 +80,7 @@ struct LogTests {
         }
     }
 
-    @Test("a backup includes data that is only in the log")
+    @Test("A backup includes data that is only in the log")
     func copied() async throws {
         try await TemporaryDirectory.run { folder in
             let first = database(folder)
@@ -93,7 +93,7 @@ struct LogTests {
         }
     }
 
-    @Test("a restored database is not overwritten by an old log")
+    @Test("A restored database is not overwritten by an old log")
     func restored() async throws {
         try await TemporaryDirectory.run { folder in
             let first = database(folder)

@@ -4,9 +4,9 @@ import Testing
 
 @Suite("Memory use", .timeLimit(.minutes(5)))
 struct MemoryTests {
-    @Test("a million rows are read one by one, and written in one transaction")
+    @Test("A million rows are read one by one, and written in one transaction")
     func million() async {
-        // In a process of its own, whose memory no other test touches.
+        // A separate process, whose memory no other test uses.
         await #expect(processExitsWith: .success) {
             try await TemporaryDirectory.run { folder in
                 let database = Database("\(folder)/a.db", migrations: notes, durability: .normal)

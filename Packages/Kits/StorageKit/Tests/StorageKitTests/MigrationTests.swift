@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Migrations", .timeLimit(.minutes(5)))
 struct MigrationTests {
-    @Test("a new database gets every step, an older one the remaining ones, and the data is kept")
+    @Test("A new database gets every step, an older one the remaining ones, and the data is kept")
     func forward() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
@@ -22,7 +22,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("a database from a newer version is refused with a clear error and is unchanged")
+    @Test("A database from a newer version is refused with a clear error and is unchanged")
     func newer() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
@@ -35,7 +35,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("a database with different migration steps is refused")
+    @Test("A database with different migration steps is refused")
     func changed() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
@@ -46,7 +46,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("a database of another program is refused and is unchanged")
+    @Test("A database of another program is refused and is unchanged")
     func foreign() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
@@ -62,7 +62,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("a step that fails leaves the database at the previous step, and is tried again")
+    @Test("A step that fails leaves the database at the previous step, and is tried again")
     func failingStep() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
@@ -74,7 +74,7 @@ struct MigrationTests {
         }
     }
 
-    /// Long enough to be hit in its middle.
+    /// Takes long enough to be killed in the middle.
     static let longStep = Migration(
         "long",
         """
@@ -83,7 +83,7 @@ struct MigrationTests {
         CREATE INDEX notes_text ON notes (text)
         """)
 
-    @Test("a migration killed midway leaves the old schema or the new one, never a mixture")
+    @Test("A migration killed midway leaves the old schema or the new one, never a mixture")
     func killed() async throws {
         try await TemporaryDirectory.run { folder in
             var taken: Set<Int> = []
@@ -113,7 +113,7 @@ struct MigrationTests {
         }
     }
 
-    /// A table of tags that point to notes, and go with them.
+    /// A table of tags that refer to notes and are deleted with them.
     private static let family = [
         notes[0],
         Migration(
@@ -124,7 +124,7 @@ struct MigrationTests {
             """),
     ]
 
-    @Test("a step that rebuilds a table keeps the rows that refer to it, and their foreign keys")
+    @Test("A step that rebuilds a table keeps the rows that refer to it, and their foreign keys")
     func rebuilt() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
@@ -147,7 +147,7 @@ struct MigrationTests {
             #expect(try new.count == 10)
             func tags() throws -> Int? { try new.first("SELECT count(*) FROM tags") { row in try row[0] } }
             #expect(try tags() == 10)
-            // Foreign keys are awake again.
+            // Foreign keys are enforced again.
             try new.run("DELETE FROM notes WHERE id = 1")
             #expect(try tags() == 9)
             #expect(failure { try new.run("INSERT INTO tags (note, text) VALUES (77, 'lost')") } == .constraint)
@@ -155,7 +155,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("a step that drops a table and leaves dangling references is refused and rolled back")
+    @Test("A step that drops a table and leaves dangling references is refused and rolled back")
     func orphans() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
@@ -173,7 +173,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("four programs that migrate at once run each step once")
+    @Test("Four programs that migrate at once run each step once")
     func together() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"

@@ -6,11 +6,11 @@ import Testing
 
 @Suite("Database files")
 struct PlaceTests {
-    @Test("files and folders are private whatever the umask", arguments: [0, 0o077, 0o277])
+    @Test("Files and folders are private whatever the umask", arguments: [0, 0o077, 0o277])
     func umasks(mask: UInt32) async throws {
         try await TemporaryDirectory.run { folder in
             await #expect(processExitsWith: .success) { [folder = folder as String, mask = mask as UInt32] in
-                // Owner bits taken away bind folders too, except for root.
+                // Removed owner bits also restrict folders, except for root.
                 umask(mask & 0o077)
                 let path = "\(folder)/deep/er/a.db"
                 try Files.makeDirectories("\(folder)/deep")
@@ -24,7 +24,7 @@ struct PlaceTests {
         }
     }
 
-    @Test("permissions that are too wide are narrowed")
+    @Test("Permissions that are too wide are narrowed")
     func narrowed() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
@@ -39,7 +39,7 @@ struct PlaceTests {
     }
 
     @Test(
-        "a file name that looks like a URI is used literally",
+        "A file name that looks like a URI is used literally",
         arguments: ["file:a.db?mode=memory", ":memory:", "ü b.db"])
     func names(_ name: String) async throws {
         try await TemporaryDirectory.run { folder in
@@ -51,7 +51,7 @@ struct PlaceTests {
         }
     }
 
-    @Test("a folder without write permission gives a clear error")
+    @Test("A folder without write permission gives a clear error")
     func denied() async throws {
         try await TemporaryDirectory.run { folder in
             try Files.makeDirectories("\(folder)/locked", mode: 0o500)
@@ -60,7 +60,7 @@ struct PlaceTests {
             try #require(
                 unsafe chmod(folder, 0o755) == 0 && chmod(full, 0o555) == 0 && chmod("\(full)/a.db", 0o444) == 0)
             await #expect(processExitsWith: .success) { [folder = folder as String] in
-                // Permissions do not bind root, so become nobody; an ordinary user stays who they are.
+                // Permissions do not restrict root, so root becomes the user nobody; other users stay.
                 if geteuid() == 0 { try #require(setuid(65534) == 0) }
                 for name in ["locked/a.db", "there/b.db", "there/a.db"] {
                     let error = #expect(throws: StorageError.self) {
@@ -73,7 +73,7 @@ struct PlaceTests {
         }
     }
 
-    @Test("a folder in place of the file is refused")
+    @Test("A folder in place of the file is refused")
     func folder() async throws {
         try await TemporaryDirectory.run { folder in
             try Files.makeDirectories("\(folder)/a.db")
@@ -82,7 +82,7 @@ struct PlaceTests {
         }
     }
 
-    @Test("the sqlite3 program reads a database that we wrote")
+    @Test("The sqlite3 program reads a database that we wrote")
     func readByOthers() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"

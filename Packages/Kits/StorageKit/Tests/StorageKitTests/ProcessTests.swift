@@ -4,7 +4,7 @@ import Glibc
 import StorageKit
 import Testing
 
-@Suite("Several processes and killed processes", .timeLimit(.minutes(5)))
+@Suite("Concurrent and killed processes", .timeLimit(.minutes(5)))
 struct ProcessTests {
     private static let pairs = [
         Migration(
@@ -16,7 +16,7 @@ struct ProcessTests {
             """)
     ]
 
-    /// Three parts and their sum in one transaction, which is noted once it is done.
+    /// Writes three parts and their sum in one transaction, then notes the name in the journal.
     private static func write(_ name: String, to database: Database, noting journal: Journal) async throws {
         try await database.write { connection in
             for _ in 0..<3 { try connection.run("INSERT INTO parts (name) VALUES (?)", name) }
@@ -26,7 +26,7 @@ struct ProcessTests {
         try journal.note(name)
     }
 
-    @Test("a process killed at a random moment loses nothing that it committed, 120 times", arguments: [false, true])
+    @Test("A process killed at a random moment loses nothing that it committed, 120 times", arguments: [false, true])
     func killed(isFull: Bool) async throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
@@ -40,7 +40,8 @@ struct ProcessTests {
                         isFull = isFull as Bool, delay = delay as UInt32
                     ] in
                     let database = Database(path, migrations: Self.pairs, durability: isFull ? .full : .normal)
-                    // Every other round is killed while it opens the database, the rest once something was confirmed.
+                    // In even rounds the process is killed while it opens the database, in odd rounds after a first
+                    // confirmed write.
                     if round % 2 == 1 { try await Self.write("w\(round)", to: database, noting: Journal(path: notes)) }
                     try killMyself(after: delay)
                     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -81,7 +82,7 @@ struct ProcessTests {
         }
     }
 
-    @Test("three programs that write at once lose nothing and never get a lock error")
+    @Test("Three programs that write at once lose nothing and never get a lock error")
     func together() async throws {
         try await TemporaryDirectory.run { folder in
             let (path, journal) = ("\(folder)/a.db", Journal(path: "\(folder)/journal"))
@@ -107,7 +108,7 @@ struct ProcessTests {
         }
     }
 
-    @Test("a lock that another program keeps for too long gives a clear error")
+    @Test("A lock that another program keeps for too long gives a clear error")
     func busy() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"

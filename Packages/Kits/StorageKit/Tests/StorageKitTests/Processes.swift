@@ -3,7 +3,7 @@ import Glibc
 import LoopKit
 import Testing
 
-/// Ends this process the hard way after a while, whatever it is doing then.
+/// Kills this process after a while, whatever it is doing then.
 func killMyself(after microseconds: UInt32) throws {
     _ = try OwnThread {
         usleep(microseconds)
@@ -11,7 +11,7 @@ func killMyself(after microseconds: UInt32) throws {
     }
 }
 
-/// Lines that a process wrote before it was killed: each is there as a whole or not at all.
+/// Lines that a process wrote before it was killed: each is complete or missing.
 struct Journal {
     let path: String
 
@@ -32,7 +32,7 @@ struct Journal {
     }
 }
 
-/// The memory of this process that is in use.
+/// The resident memory of this process.
 func residentBytes() throws -> Int {
     let fields = String(decoding: try Files.read("/proc/self/statm", limit: 4096), as: UTF8.self).split(separator: " ")
     return try #require(Int(fields[1])) * Int(sysconf(Int32(_SC_PAGESIZE)))

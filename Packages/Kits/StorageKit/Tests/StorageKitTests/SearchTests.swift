@@ -29,7 +29,7 @@ struct SearchTests {
     }
 
     @Test(
-        "a typed query finds the matching texts",
+        "A typed query finds the matching texts",
         arguments: [
             ("brown", [1, 2]), ("QUICK fox", [1, 2]), ("\"quick brown\"", [1]), ("brow*", [1, 2, 3]),
             ("brown -\"quick brown\"", [2]), ("fox -quick", []), ("muller", [3]), ("don't", [4]), ("AND", [4]),
@@ -41,7 +41,7 @@ struct SearchTests {
         #expect(found == expected)
     }
 
-    @Test("an index over another table is updated in the same transaction")
+    @Test("An index over another table is updated in the same transaction")
     func external() async throws {
         try await TemporaryDirectory.run { folder in
             let tables: SQL = """
@@ -64,7 +64,7 @@ struct SearchTests {
         }
     }
 
-    @Test("a trigger in a database file cannot use a virtual table")
+    @Test("A trigger in a database file cannot use a virtual table")
     func triggers() async throws {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
@@ -81,13 +81,13 @@ struct SearchTests {
     }
 
     @Test(
-        "a text without search words is not a query",
+        "A text without search words is not a query",
         arguments: ["", "   ", "-fox", "\"\"", "*", "- - \"!?\"", "🙂 ***"])
     func nothing(typed: String) {
         #expect(SearchQuery(typed) == nil)
     }
 
-    @Test("no typed text causes a syntax error")
+    @Test("Typed text never causes a syntax error")
     func anything() async throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)

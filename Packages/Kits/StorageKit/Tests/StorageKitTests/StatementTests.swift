@@ -12,7 +12,7 @@ struct StatementTests {
         }
     }
 
-    @Test("a statement returns the number of changed rows and the new id")
+    @Test("A statement returns the number of changed rows and the new id")
     func changes() async throws {
         try await withNotes { connection in
             try connection.add("a")
@@ -24,7 +24,7 @@ struct StatementTests {
         }
     }
 
-    @Test("a value that is too large for a row is refused as too large, not as an invalid statement")
+    @Test("A value that is too large for a row is refused as too large, not as an invalid statement")
     func tooLarge() async throws {
         try await withNotes { connection in
             let large: SQL = "INSERT INTO notes (text) VALUES (CAST(zeroblob(2000000000) AS TEXT))"
@@ -34,7 +34,7 @@ struct StatementTests {
         }
     }
 
-    @Test("too few and too many values are refused")
+    @Test("Too few and too many values are refused")
     func valueCount() async throws {
         try await withNotes { connection in
             #expect(failure { try connection.run("INSERT INTO notes (text) VALUES (?)") } == .mismatch)
@@ -44,7 +44,7 @@ struct StatementTests {
         }
     }
 
-    @Test("a second statement in one text is refused and not skipped")
+    @Test("A second statement in one text is refused and not skipped")
     func twoStatements() async throws {
         try await withNotes { connection in
             #expect(failure { try connection.run("DELETE FROM notes; DELETE FROM notes") } == .statement)
@@ -53,7 +53,7 @@ struct StatementTests {
         }
     }
 
-    @Test("a script runs to its end or stops at an error")
+    @Test("A script runs to its end or stops at an error")
     func script() async throws {
         try await withNotes { connection in
             try connection.runScript(
@@ -66,7 +66,7 @@ struct StatementTests {
         }
     }
 
-    @Test("an error describes the problem without the values")
+    @Test("An error describes the problem without the values")
     func errors() async throws {
         try await withNotes { connection in
             try connection.run("INSERT INTO notes (id, text) VALUES (1, ?)", "secret")
@@ -81,7 +81,7 @@ struct StatementTests {
         }
     }
 
-    @Test("the same statement can run while it is already running")
+    @Test("The same statement can run while it is already running")
     func nested() async throws {
         try await withNotes { connection in
             for text in ["a", "b", "c"] { try connection.add(text) }
@@ -95,7 +95,7 @@ struct StatementTests {
         }
     }
 
-    @Test("a statement is usable after an error in the middle of a result")
+    @Test("A statement is usable after an error in the middle of a result")
     func thrownInRow() async throws {
         struct Enough: Error {}
         try await withNotes { connection in
@@ -107,7 +107,7 @@ struct StatementTests {
         }
     }
 
-    @Test("a thousand different statements work, and only a few are cached")
+    @Test("A thousand different statements work, and only a few are cached")
     func manyStatements() async throws {
         try await withNotes { connection in
             for round in 0..<2 {
@@ -119,7 +119,7 @@ struct StatementTests {
         }
     }
 
-    @Test("pieces of SQL can be joined, and values stay bound parameters")
+    @Test("Pieces of SQL can be joined, and values stay bound parameters")
     func joined() async throws {
         try await withNotes { connection in
             for text in ["a", "b' OR 1 = 1 --"] { try connection.add(text) }
@@ -129,14 +129,14 @@ struct StatementTests {
         }
     }
 
-    @Test("text in double quotes is not a string, so a misspelt column is an error")
+    @Test("Text in double quotes is not a string, so a misspelt column is an error")
     func doubleQuotes() async throws {
         try await withNotes { connection in
             #expect(failure { try connection.run("SELECT \"txet\" FROM notes") } == .statement)
         }
     }
 
-    @Test("a closed connection refuses everything, and closing it twice is harmless")
+    @Test("A closed connection refuses everything, and closing it twice is harmless")
     func closed() async throws {
         try await withNotes { connection in
             connection.close()

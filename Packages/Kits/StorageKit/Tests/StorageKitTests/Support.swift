@@ -4,7 +4,7 @@ import StorageKit
 import Synchronization
 import Testing
 
-/// The reason of the `StorageError` that the body throws, or nil when it throws none.
+/// The kind of the `StorageError` that the body throws, or nil if it throws none.
 func failure(_ body: () throws -> Void) -> StorageError.Kind? {
     do {
         try body()
@@ -25,7 +25,7 @@ func failure(
     }
 }
 
-/// Runs a shell command that has to succeed and gives what it printed.
+/// Runs a shell command that must succeed and returns its output.
 func shell(_ command: String) throws -> String {
     guard let stream = unsafe popen(command, "r") else { throw TestProblem("\(command) cannot be started") }
     var bytes: [UInt8] = []
@@ -44,7 +44,7 @@ struct TestProblem: Error, CustomStringConvertible {
     }
 }
 
-/// A table of notes, as most tests use it.
+/// A table of notes for most tests.
 let notes = [
     Migration("notes", "CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT"),
     Migration("authors", "ALTER TABLE notes ADD COLUMN author TEXT"),
@@ -65,7 +65,7 @@ extension Connection {
 }
 
 extension Database {
-    /// Rows without end, for statements that somebody has to stop.
+    /// An endless query, for tests that stop a statement.
     static let endless: SQL = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 }
 
@@ -80,7 +80,7 @@ final class Flag: Sendable {
     }
 }
 
-/// Another program's lock, as far as SQLite can tell.
+/// A lock that SQLite cannot distinguish from another program's.
 enum Lock {
     static func hold(
         isolation: isolated (any Actor)? = #isolation, _ connection: Connection, during body: () async throws -> Void

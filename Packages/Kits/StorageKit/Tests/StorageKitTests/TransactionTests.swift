@@ -14,7 +14,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("an error rolls back the whole transaction and is rethrown")
+    @Test("An error rolls back the whole transaction and is rethrown")
     func undone() async throws {
         try await withNotes { connection in
             #expect(throws: Stop.self) {
@@ -33,7 +33,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("an error in a nested transaction rolls back only that one if the outer one continues")
+    @Test("An error in a nested transaction rolls back only that one if the outer one continues")
     func nested() async throws {
         try await withNotes { connection in
             try connection.transaction {
@@ -51,13 +51,13 @@ struct TransactionTests {
         }
     }
 
-    @Test("after SQLite has rolled back by itself, later statements of the transaction are not stored")
+    @Test("Statements after SQLite has rolled back a transaction by itself are not stored")
     func lost() async throws {
         try await withNotes { connection in
             let kind = failure {
                 try connection.transaction {
                     try connection.add("a")
-                    // What a full disk makes SQLite do.
+                    // SQLite does the same on a full disk.
                     #expect(throws: StorageError.self) {
                         try connection.run("INSERT OR ROLLBACK INTO notes (id, text) VALUES (1, 'b')")
                     }
@@ -72,7 +72,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("an error at the commit rolls back the whole transaction")
+    @Test("An error at the commit rolls back the whole transaction")
     func failingEnd() async throws {
         try await TemporaryDirectory.run { folder in
             let tables: SQL = """
@@ -94,7 +94,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("a connection that is closed inside a transaction keeps nothing of it")
+    @Test("A connection that is closed inside a transaction keeps nothing of it")
     func closedInside() async throws {
         try await TemporaryDirectory.run { folder in
             let connection = try Connection.open("\(folder)/a.db", migrations: notes)
@@ -110,7 +110,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("a snapshot sees one state while another connection writes")
+    @Test("A snapshot sees one state while another connection writes")
     func snapshot() async throws {
         try await TemporaryDirectory.run { folder in
             let reader = try Connection.open("\(folder)/a.db", migrations: notes)

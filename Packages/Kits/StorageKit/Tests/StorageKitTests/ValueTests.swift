@@ -17,7 +17,7 @@ struct ValueTests {
         }
     }
 
-    @Test("integers are read back unchanged")
+    @Test("Integers are read back unchanged")
     func integers() async throws {
         try await withConnection { connection in
             for value in [Int.min, -1, 0, 1, .max] {
@@ -29,7 +29,7 @@ struct ValueTests {
         }
     }
 
-    @Test("floating-point numbers are read back unchanged, including infinity")
+    @Test("Floating-point numbers are read back unchanged, including infinity")
     func fractions() async throws {
         try await withConnection { connection in
             for value in [0, -0.0, 0.1, .greatestFiniteMagnitude, .leastNonzeroMagnitude, .infinity, -.infinity] {
@@ -47,7 +47,7 @@ struct ValueTests {
         }
     }
 
-    @Test("an integer is read as a floating-point number only if that is exact")
+    @Test("An integer is read as a floating-point number only if that is exact")
     func wholeAsFraction() async throws {
         try await withConnection { connection in
             let exact: Double? = try connection.first("SELECT 3") { row in try row[0] }
@@ -60,7 +60,7 @@ struct ValueTests {
     }
 
     @Test(
-        "text is read back unchanged", arguments: ["", "milk", "a\0b", "größer 🙂", "'; DROP TABLE t; --", "\u{FEFF}"])
+        "Text is read back unchanged", arguments: ["", "milk", "a\0b", "größer 🙂", "'; DROP TABLE t; --", "\u{FEFF}"])
     func texts(_ text: String) async throws {
         try await withConnection { connection in
             try connection.run("INSERT INTO t (t) VALUES (?)", text)
@@ -72,7 +72,7 @@ struct ValueTests {
     }
 
     @Test(
-        "bytes are read back unchanged", arguments: [[], [0], [0xff, 0, 0xfe], [UInt8](repeating: 7, count: 1 << 20)])
+        "Bytes are read back unchanged", arguments: [[], [0], [0xff, 0, 0xfe], [UInt8](repeating: 7, count: 1 << 20)])
     func bytes(_ bytes: [UInt8]) async throws {
         try await withConnection { connection in
             try connection.run("INSERT INTO t (b) VALUES (?)", bytes)
@@ -81,7 +81,7 @@ struct ValueTests {
         }
     }
 
-    @Test("times are exact to the microsecond and sort in SQL")
+    @Test("Times are exact to the microsecond and sort in SQL")
     func times() async throws {
         try await withConnection { connection in
             let times = [Int64.max, -1, 0, 1_763_757_000_123_456, .min].map(Timestamp.init(microseconds:))
@@ -91,7 +91,7 @@ struct ValueTests {
         }
     }
 
-    @Test("enumerations are stored by their raw values, and an unknown value is an error")
+    @Test("Enumerations are stored by their raw values, and an unknown value is an error")
     func enumerations() async throws {
         try await withConnection { connection in
             try connection.run("INSERT INTO t (t, i) VALUES (?, ?)", Role.system, Level.high)
@@ -115,7 +115,7 @@ struct ValueTests {
         }
     }
 
-    @Test("a value of another type is an error and is never read as zero")
+    @Test("A value of another type is an error and is never read as zero")
     func mismatches() async throws {
         try await withConnection { connection in
             #expect(failure { _ = try connection.first("SELECT 'x'") { row in try row[0] as Int } } == .mismatch)
@@ -129,7 +129,7 @@ struct ValueTests {
         }
     }
 
-    @Test("text that is not UTF-8 is an error, and its bytes can be read")
+    @Test("Text that is not UTF-8 is an error, and its bytes can be read")
     func invalidText() async throws {
         try await withConnection { connection in
             try connection.run("INSERT INTO t (t) VALUES (CAST(x'61ff62' AS TEXT))")
@@ -140,7 +140,7 @@ struct ValueTests {
         }
     }
 
-    @Test("any value can be read in its stored type")
+    @Test("Any value can be read in its stored type")
     func storedValues() async throws {
         try await withConnection { connection in
             let values = try connection.first("SELECT NULL, 1, 1.5, 'x', x'00'") { row in

@@ -248,7 +248,7 @@ struct ShellToolTests {
         return !isRunning(process)
     }
 
-    /// A zombie is not running any more.
+    /// A zombie is no longer running.
     private func isRunning(_ process: Int32) -> Bool {
         guard let status = try? Files.read("/proc/\(process)/stat", limit: 4096) else { return false }
         let fields = String(decoding: status, as: UTF8.self).split(separator: ")").last?.split(separator: " ")

@@ -6,7 +6,7 @@ import Testing
 @Suite("Addresses from typed text")
 struct AddressTests {
     @Test(
-        "the API is searched below /api and then at the address itself, over https by default",
+        "The API is searched below /api and then at the address itself, over https by default",
         arguments: [
             ("lab.example", ["https://lab.example/api", "https://lab.example/"]),
             ("  Lab.Example/ ", ["https://lab.example/api", "https://lab.example/"]),
@@ -25,7 +25,7 @@ struct AddressTests {
     }
 
     @Test(
-        "an invalid address is refused before anything is sent",
+        "An invalid address is refused before anything is sent",
         arguments: [
             "", "   ", "ftp://lab.example", "file:///etc/passwd", "https://", "lab.example:99999", "lab.example:x",
             "https://ada:hunter22@lab.example", "two words", "https://[::1", "lab.exa\u{0}mple",

@@ -10,7 +10,7 @@ import Testing
 @Suite("Discovery of a platform", .timeLimit(.minutes(5)))
 struct DiscoveryTests {
     @Test(
-        "the API is found from an address with or without its path",
+        "The API is found from an address with or without its path",
         arguments: [("/api", ""), ("/api", "/"), ("/api", "/api"), ("/api", "/api/"), ("", ""), ("/ai/api", "/ai")])
     func found(_ apiPath: String, _ typed: String) async throws {
         var setup = KamiwazaSetup()
@@ -18,14 +18,14 @@ struct DiscoveryTests {
         try await Lab.platform(setup) { server, api in
             let base = try await KamiwazaAddress(server.origin + typed).discover(using: api.client)
             #expect(try base == HTTPURL(server.api))
-            // Found is found: nothing else was asked, and with no credential.
+            // The first success ends the search, and no request carries a credential.
             #expect(server.count(.get, "\(apiPath)/auth/health") == 1)
             #expect(server.requests.allSatisfy { $0.credential == .none })
         }
     }
 
     @Test(
-        "a response other than 200 with a JSON object is not accepted as a platform",
+        "A response other than 200 with a JSON object is not accepted as a platform",
         arguments: [
             Fault.webPage(), .text("ok"), .json(bytes: Array("[1]".utf8)), .json(bytes: Array("\"ok\"".utf8)),
             .json(bytes: []), .status(.notFound), .status(.unauthorized), .status(.created),
@@ -43,7 +43,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("a platform that is starting is distinguished from an address without one")
+    @Test("A platform that is starting is distinguished from an address without one")
     func starting() async throws {
         var configuration = HTTPClient.Configuration.standalone
         configuration.clock = ImmediateClock()
@@ -60,7 +60,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("if nothing listens, the error says so once and advises to check the address")
+    @Test("If nothing listens, the error says so once and advises to check the address")
     func nothingThere() async throws {
         try await RefusingPort.run { port in
             try await Lab.client { client in
@@ -74,7 +74,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("a host name that does not exist is reported as such")
+    @Test("A host name that does not exist is reported as such")
     func noSuchName() async throws {
         try await Lab.client { client in
             let error = await Lab.failure {
@@ -85,7 +85,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("discovery never falls back from https to http")
+    @Test("Discovery never falls back from https to http")
     func noDowngrade() async throws {
         try await Lab.platform { server, api in
             let host = server.origin.dropFirst("http://".count)
@@ -94,7 +94,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("a redirect to another server is not followed, and the error names that server")
+    @Test("A redirect to another server is not followed, and the error names that server")
     func redirected() async throws {
         try await KamiwazaServer.run { other in
             try await Lab.platform { server, api in
@@ -108,7 +108,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("the error of a refused certificate is passed on unchanged, and the server sees no request")
+    @Test("The error of a refused certificate is passed on unchanged, and the server sees no request")
     func certificate() async throws {
         var setup = KamiwazaSetup()
         setup.tls = try TLSServerContext(identity: TestCertificates.shared().selfSigned)
@@ -125,7 +125,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("a platform with a trusted certificate works over TLS")
+    @Test("A platform with a trusted certificate works over TLS")
     func trusted() async throws {
         var setup = KamiwazaSetup()
         setup.tls = try TLSServerContext(identity: TestCertificates.shared().good)

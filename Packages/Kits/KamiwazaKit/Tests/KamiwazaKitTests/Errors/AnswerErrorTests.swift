@@ -18,7 +18,7 @@ struct AnswerErrorTests {
     }
 
     @Test(
-        "each status has its own error",
+        "Each status has its own error",
         arguments: [
             Case(
                 status: 400, kind: .refused, exit: .failed,
@@ -71,7 +71,7 @@ struct AnswerErrorTests {
         }
     }
 
-    @Test("the error quotes the server's retry delay, and the client does not wait if it is too long")
+    @Test("The error quotes the server's retry delay, and the client does not wait if it is too long")
     func retryAfter() async throws {
         try await Lab.session { server, api, _ in
             server.fail(
@@ -85,7 +85,7 @@ struct AnswerErrorTests {
         }
     }
 
-    @Test("only a GET is retried while the server's routes start up")
+    @Test("Only a GET is retried while the server's routes start up")
     func repeats() async throws {
         var configuration = HTTPClient.Configuration.standalone
         configuration.clock = ImmediateClock()
@@ -115,7 +115,7 @@ struct AnswerErrorTests {
         }
     }
 
-    @Test("a server's text cannot move a terminal's cursor or fill its screen")
+    @Test("A server's text cannot move a terminal's cursor or fill its screen")
     func hostileWords() async throws {
         try await Lab.session { server, api, _ in
             let words = "\u{1B}[2J\u{202E}evil\r\nline " + String(repeating: "x", count: 100_000)

@@ -16,7 +16,7 @@ struct DamagedAnswerTests {
         """
     private static let providers = #"{"providers":[{"alias":"a","providerId":"b","displayName":"c","enabled":true}]}"#
 
-    @Test("a response with any damaged bytes gives a value or a clear error", arguments: [UInt64](1...4))
+    @Test("A response with any damaged bytes gives a value or a clear error", arguments: [UInt64](1...4))
     func mutated(_ seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         try await Lab.session { server, api, _ in
@@ -40,7 +40,7 @@ struct DamagedAnswerTests {
                     }
                 }
             }
-            // Both happen, or this would test nothing.
+            // Without both outcomes this test would show nothing.
             #expect(values > 10 && errors > 10, "seed \(seed)")
         }
     }

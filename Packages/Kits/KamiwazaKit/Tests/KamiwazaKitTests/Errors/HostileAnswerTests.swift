@@ -17,7 +17,7 @@ struct HostileAnswerTests {
         ("names without a value", Array(#"{"username":"","sub":null}"#.utf8)),
     ]
 
-    @Test("an invalid response gives a clear error", arguments: bodies)
+    @Test("An invalid response gives a clear error", arguments: bodies)
     func unusable(_ name: String, _ body: [UInt8]) async throws {
         try await Lab.session { server, api, _ in
             server.fail("/api/auth/users/me", with: .json(bytes: body))
@@ -27,7 +27,7 @@ struct HostileAnswerTests {
         }
     }
 
-    @Test("a response larger than 4 MiB is refused")
+    @Test("A response larger than 4 MiB is refused")
     func huge() async throws {
         try await Lab.session { server, api, _ in
             let body = Array(#"{"username":"\#(String(repeating: "a", count: 4 << 20))"}"#.utf8)
@@ -39,7 +39,7 @@ struct HostileAnswerTests {
         }
     }
 
-    @Test("invalid UTF-8 in a usable response is repaired, and a duplicate key counts once")
+    @Test("Invalid UTF-8 in a usable response is repaired, and a duplicate key counts once")
     func repaired() async throws {
         try await Lab.session { server, api, _ in
             let body =
@@ -52,7 +52,7 @@ struct HostileAnswerTests {
     }
 
     @Test(
-        "a web page is recognised as such",
+        "A web page is recognised as such",
         arguments: [
             Fault.webPage(), .text("  \n<html></html>"), .json(bytes: Array("<!DOCTYPE html>".utf8)),
         ])
@@ -73,7 +73,7 @@ struct HostileAnswerTests {
         }
     }
 
-    @Test("an empty response is accepted if only the status matters")
+    @Test("An empty response is accepted if only the status matters")
     func empty() async throws {
         try await Lab.session { server, api, _ in
             for path in ["pats/x", "logout"] { server.fail("/api/auth/\(path)", with: .answers(.empty())) }
@@ -83,7 +83,7 @@ struct HostileAnswerTests {
         }
     }
 
-    @Test("a truncated response does not give a partial token")
+    @Test("A truncated response does not give a partial token")
     func cut() async throws {
         try await Lab.platform { server, api in
             server.fail("/api/auth/token", with: .cut)
@@ -92,7 +92,7 @@ struct HostileAnswerTests {
         }
     }
 
-    @Test("a missing response is not waited for beyond the timeout")
+    @Test("A request without a response ends at the timeout")
     func timedOut() async throws {
         try await Lab.session { server, api, _ in
             var api = api
@@ -106,7 +106,7 @@ struct HostileAnswerTests {
         }
     }
 
-    @Test("cancelling ends the wait with a cancellation error, and the next call works")
+    @Test("Cancelling ends the wait with a cancellation error, and the next call works")
     func cancelled() async throws {
         try await Lab.session { server, api, _ in
             server.fail("/api/auth/users/me", with: .held)
@@ -121,7 +121,7 @@ struct HostileAnswerTests {
         }
     }
 
-    @Test("a closed client reports that it is closed, not that the server is unreachable")
+    @Test("A closed client reports that it is closed, not that the server is unreachable")
     func closed() async throws {
         try await Lab.session { _, api, _ in
             await api.client.close()

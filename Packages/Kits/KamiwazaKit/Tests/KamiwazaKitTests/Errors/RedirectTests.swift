@@ -8,7 +8,7 @@ import Testing
 @Suite("Redirects", .timeLimit(.minutes(5)))
 struct RedirectTests {
     @Test(
-        "a redirect to another server fails, and the other server sees no request",
+        "A redirect to another server fails, and the other server sees no request",
         arguments: [301, 302, 303, 307, 308])
     func elsewhere(_ status: Int) async throws {
         try await KamiwazaServer.run { other in
@@ -37,12 +37,12 @@ struct RedirectTests {
         }
     }
 
-    @Test("a redirect within the server is followed with the credential")
+    @Test("A redirect within the server is followed with the credential")
     func within() async throws {
         try await Lab.session { server, api, tokens in
             server.fail("/api/auth/pats", with: .redirect(to: "/api/auth/users/me"), times: 1)
             let error = await Lab.failure { _ = try await api.personalTokens() }
-            // It arrived there signed; only what came back is not a list.
+            // The redirected request was signed; only its response is not a list.
             #expect(error?.kind == .badAnswer && server.requests.last?.credential == .accessToken)
             server.fail("/api/auth/token", with: .redirect(to: "/api/auth/token", status: HTTPStatus(308)), times: 1)
             let signIn = try await api.signIn(user: "ada", password: Lab.password)
@@ -50,7 +50,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("a redirect that changes a POST into a GET is not followed")
+    @Test("A redirect that changes a POST into a GET is not followed")
     func changing() async throws {
         try await Lab.platform { server, api in
             server.fail("/api/auth/token", with: .redirect(to: "/api/auth/health", status: HTTPStatus(303)))
@@ -59,7 +59,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("a redirect loop ends with an error")
+    @Test("A redirect loop ends with an error")
     func circle() async throws {
         try await Lab.session { server, api, _ in
             server.fail("/api/auth/users/me", with: .redirect(to: "/api/auth/users/me"))
@@ -70,7 +70,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "a redirect to an invalid address is an error",
+        "A redirect to an invalid address is an error",
         arguments: ["ftp://127.0.0.1/", "http://", "http://u:pw@127.0.0.1/"])
     func nowhere(_ place: String) async throws {
         try await Lab.session { server, api, _ in

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Secrecy of passwords and tokens", .timeLimit(.minutes(5)))
 struct SecrecyTests {
-    /// What an unkind server makes of a secret that it was sent.
+    /// The responses in which a hostile server returns a secret that it received.
     static func echoes(_ secret: String) -> [Fault] {
         let statuses = [400, 401, 403, 404, 409, 422, 423, 429, 500, 503].map(HTTPStatus.init)
         let bodies: [JSON] = [
@@ -25,7 +25,7 @@ struct SecrecyTests {
             ]
     }
 
-    @Test("secrets that a server sends back do not appear in errors or traces")
+    @Test("Secrets that a server sends back do not appear in errors or traces")
     func echoed() async throws {
         var configuration = HTTPClient.Configuration.standalone
         configuration.clock = ImmediateClock()
@@ -56,7 +56,7 @@ struct SecrecyTests {
         }
     }
 
-    @Test("secrets do not appear when the connection fails")
+    @Test("Secrets do not appear when the connection fails")
     func connection() async throws {
         try await Lab.client { client in
             var api = KamiwazaAPI(try HTTPURL("http://127.0.0.1:1/api"), client: client)
@@ -72,7 +72,7 @@ struct SecrecyTests {
         }
     }
 
-    @Test("a credential that is not valid in a header is refused without being shown")
+    @Test("A credential that is not valid in a header is refused without being shown")
     func malformed() async throws {
         try await Lab.platform { server, api in
             let signed = KamiwazaAPI(
@@ -83,7 +83,7 @@ struct SecrecyTests {
         }
     }
 
-    @Test("printing and reflecting tokens does not reveal them")
+    @Test("Printing and reflecting tokens does not reveal them")
     func printing() async throws {
         try await Lab.session { _, api, tokens in
             let made = try await api.makePersonalToken(name: "x")

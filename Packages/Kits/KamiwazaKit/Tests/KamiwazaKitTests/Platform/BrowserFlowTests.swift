@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Test platform: browser sign-in", .timeLimit(.minutes(5)))
 struct BrowserFlowTests {
-    /// Goes where a browser would go, until it leaves the platform or sees a page.
+    /// Follows redirects as a browser would, until it leaves the platform or gets a page.
     private func browse(_ start: HTTPURL, _ client: HTTPClient, at origin: String) async throws -> (String, [String]) {
         var (place, cookies) = (start.text, [String]())
         while place.hasPrefix(origin) {
@@ -26,7 +26,7 @@ struct BrowserFlowTests {
 
     private let loopback = "http://127.0.0.1:9/done?s=1"
 
-    @Test("tokens stay in a cookie of the browser unless the platform is set to hand them on")
+    @Test("Tokens stay in a browser cookie unless the platform is configured to pass them on")
     func returns() async throws {
         for style in [KamiwazaSetup.BrowserReturn.cookie, .query, .fragment] {
             var setup = KamiwazaSetup()
@@ -48,7 +48,7 @@ struct BrowserFlowTests {
         }
     }
 
-    @Test("an unknown redirect address is refused, and a user who declines is sent back with the reason")
+    @Test("An unknown redirect address is refused, and a user who declines is sent back with the reason")
     func refusals() async throws {
         var setup = KamiwazaSetup()
         setup.browserUser = nil
@@ -62,7 +62,7 @@ struct BrowserFlowTests {
         }
     }
 
-    @Test("the OpenID configuration is at the configured place")
+    @Test("The OpenID configuration is at the configured place")
     func configuration() async throws {
         for (place, path) in [(KamiwazaSetup.OpenIDPlace.realm, "/realms/kamiwaza"), (.api, "/api"), (.nowhere, "")] {
             var setup = KamiwazaSetup()
@@ -109,10 +109,10 @@ struct BrowserFlowTests {
         return (answer.status.code, try JSON(parsing: answer.body))
     }
 
-    @Test("a code can be used once, with its own verifier and redirect address")
+    @Test("A code can be used once, with its own verifier and redirect address")
     func pkce() async throws {
         try await Lab.platform { server, api in
-            // The example of RFC 7636, appendix B.
+            // The example in appendix B of RFC 7636.
             let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
             let challenge = "code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256"
             func code() async throws -> String {
@@ -144,7 +144,7 @@ struct BrowserFlowTests {
         }
     }
 
-    @Test("a device is asked to wait, to slow down, and then gets the user's decision")
+    @Test("A device is asked to wait, to slow down, and then gets the user's decision")
     func device() async throws {
         let time = MovableTime()
         var setup = KamiwazaSetup()

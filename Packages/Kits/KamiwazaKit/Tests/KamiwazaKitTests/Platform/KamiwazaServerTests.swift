@@ -9,7 +9,7 @@ import Testing
 @Suite("Test platform: state and faults", .timeLimit(.minutes(5)))
 struct KamiwazaServerTests {
     @Test(
-        "every path outside the API is a page, and no path inside it is",
+        "A path outside the API gives a page, and an unknown path inside it gives 404",
         arguments: ["/", "/models", "/auth/health", "/apis"])
     func webInterface(_ path: String) async throws {
         try await Lab.platform { server, api in
@@ -21,7 +21,7 @@ struct KamiwazaServerTests {
         }
     }
 
-    @Test("deployments are listed for a signed-in caller and refused for others")
+    @Test("Deployments are listed for a signed-in caller and refused for others")
     func deployments() async throws {
         var setup = KamiwazaSetup()
         setup.deployments = [["id": "d1", "m_id": "m1", "status": "DEPLOYED"]]
@@ -34,7 +34,7 @@ struct KamiwazaServerTests {
         }
     }
 
-    @Test("ten concurrent requests are held, and continue together when they are released")
+    @Test("Ten concurrent requests are held, and continue together when they are released")
     func held() async throws {
         try await Lab.session { server, api, _ in
             server.fail("/api/auth/users/me", with: .held)
@@ -48,7 +48,7 @@ struct KamiwazaServerTests {
         }
     }
 
-    @Test("an administrator can end sessions, revoke tokens and lock accounts while the platform runs")
+    @Test("An administrator can end sessions, revoke tokens and lock accounts while the platform runs")
     func administration() async throws {
         try await Lab.session { server, api, tokens in
             let made = try await api.makePersonalToken(name: "x")

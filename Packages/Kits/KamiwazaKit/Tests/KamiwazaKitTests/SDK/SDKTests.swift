@@ -3,14 +3,14 @@ import HTTPTesting
 import KamiwazaTesting
 import Testing
 
-/// The vendor's own SDK, unmodified, is content with the platform that our tests speak to. So the picture that they have
-/// of a platform is not only ours.
+/// Runs the vendor's unmodified SDK against the test platform, so that our tests do not rely only on our own idea of a
+/// platform.
 @Suite("Published kamiwaza-sdk with the test platform", .timeLimit(.minutes(5)))
 struct SDKTests {
-    @Test("the SDK signs in, refreshes, and creates, lists and revokes a personal access token")
+    @Test("The SDK signs in, refreshes, and creates, lists and revokes a personal access token")
     func wholeSession() async throws {
         var setup = KamiwazaSetup()
-        // The SDK refreshes a token that is valid for less than thirty seconds before each request.
+        // Before each request the SDK refreshes a token that is valid for less than thirty seconds.
         setup.accessLifetime = .seconds(20)
         try await KamiwazaServer.run(setup) { server in
             let package = #filePath.split(separator: "/").dropLast(4).map { "/\($0)" }.joined()
@@ -23,7 +23,7 @@ struct SDKTests {
                     "validated id-of-ada ada", "made martlet-sdk 3600", "listed ['martlet-sdk']", "with pat ada",
                     "revoked True", "pat refused 401", "deployments 0", "logged out", "wrong 401", "page refused",
                 ])
-            // Password once; then the refresh token that rotates.
+            // The SDK sends the password once and then the rotating refresh token.
             #expect(server.count(.post, "/api/auth/token") == 3)
             #expect(server.count(.post, "/api/auth/refresh") >= 5)
             #expect(server.requests.contains { $0.path.hasPrefix("/api/auth/pats/") && $0.method == .delete })

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Personal access tokens", .timeLimit(.minutes(5)))
 struct PersonalTokenTests {
-    @Test("a token is created, listed, used and revoked, and then no longer works", arguments: [false, true])
+    @Test("A token can be created, listed and used, and no longer works once it is revoked", arguments: [false, true])
     func life(_ takesBodyOnly: Bool) async throws {
         let time = MovableTime()
         var setup = KamiwazaSetup()
@@ -33,7 +33,7 @@ struct PersonalTokenTests {
         }
     }
 
-    @Test("a token without a lifetime does not expire, and one with a lifetime does")
+    @Test("A token without a lifetime does not expire, and one with a lifetime does")
     func lifetimes() async throws {
         let time = MovableTime()
         var setup = KamiwazaSetup()
@@ -54,7 +54,7 @@ struct PersonalTokenTests {
     }
 
     @Test(
-        "an unknown id is not found, and no id leads to another path",
+        "An unknown id is not found, and an id cannot lead to another path",
         arguments: ["gone", "a/b?c", "%2e"])
     func unknown(_ id: String) async throws {
         try await Lab.session { server, api, _ in
@@ -65,7 +65,7 @@ struct PersonalTokenTests {
         }
     }
 
-    @Test("the list is read leniently: bare or wrapped, with ids and times in any usual format")
+    @Test("A list may be bare or wrapped, with ids and times in any usual format")
     func shapes() async throws {
         try await Lab.session { server, api, _ in
             let body = """
@@ -82,7 +82,7 @@ struct PersonalTokenTests {
     }
 
     @Test(
-        "an entry without an id or a missing list is an invalid response",
+        "An entry without an id and a response without a list are invalid",
         arguments: [
             #"{"pats":[{"name":"x"}]}"#, #"{"pats":{}}"#, #"{"pats":null}"#, "{}", "7", #""pats""#,
         ])

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Identity providers and browser sign-in", .timeLimit(.minutes(5)))
 struct ProviderTests {
-    @Test("only enabled providers are offered, by their display name")
+    @Test("Only enabled providers are offered, by their display name")
     func enabledOnly() async throws {
         try await Lab.platform { server, api in
             let providers = try await api.providers()
@@ -15,7 +15,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("both spellings are read, and entries that cannot be offered are skipped")
+    @Test("Both spellings are read, and entries that cannot be offered are skipped")
     func spellings() async throws {
         try await Lab.platform { server, api in
             let body = """
@@ -29,7 +29,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("everything in the address of the sign-in page is escaped")
+    @Test("Everything in the address of the sign-in page is escaped")
     func loginURL() async throws {
         try await Lab.client { client in
             let api = KamiwazaAPI(try HTTPURL("https://lab.example/api"), client: client)
@@ -43,18 +43,18 @@ struct ProviderTests {
         }
     }
 
-    @Test("the OpenID issuer is found from the sign-in page")
+    @Test("The OpenID issuer is found from the sign-in page")
     func issuer() async throws {
         try await Lab.platform { server, api in
             let issuer = try await api.openIDIssuer()
             #expect(issuer?.text == "\(server.origin)/realms/kamiwaza")
-            // It was only looked at: nobody went there.
+            // The redirect was only read, not followed.
             #expect(server.requests.map(\.path) == ["/api/auth/login"])
         }
     }
 
     @Test(
-        "a sign-in page of another kind shows no issuer",
+        "A sign-in page of another kind shows no issuer",
         arguments: [
             Fault.webPage(), .redirect(to: "/login"), .redirect(to: "http://["), .status(.notFound),
             .redirect(to: "ftp://x/realms/a/protocol/openid-connect/auth"),

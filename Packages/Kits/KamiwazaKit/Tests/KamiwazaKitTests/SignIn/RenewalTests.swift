@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Renewal of a credential", .timeLimit(.minutes(5)))
 struct RenewalTests {
-    @Test("a request, even a POST, is repeated with a new credential after a 401")
+    @Test("A request, even a POST, is repeated with a new credential after a 401")
     func renewed() async throws {
         try await Lab.session { server, api, tokens in
             for call in [0, 1] {
@@ -29,7 +29,7 @@ struct RenewalTests {
         }
     }
 
-    @Test("without a new credential the 401 is reported")
+    @Test("A 401 is reported if there is no new credential")
     func notRenewed() async throws {
         try await Lab.platform { server, api in
             let authenticator = RenewingAuthenticator(Secret("stale-token"))
@@ -40,7 +40,7 @@ struct RenewalTests {
         }
     }
 
-    @Test("requests for sign-in, refresh and the public list carry no credential")
+    @Test("Requests for sign-in, refresh and the public list carry no credential")
     func unsigned() async throws {
         try await Lab.session { server, api, tokens in
             server.forgetRequests()

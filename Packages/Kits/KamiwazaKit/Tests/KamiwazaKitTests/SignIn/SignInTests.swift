@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Sign-in, refresh and sign-out", .timeLimit(.minutes(5)))
 struct SignInTests {
-    @Test("the right password gives tokens that identify the user")
+    @Test("The right password gives tokens that identify the user")
     func signsIn() async throws {
         try await Lab.session { server, api, tokens in
             #expect(tokens.refreshToken != nil && tokens.lifetime == .seconds(300))
@@ -20,7 +20,7 @@ struct SignInTests {
         }
     }
 
-    @Test("passwords with any characters arrive unchanged", arguments: ["a&b=c+d%20 ;", "пароль 密码 🔑", "\"\\/'<>\t#?"])
+    @Test("Passwords with any characters arrive unchanged", arguments: ["a&b=c+d%20 ;", "пароль 密码 🔑", "\"\\/'<>\t#?"])
     func passwords(_ password: String) async throws {
         var setup = KamiwazaSetup()
         setup.accounts = [.init("Zoë & Co+1", password: password)]
@@ -32,7 +32,7 @@ struct SignInTests {
         }
     }
 
-    @Test("a locked account is distinguished from a wrong password, an unknown name and a disabled account")
+    @Test("A locked account is distinguished from a wrong password, an unknown name and a disabled account")
     func refusals() async throws {
         var setup = KamiwazaSetup()
         setup.accounts[0].isLocked = true
@@ -53,12 +53,12 @@ struct SignInTests {
             let locked = await kind("ada", "correct horse")
             #expect(locked?.kind == .locked && locked?.status == 423 && locked?.exit == .denied)
             #expect(locked?.message.contains("locked") == true)
-            // Each was asked once: a wrong password that is tried again locks the account.
+            // Each was sent once: repeating a wrong password locks the account.
             #expect(server.count(.post, "/api/auth/token") == 4)
         }
     }
 
-    @Test("an OAuth server's error for a wrong password is understood")
+    @Test("An OAuth server's error for a wrong password is understood")
     func invalidGrant() async throws {
         try await Lab.platform { server, api in
             server.fail("/api/auth/token", with: .status(.badRequest, ["error": "invalid_grant"]))
@@ -67,7 +67,7 @@ struct SignInTests {
         }
     }
 
-    @Test("if refresh tokens are not available, sign-in works without one")
+    @Test("Sign-in works without a refresh token if the platform issues none")
     func withoutRefreshToken() async throws {
         var setup = KamiwazaSetup()
         setup.givesRefreshTokens = false
@@ -78,7 +78,7 @@ struct SignInTests {
         }
     }
 
-    @Test("if the realm gives this user no offline tokens, sign-in works without them")
+    @Test("Sign-in works without offline tokens if the realm gives this user none")
     func withoutOfflineTokens() async throws {
         var setup = KamiwazaSetup()
         setup.refusesOfflineTokens = true
@@ -90,7 +90,7 @@ struct SignInTests {
     }
 
     @Test(
-        "a refusal of offline tokens is understood in any format that the platform uses",
+        "A refusal of offline tokens is understood in any format that the platform uses",
         arguments: [
             (400, ["error": "not_allowed", "error_description": "Offline tokens not allowed for the user or client"]),
             (400, ["detail": "Offline tokens not allowed for the user or client"]),
@@ -106,7 +106,7 @@ struct SignInTests {
         }
     }
 
-    @Test("a refresh gives new tokens, and a refresh token used twice ends the session")
+    @Test("A refresh gives new tokens, and a refresh token used twice ends the session")
     func rotation() async throws {
         try await Lab.session { server, api, first in
             var api = api
@@ -125,14 +125,14 @@ struct SignInTests {
             let user = await Lab.failure { [api] in _ = try await api.whoAmI() }
             #expect(user?.kind == .signInAgain && user?.exit == .denied)
             #expect(server.count(.post, "/api/auth/refresh") == 3)
-            // It is in the address, where the platform wants it, and signs nothing.
+            // The token is in the address, as the platform requires, and is not used as a credential.
             #expect(
                 server.requests.filter { $0.path.hasSuffix("refresh") }
                     .allSatisfy { $0.queryNames == ["refresh_token"] && $0.credential == .none })
         }
     }
 
-    @Test("access tokens and sessions expire by the platform's clock")
+    @Test("Access tokens and sessions expire by the platform's clock")
     func expiry() async throws {
         let time = MovableTime()
         var setup = KamiwazaSetup()
@@ -150,7 +150,7 @@ struct SignInTests {
         }
     }
 
-    @Test("a refused refresh means that the session has ended, but a server failure does not")
+    @Test("A refused refresh means that the session has ended, but a server failure does not")
     func refreshFailures() async throws {
         try await Lab.session { server, api, tokens in
             let token = try #require(tokens.refreshToken)
@@ -167,7 +167,7 @@ struct SignInTests {
         }
     }
 
-    @Test("signing out ends the session")
+    @Test("Signing out ends the session")
     func signsOut() async throws {
         try await Lab.session { server, api, _ in
             let logout = try await api.logOut()
@@ -178,7 +178,7 @@ struct SignInTests {
     }
 
     @Test(
-        "a response without a usable token does not sign in",
+        "A response without a usable token does not sign in",
         arguments: [
             "{}", #"{"access_token":""}"#, #"{"access_token":5}"#, #"{"access_token":null}"#,
             #"{"token_type":"bearer"}"#,
@@ -196,7 +196,7 @@ struct SignInTests {
     }
 
     @Test(
-        "the lifetime may be a number, a text or absent, and an invalid one counts as absent",
+        "The lifetime may be a number, a text or absent, and an invalid one counts as absent",
         arguments: [
             ("300", 300), ("\"300\"", 300), ("299.9", 299), ("0", 0), ("null", nil), ("-5", nil), ("1e300", nil),
             ("\"soon\"", nil), ("[]", nil), ("99999999999999999999999", nil),

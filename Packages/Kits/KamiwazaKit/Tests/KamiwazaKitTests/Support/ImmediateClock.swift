@@ -1,4 +1,4 @@
-/// A clock on which every wait is over at once.
+/// A clock on which every wait ends at once.
 struct ImmediateClock: Clock, Sendable {
     struct Instant: InstantProtocol {
         var offset = Duration.zero

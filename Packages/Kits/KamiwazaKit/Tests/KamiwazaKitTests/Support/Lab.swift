@@ -6,11 +6,11 @@ import KamiwazaKit
 import KamiwazaTesting
 import Testing
 
-/// What the tests share.
+/// Helpers that the tests share.
 enum Lab {
     static let password = Secret("correct horse")
 
-    /// Lends a client and closes it after.
+    /// Lends a client and closes it afterwards.
     static func client<Result>(
         _ configuration: HTTPClient.Configuration = HTTPClient.Configuration.standalone,
         isolation: isolated (any Actor)? = #isolation, _ body: (HTTPClient) async throws -> Result
@@ -22,7 +22,7 @@ enum Lab {
         return try result.get()
     }
 
-    /// Lends a platform and its API, with nobody signed in.
+    /// Lends a platform and its API, without a signed-in user.
     static func platform<Result: Sendable>(
         _ setup: KamiwazaSetup = KamiwazaSetup(), _ configuration: HTTPClient.Configuration = .standalone,
         isolation: isolated (any Actor)? = #isolation,
@@ -35,7 +35,7 @@ enum Lab {
         }
     }
 
-    /// The same with Ada signed in, and her tokens.
+    /// Lends the same with Ada signed in, and her tokens.
     static func session<Result: Sendable>(
         _ setup: KamiwazaSetup = KamiwazaSetup(), _ configuration: HTTPClient.Configuration = .standalone,
         isolation: isolated (any Actor)? = #isolation,
@@ -49,7 +49,7 @@ enum Lab {
         }
     }
 
-    /// The error that the body throws, or nil and a recorded issue.
+    /// Returns the error that the body throws, or nil with a recorded issue.
     static func failure(
         isolation: isolated (any Actor)? = #isolation, sourceLocation: SourceLocation = #_sourceLocation,
         _ body: () async throws -> Void
@@ -67,7 +67,7 @@ enum Lab {
 }
 
 extension KamiwazaError {
-    /// Everything that of it may be printed anywhere.
+    /// Every text of the error that may be printed anywhere.
     var everything: String {
         var texts = ["\(self)", String(reflecting: self), report.text(), message, code]
         if let cause { texts += ["\(cause)", String(reflecting: cause)] }

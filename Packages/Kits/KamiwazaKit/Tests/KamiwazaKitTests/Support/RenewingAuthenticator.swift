@@ -2,7 +2,7 @@ import Capabilities
 import KamiwazaKit
 import Synchronization
 
-/// Signs with a token and has another one ready.
+/// Signs with the first token and renews with the next ones.
 final class RenewingAuthenticator: Authenticator {
     private let tokens: Mutex<[Secret]>
     private let count = Mutex(0)

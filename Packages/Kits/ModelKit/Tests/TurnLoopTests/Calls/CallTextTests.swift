@@ -7,7 +7,7 @@ import TurnLoop
 struct CallTextTests {
     private func call(_ name: String, _ input: JSON) -> ToolCall { ToolCall(id: "1", name: name, input: input) }
 
-    @Test("The headline says on one line what is done, and to what")
+    @Test("The headline names the action and its target on one line")
     func headline() {
         #expect(call("fs.read", ["path": "README.md"]).headline == "read README.md")
         #expect(call("Read", ["file_path": "/a/b.txt"]).headline == "read /a/b.txt")

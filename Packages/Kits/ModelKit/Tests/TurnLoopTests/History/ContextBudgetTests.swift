@@ -30,7 +30,7 @@ struct ContextBudgetTests {
         #expect(fitted == FittedRequest(request: request))
     }
 
-    @Test("The oldest turns are left out whole, and the model and the user are told")
+    @Test("The oldest turns are left out whole, and the model and the user are informed")
     func leavesOut() async throws {
         let budget = ContextBudget(tokens: 900, reserve: 100)
         let fitted = try await budget.fit(request(history(20)))
@@ -74,7 +74,7 @@ struct ContextBudgetTests {
         }
     }
 
-    @Test("A summary replaces what is left out, and is made once")
+    @Test("A summary replaces the turns that are left out, and is made once")
     func summary() async throws {
         let asked = Mutex<[Int]>([])
         let budget = ContextBudget(tokens: 900, reserve: 100) { messages in

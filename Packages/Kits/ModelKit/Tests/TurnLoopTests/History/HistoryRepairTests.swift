@@ -66,7 +66,7 @@ struct HistoryRepairTests {
         #expect(HistoryRepair.repaired(history) == [Message(.user, "Hi.")])
     }
 
-    @Test("Calls with the same id are told apart")
+    @Test("Calls with the same id are distinguished")
     func sameID() {
         let history = [
             Message(.assistant, [call("x", "one"), call("x", "two")]),

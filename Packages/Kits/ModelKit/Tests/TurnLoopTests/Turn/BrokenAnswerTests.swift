@@ -49,7 +49,7 @@ struct BrokenAnswerTests {
         #expect(outcome.messages.first?.usage == usage)
     }
 
-    @Test("A broken answer after a call keeps what was done before")
+    @Test("A broken answer after a call keeps the earlier messages")
     func later() async throws {
         let tools = ScriptedTools([tool("read")])
         let model = ScriptedModel(

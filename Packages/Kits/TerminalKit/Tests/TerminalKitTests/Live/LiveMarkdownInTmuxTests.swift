@@ -49,7 +49,7 @@ import Testing
         terminal.write(live.finish(size: terminal.size()))
         let rest = Markdown.render(
             "A paragraph that has more than one row here.\n\nLast.", width: columns - 1, level: .ansi256)
-        // Rows that tmux moved above the screen when it broke them cannot be reached any more.
+        // Rows that tmux moved above the screen when it broke them can no longer be reached.
         let shown = try pane.screen()
         #expect(shown == ["First.", ""] + rest.map(\.plainText))
     }
