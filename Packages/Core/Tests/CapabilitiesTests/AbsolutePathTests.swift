@@ -14,7 +14,7 @@ struct AbsolutePathTests {
         #expect(AbsolutePath(text).text == normal)
     }
 
-    /// To Swift these slashes are parts of other characters: one joins what follows, one what stands before.
+    /// In a Swift string, each slash merges with the character after it or before it.
     @Test(
         "An absolute path is split by bytes, as the kernel splits it",
         arguments: [

@@ -48,7 +48,7 @@ struct DurationTests {
     func roundTrip(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<2000 {
-            // All magnitudes from a microsecond to thirty years come equally often.
+            // Every magnitude from a microsecond to thirty years is equally frequent.
             let limit = Int64(1) << Int64.random(in: 1...50, using: &generator)
             let duration = Duration.microseconds(Int64.random(in: 0..<limit, using: &generator))
             try #require(Duration(words: duration.words) == duration, "\(duration.words)")

@@ -2,7 +2,7 @@ import Capabilities
 import JSON
 import Synchronization
 
-/// The seeds of property tests: a few that stay and a new one in each run, all named when a test fails.
+/// The seeds of property tests: some fixed ones and a new one for each run. A failing test names its seed.
 let seeds: [UInt64] = [1, 2, 3, .random(in: 4 ... .max)]
 
 /// Keeps every span.
@@ -14,7 +14,7 @@ final class SpanList: SpanSink {
     func record(_ span: TraceSpan) { contents.withLock { $0.append(span) } }
 }
 
-/// A failure that says all that one can say.
+/// A failure with every optional part.
 struct DemoFailure: Failure {
     var code: String { "demo.failed" }
     var message: String { "it failed; try again" }
@@ -26,7 +26,7 @@ struct DemoFailure: Failure {
 /// The units of the examples.
 enum Units: String, Choice { case metric, imperial }
 
-/// A record with each role and an optional member.
+/// A record with a field of each role and an optional member.
 struct Reading: Record {
     var city: String
     var degrees: Double?
@@ -39,7 +39,7 @@ struct Reading: Record {
     ]
 }
 
-/// The message of the error that a body throws, or nil when it throws none.
+/// The message of the error that a body throws, or nil if it throws none.
 func thrownMessage(_ body: () throws(ValueError) -> some Any) -> String? {
     do {
         _ = try body()

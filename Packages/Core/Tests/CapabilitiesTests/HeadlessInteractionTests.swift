@@ -97,7 +97,7 @@ struct HeadlessInteractionTests {
     }
 }
 
-/// A kind of question, with the way to ask it.
+/// A kind of question, with a way to ask it.
 enum Kind: CaseIterable {
     case text, secret, choice, confirm, composition
 
@@ -112,7 +112,7 @@ enum Kind: CaseIterable {
     }
 }
 
-/// A frontend that gives the same answer to everything.
+/// A frontend that answers every question the same way.
 private struct ConfusedInteraction: Interaction {
     let answer: Answer
     var canAsk: Bool { true }

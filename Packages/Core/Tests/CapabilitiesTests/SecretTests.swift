@@ -19,7 +19,7 @@ struct SecretTests {
         let secret = SecretTests.secret
     }
 
-    /// Everything in which a secret may be when somebody prints it.
+    /// All containers in which a secret may be printed.
     private static var carriers: [(name: String, value: Any)] {
         let head = RequestHead(method: "GET", url: "/", headers: [(name: "authorization", value: secret)])
         return [

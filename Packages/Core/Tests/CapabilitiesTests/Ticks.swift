@@ -1,7 +1,7 @@
 import Capabilities
 import Synchronization
 
-/// A time of day that moves by a microsecond whenever it is asked.
+/// A time of day that advances by a microsecond with every read.
 final class Ticks: Sendable {
     private let count = Mutex<Int64>(0)
 

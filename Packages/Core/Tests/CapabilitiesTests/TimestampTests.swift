@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Timestamp")
 struct TimestampTests {
-    /// Texts in the one form in which they are written, with their microseconds.
+    /// Texts in canonical form, with their microseconds.
     static let moments: [(text: String, microseconds: Int64)] = [
         ("1970-01-01T00:00:00Z", 0),
         ("1969-12-31T23:59:59Z", -1_000_000),
@@ -127,7 +127,7 @@ struct TimestampTests {
             ("2h", "2026-11-22T08:30:00Z"), ("90m", "2026-11-22T09:00:00Z"), ("3d", "2026-11-19T10:30:00Z"),
             ("now", "2026-11-22T10:30:00Z"), ("today", "2026-11-21T14:00:00Z"), ("Yesterday", "2026-11-20T14:00:00Z"),
             ("2026-11-22", "2026-11-21T14:00:00Z"), ("2026-11-20T09:30:00Z", "2026-11-20T09:30:00Z"),
-            // Before October's first Sunday the clocks of this zone stood an hour earlier.
+            // Before the first Sunday of October, this zone's clocks were an hour behind.
             ("2026-09-01", "2026-08-31T15:00:00Z"), ("1960-01-02", "1960-01-01T15:00:00Z"),
             ("tomorrow", nil), ("2", nil), ("", nil), ("-2h", nil), ("2026-13-01", nil), ("2026-11-22T", nil),
         ] as [(String, String?)])

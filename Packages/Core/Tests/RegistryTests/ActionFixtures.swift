@@ -33,7 +33,7 @@ struct ActionsFeature: PlainFeature {
         registry.add(Self.nested)
     }
 
-    /// Destroys what it knows by name.
+    /// Destroys a thing that it knows by name.
     static let drop = Action("demo.drop", "Drop a thing", .destroys, .argument("name", "Which", as: String.self)) {
         _, name in
         "dropped \(name)"
@@ -46,7 +46,7 @@ struct ActionsFeature: PlainFeature {
         }
     }
 
-    /// Every form of parameter.
+    /// Has every form of parameter.
     static let rich = Action(
         "demo.rich", "Takes everything", .writes,
         .argument("city", "City to look up"),
@@ -68,7 +68,7 @@ struct ActionsFeature: PlainFeature {
         ] as JSON
     }
 
-    /// Every kind of value that the rich one does not take.
+    /// Takes every kind of value that `rich` does not take.
     static let values = Action(
         "demo.values", "Takes values", .reads,
         .option("path", "A path", as: ReadPath.self),

@@ -2,7 +2,7 @@ import Capabilities
 import Registry
 import Testing
 
-/// Registers actions that only say their names.
+/// A feature that registers a list of actions.
 private protocol ActionList: PlainFeature { static var actions: [Action] { get } }
 
 extension ActionList {

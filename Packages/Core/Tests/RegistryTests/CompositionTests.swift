@@ -4,7 +4,7 @@ import Registry
 import Settings
 import Testing
 
-/// Registers other things than its manifest names.
+/// Registers another capability than its manifest declares.
 private struct Undeclared: PlainFeature {
     static let manifest = Manifest(
         id: "undeclared", summary: "Says little", version: "1", provides: [.single(Beta.self)])
@@ -13,7 +13,7 @@ private struct Undeclared: PlainFeature {
     }
 }
 
-/// Cannot be made.
+/// Throws when it is created.
 private struct Broken: PlainFeature {
     static let manifest = Manifest(id: "broken", summary: "Breaks", version: "1", provides: [.single(Gamma.self)])
     init() {}
@@ -21,7 +21,7 @@ private struct Broken: PlainFeature {
     func register(in registry: inout RegistryBuilder) { registry.provide(Gamma.self, Gamma()) }
 }
 
-/// Has an id, settings and actions that contradict themselves.
+/// Has a malformed id, and contradictory settings and actions.
 private struct Muddled: PlainFeature {
     static let manifest = Manifest(
         id: "Mud dled", summary: "Muddles", version: "1",

@@ -7,7 +7,7 @@ import Settings
 import Synchronization
 import Testing
 
-/// Each runs in a process of its own, because the rules are about all descriptors and children of a process.
+/// Each test runs in its own process, because the rules cover all descriptors and children of a process.
 @Suite("FeatureConformance", .timeLimit(.minutes(5)))
 struct ConformanceTests {
     @Test("A good feature keeps the rules, running or not, alone or with its dependencies")
@@ -141,7 +141,7 @@ struct ConformanceTests {
     }
 }
 
-/// Opens a pipe while it runs, and closes it.
+/// Opens a descriptor while it runs, and closes it.
 private struct Tidy: PlainFeature, RunningFeature {
     static let manifest = Manifest(id: "tidy", summary: "Cleans up", version: "1")
 
@@ -228,7 +228,7 @@ private final class Once: Sendable {
     let isDone = Mutex(false)
 }
 
-/// Does something once for each composition.
+/// Has an action that works only once in each composition.
 private struct Forgetful: PlainFeature {
     static let manifest = Manifest(id: "forgetful", summary: "Works once", version: "1")
 
@@ -242,7 +242,7 @@ private struct Forgetful: PlainFeature {
     }
 }
 
-/// Opens something with each action.
+/// Leaves a descriptor open with each action.
 private struct Littering: PlainFeature {
     static let manifest = Manifest(id: "littering", summary: "Drops things", version: "1")
 
@@ -265,7 +265,7 @@ private func openNull() -> Int32 {
     unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
 }
 
-/// Starts `/bin/true` and does not wait for it.
+/// Starts `/bin/true` without waiting for it.
 private func spawnTrue() throws {
     guard let path = unsafe strdup("/bin/true") else { throw DemoFailure() }
     defer { unsafe free(path) }

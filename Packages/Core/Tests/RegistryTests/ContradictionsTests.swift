@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Contradictory actions")
 struct ContradictionsTests {
-    /// A value whose schema offers nothing to choose.
+    /// A value whose schema is a choice without options.
     private struct NoChoice: InputValue {
         static var schema: Schema { .choice([]) }
         init(json: JSON) {}

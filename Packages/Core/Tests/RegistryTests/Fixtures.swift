@@ -4,7 +4,7 @@ import JSON
 import Registry
 import Settings
 
-/// A capability that is nothing but a type, so that features are wired by their types alone.
+/// A capability without content, so that features are wired by their types alone.
 protocol Mark: Sendable { init() }
 
 struct Alpha: Mark {}
@@ -16,7 +16,7 @@ struct Omega: Mark {}
 /// The id of the feature that provides a mark.
 func name(of mark: any Mark.Type) -> String { "\(mark)".lowercased() }
 
-/// A feature that is made without settings.
+/// A feature without settings.
 protocol PlainFeature: Feature { init() }
 
 extension PlainFeature {
@@ -44,7 +44,7 @@ struct Link<Own: Mark, Needed: Mark>: PlainFeature {
     func register(in registry: inout RegistryBuilder) { registry.provide(Own.self, Own()) }
 }
 
-/// Provides one mark and uses another in every way that can be done without.
+/// Provides one mark and uses another in every optional way.
 struct Loose<Own: Mark, Used: Mark>: PlainFeature {
     static var manifest: Manifest {
         Manifest(
@@ -55,12 +55,12 @@ struct Loose<Own: Mark, Used: Mark>: PlainFeature {
     func register(in registry: inout RegistryBuilder) { registry.provide(Own.self, Own()) }
 }
 
-/// A capability with words, of which there can be several.
+/// A capability with a text, which several features may provide.
 protocol Greeter: Sendable { var greeting: String { get } }
 
 struct Greeting: Greeter { let greeting: String }
 
-/// Settings from a file's text, for the features given.
+/// Settings from the text of a file, for the given features.
 func settings(_ text: String, for features: [any Feature.Type]) throws -> Settings {
     var catalogue = SettingsCatalogue(features: features.map { $0.manifest.id })
     for feature in features { catalogue.add(feature.manifest.settings, of: feature.manifest.id) }
@@ -68,20 +68,20 @@ func settings(_ text: String, for features: [any Feature.Type]) throws -> Settin
     return Settings(merging: [layer], overrides: [], catalogue: catalogue) { _, _ in true }
 }
 
-/// Features put together as an executable would.
+/// Composes features as an executable would.
 func compose(_ types: [any Feature.Type], settings text: String = "{}", only: [String]? = nil) throws -> Composition {
     Composition(
         types.map { BuiltInFeature($0) }, settings: try settings(text, for: types), selection: .init(only: only))
 }
 
 extension Composition {
-    /// Its problems as they are printed.
+    /// The problems as they are printed.
     var complaints: [String] { problems.map(\.description) }
-    /// The ids of its features, in their order.
+    /// The ids of the features, in order.
     var order: [String] { features.map(\.manifest.id) }
 }
 
-/// A failure with a code of its own.
+/// A failure with its own code.
 struct DemoFailure: Failure {
     var code: String { "demo.failed" }
     var message: String { "it broke" }

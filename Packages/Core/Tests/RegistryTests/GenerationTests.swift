@@ -6,7 +6,7 @@ import Testing
 
 @testable import Registry
 
-/// Says which settings it was made with.
+/// Returns the number in its settings.
 private struct NumberFeature: Feature {
     static let number = Setting("number", "Which settings these are", default: 0)
     static let manifest = Manifest(
@@ -40,11 +40,11 @@ private struct NumberFeature: Feature {
     }
 }
 
-/// A session whose settings a test changes, one number after the other.
+/// A session whose settings a test changes, from one number to the next.
 private struct Succession {
     let changes = TestChanges()
     let session: WorkbenchSession
-    /// One journal and one clock for each settings.
+    /// For each of the settings, a host with its own journal and clock.
     let hosts: [TestHost]
     let output = RecordingOutput()
 
@@ -57,7 +57,7 @@ private struct Succession {
 
     func journal(_ index: Int) throws -> Journal { try hosts[index].composition.registry.one(Journal.self) }
 
-    /// Changes the settings, and tells the session to look.
+    /// Changes the settings, and tells the session to check them.
     func change(to index: Int) {
         changes.put(.renewed(hosts[index].host, failure: nil))
         session.lookAgain()
@@ -69,7 +69,7 @@ private struct Succession {
         try await session.perform(id, as: .person(HeadlessInteraction()), output: output).json
     }
 
-    /// Begins an action that holds on to the present settings, and returns once it is under way.
+    /// Starts an action that keeps the current settings in use, and returns once it is running.
     func hold(_ id: String = "numbered.hold", in index: Int) async throws -> Task<JSON, any Error> {
         let task = Task { try await perform(id) }
         while try !journal(index).entries.contains("hold") { await Task.yield() }
@@ -159,7 +159,7 @@ struct GenerationTests {
         #expect(test.output.notices.count == 1 && test.output.notices[0].contains("they take effect as soon as"))
         try test.journal(1).door("leave").open()
         #expect(try await held[1].value == 1)
-        // It is closed beside the actions, and only then is there room.
+        // The old generation is closed concurrently with actions; only then is there room for another.
         while test.session.liveGenerations > 3 { await Task.yield() }
         test.session.lookAgain()
         #expect(try await test.perform("numbered.say") == 4)
@@ -177,7 +177,7 @@ struct GenerationTests {
         try test.journal(0).hold("close 0")
         test.change(to: 1)
         #expect(try await test.perform("numbered.say") == 1)
-        // The newer one is closed first, which shows that the end of the session has begun.
+        // The newer one is closed first, which shows that the session has begun to close.
         async let stuck = test.session.close()
         while try test.journal(1).entries != ["close 1"] { await Task.yield() }
         #expect(try test.journal(0).entries == [])

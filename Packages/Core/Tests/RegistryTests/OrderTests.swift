@@ -49,7 +49,7 @@ struct OrderTests {
 
     @Test("A cycle behind another cycle is reported")
     func behind() throws {
-        /// Needs both a member of the first circle and one of its own.
+        /// Needs a member of the first cycle and a member of its own cycle.
         struct Both: PlainFeature {
             static let manifest = Manifest(
                 id: "gamma", summary: "In two minds", version: "1", provides: [.single(Gamma.self)],

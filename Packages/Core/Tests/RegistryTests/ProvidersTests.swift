@@ -3,7 +3,7 @@ import Registry
 import Settings
 import Testing
 
-/// Offers a greeting as one of any number.
+/// Provides a shared greeting.
 private struct First: PlainFeature {
     static let manifest = Manifest(
         id: "first", summary: "Greets", version: "1", provides: [.shared((any Greeter).self)])
@@ -12,7 +12,7 @@ private struct First: PlainFeature {
     }
 }
 
-/// Offers two more.
+/// Provides two more.
 private struct Second: PlainFeature {
     static let manifest = Manifest(
         id: "second", summary: "Greets twice", version: "1", provides: [.shared((any Greeter).self)])
@@ -22,7 +22,7 @@ private struct Second: PlainFeature {
     }
 }
 
-/// Must be the only one.
+/// Must be the only provider.
 private struct Sole: PlainFeature {
     static let manifest = Manifest(
         id: "sole", summary: "Greets alone", version: "1", provides: [.single((any Greeter).self)])
@@ -31,20 +31,20 @@ private struct Sole: PlainFeature {
     }
 }
 
-/// Greets where nobody else does.
+/// Provides a greeting if no other feature does.
 private struct Reserve: PlainFeature {
     static let manifest = Manifest(
         id: "reserve", summary: "Greets if it must", version: "1", provides: [.fallback((any Greeter).self)])
     func register(in registry: inout RegistryBuilder) { registry.provide((any Greeter).self, Greeting(greeting: "…")) }
 }
 
-/// Wants exactly one.
+/// Needs exactly one greeting.
 private struct Guest: PlainFeature {
     static let manifest = Manifest(
         id: "guest", summary: "Is greeted", version: "1", needs: [.one((any Greeter).self)])
 }
 
-/// Serves itself where nobody else does.
+/// Needs a greeting, and provides one itself if no other feature does.
 private struct SelfServing: PlainFeature {
     static let manifest = Manifest(
         id: "self", summary: "Greets itself", version: "1", provides: [.fallback((any Greeter).self)],

@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import Registry
 
-/// What running features did, in order, and the doors that a test opens for them.
+/// A record of what running features did, in order, and the doors that a test opens for them.
 final class Journal: Sendable {
     private let lines = Mutex<[String]>([])
     private let doors = Mutex<[String: Door]>([:])
@@ -14,16 +14,16 @@ final class Journal: Sendable {
 
     func note(_ line: String) { lines.withLock { $0.append(line) } }
 
-    /// Makes `pass` wait with this line until the test opens the door of the same name.
+    /// Makes `pass` wait at this line until the test opens the door of the same name.
     func hold(_ line: String) { held.withLock { _ = $0.insert(line) } }
 
-    /// Notes a line; a held line only after the test has opened its door.
+    /// Notes a line, after the test has opened its door if the line is held.
     func pass(_ line: String) async {
         if held.withLock({ $0.contains(line) }) { await door(line).wait() }
         note(line)
     }
 
-    /// The door of that name, the same for whoever asks.
+    /// The door of that name, the same for every caller.
     func door(_ name: String) -> Door {
         doors.withLock { doors in
             let door = doors[name] ?? Door()
@@ -66,7 +66,7 @@ func untilCancelled() async {
     }
 }
 
-/// Lends the test's journal to the running features.
+/// Provides the test's journal to the running features.
 struct JournalFeature: PlainFeature {
     static let manifest = Manifest(id: "journal", summary: "Notes", version: "1", provides: [.single(Journal.self)])
     private let journal = Journal()
@@ -74,12 +74,12 @@ struct JournalFeature: PlainFeature {
     func register(in registry: inout RegistryBuilder) { registry.provide(Journal.self, journal) }
 }
 
-/// How a running feature behaves.
+/// The behaviour of a running feature.
 protocol Behaviour: Sendable {
     static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws
 }
 
-/// Reports, and lasts until it is cancelled.
+/// Reports and runs until it is cancelled.
 enum Steady: Behaviour {
     static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws {
         journal.note("ok \(id)")
@@ -88,7 +88,7 @@ enum Steady: Behaviour {
     }
 }
 
-/// Reports when the test opens a door for it.
+/// Reports when the test opens a door.
 enum HeldBack: Behaviour {
     static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws {
         await journal.door("go").wait()
@@ -96,7 +96,7 @@ enum HeldBack: Behaviour {
     }
 }
 
-/// Fails before it has reported.
+/// Fails before it reports.
 enum Failing: Behaviour {
     static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws { throw DemoFailure() }
 }
@@ -109,7 +109,7 @@ enum Silent: Behaviour {
     }
 }
 
-/// Does not listen when it is cancelled.
+/// Ignores its cancellation.
 enum Stubborn: Behaviour {
     static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws {
         host.report(.ok)
@@ -117,12 +117,12 @@ enum Stubborn: Behaviour {
     }
 }
 
-/// Ends at once without a word.
+/// Ends at once without a report.
 enum Brief: Behaviour {
     static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws {}
 }
 
-/// Is well until the test says otherwise.
+/// Is well until the test opens a door.
 enum Moody: Behaviour {
     static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws {
         host.report(.ok)
@@ -135,7 +135,7 @@ enum Moody: Behaviour {
     }
 }
 
-/// Answers its cancellation with an error.
+/// Throws an error when it is cancelled.
 enum Sulky: Behaviour {
     static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws {
         host.report(.degraded("not quite well"))
@@ -144,7 +144,7 @@ enum Sulky: Behaviour {
     }
 }
 
-/// Provides a mark, needs another unless that is its own, and runs as it is told.
+/// Provides a mark, needs another mark unless both are the same, and runs with the given behaviour.
 struct Runner<Own: Mark, Needed: Mark, How: Behaviour>: PlainFeature, RunningFeature {
     static var manifest: Manifest {
         Manifest(
@@ -163,7 +163,7 @@ struct Runner<Own: Mark, Needed: Mark, How: Behaviour>: PlainFeature, RunningFea
     }
 }
 
-/// Provides a mark, needs another unless that is its own, and has two things to close.
+/// Provides a mark, needs another mark unless both are the same, and has two things to close.
 struct Closer<Own: Mark, Needed: Mark>: PlainFeature {
     static var manifest: Manifest {
         Manifest(
@@ -200,9 +200,9 @@ struct Stage {
 
     func state(_ id: String) -> FeatureState { lifecycle.states[id] }
 
-    /// Returns as soon as a feature is in a state.
+    /// Returns once a feature is in a state.
     func wait(for id: String, toBe wanted: FeatureState) async {
-        // Listening begins before the look, so that no change falls between the two.
+        // The subscription begins before the check, so that no change is missed in between.
         let changes = lifecycle.states.changes()
         if state(id) == wanted { return }
         for await change in changes where change.feature == id && change.state == wanted { return }

@@ -3,7 +3,7 @@ import JSON
 import Registry
 import Testing
 
-/// A digit of the number of a feature.
+/// A digit of a feature's number.
 private protocol Digit: Sendable { static var value: Int { get } }
 
 private enum Zero: Digit { static let value = 0 }
@@ -17,10 +17,10 @@ private enum Seven: Digit { static let value = 7 }
 private enum Eight: Digit { static let value = 8 }
 private enum Nine: Digit { static let value = 9 }
 
-/// What the feature of that number provides.
+/// The capability that the feature of that number provides.
 private struct Product<Hundreds: Digit, Tens: Digit, Ones: Digit>: Sendable {}
 
-/// One of very many features, with ten actions; each needs the first of its ten.
+/// One of many numbered features, each with ten actions. It needs the first of its group of ten.
 private struct Numbered<Hundreds: Digit, Tens: Digit, Ones: Digit>: PlainFeature {
     private typealias Own = Product<Hundreds, Tens, Ones>
     private typealias First = Product<Hundreds, Tens, Zero>
@@ -58,7 +58,7 @@ struct ScaleTests {
         var all: [any Feature.Type] = []
         for hundreds in digits.prefix(2) {
             for tens in digits {
-                // The last digit comes first, so that the order of needs is not the order of the list.
+                // Listed in reverse, so that the order of dependencies differs from the order of the list.
                 for ones in digits.reversed() { all.append(numbered(hundreds, tens, ones)) }
             }
         }

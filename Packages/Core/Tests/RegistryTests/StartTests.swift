@@ -73,7 +73,7 @@ struct StartTests {
         #expect(stage.state("beta") == .failed("needs alpha, which failed: did not start within 10s; it was ended"))
         #expect(await stage.lifecycle.stop() == [])
         #expect(stage.journal.entries.contains("end alpha"))
-        // Its own last words, those of somebody cancelled, do not hide why it was ended.
+        // The cancellation error that the feature throws last does not hide why it was ended.
         #expect(stage.state("alpha") == .failed("did not start within 10s; it was ended"))
         #expect(stage.state("gamma") == .stopped)
     }

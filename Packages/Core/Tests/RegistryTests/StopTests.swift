@@ -82,7 +82,7 @@ struct StopTests {
         let stage = try Stage([Closer<Alpha, Alpha>.self, Closer<Beta, Alpha>.self])
         stage.journal.hold("close first beta")
         async let stuck = stage.lifecycle.stop()
-        // Closing and its limit are tasks beside each other, and either may begin first.
+        // Closing and its time limit are concurrent tasks, and either may begin first.
         while stage.journal.entries != ["close second beta"] { await Task.yield() }
         await stage.clock.waitForSleepers(1)
         stage.clock.advance(by: .seconds(5))

@@ -4,7 +4,7 @@ import Settings
 
 enum Units: String, Choice { case metric, imperial }
 
-/// What the features of these tests declare.
+/// The settings that the features of these tests declare.
 enum Demo {
     static let model = Setting("model", "The model to ask", default: "small")
     static let rounds = Setting("max-rounds", "At most so many rounds", default: 10)
@@ -34,7 +34,7 @@ enum Demo {
     }()
 }
 
-/// Everything that settings can come from, merged as a host merges it.
+/// All sources of settings, merged as a host merges them.
 struct Sources {
     var system: String?
     var user: String?
@@ -62,7 +62,7 @@ struct Sources {
     }
 }
 
-/// The problems that a user's settings file has, as they are printed.
+/// The problems of a user's settings file, as they are printed.
 func problems(user: String) throws -> [String] {
     try Sources(user: user).merged().problems.map(\.description)
 }

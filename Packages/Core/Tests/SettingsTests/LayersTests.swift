@@ -5,13 +5,13 @@ import Testing
 
 @Suite("Settings layers")
 struct LayersTests {
-    /// From the weakest to the strongest, each with the origin of its value.
+    /// The layers from the weakest to the strongest, each as the origin of its value.
     static let origins: [SettingsOrigin] = [
         .builtIn, .system(file: "system.json"), .user(file: "user.json"), .project(file: "project.json"),
         .profile("work"), .environment(variable: "MARTLET_CHAT_MODEL"), .flag,
     ]
 
-    /// Sources that set the model in all layers up to the given one, each to its own number.
+    /// Sources that set the model in every layer up to the given one, each to the layer's number.
     private func sources(upTo strongest: Int) -> Sources {
         func text(_ layer: Int) -> String? { layer <= strongest ? "{chat: {model: '\(layer)'}}" : nil }
         var sources = Sources(system: text(1), user: text(2), project: text(3))

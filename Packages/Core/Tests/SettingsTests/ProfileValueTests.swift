@@ -50,7 +50,7 @@ struct ProfileValueTests {
         #expect(view.inProfile("bare")[Demo.model] == "tiny")
         #expect(view.inProfile("home")[Demo.model] == "mine")
         #expect(view.inProfile("none")[Demo.model] == "mine")
-        // What was asked for does not change what was there.
+        // Viewing a profile does not change the original view.
         #expect(view[Demo.model] == "mine" && view[Demo.patience] == .seconds(30))
     }
 

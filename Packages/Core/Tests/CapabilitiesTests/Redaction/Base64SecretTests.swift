@@ -6,7 +6,7 @@ import Testing
 struct Base64SecretTests {
     private static let signs = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// Bit by bit, as RFC 4648 has it.
+    /// Encodes bit by bit, as RFC 4648 describes it.
     private static func base64(_ text: String, forAddresses: Bool, padded: Bool = true) -> String {
         let bits = text.utf8.flatMap { byte in (0..<8).map { byte >> (7 - UInt8($0)) & 1 } }
         var encoded = ""
@@ -34,7 +34,7 @@ struct Base64SecretTests {
                     let text = Self.base64(before + secret + after, forAddresses: forAddresses)
                     let shown = redactor.redact("found \(text) there")
                     #expect(shown.contains(Redactor.mark), "seed \(seed): \(secret) in \(text)")
-                    // What is left of it says less than one of its characters.
+                    // Any rest that is still shown encodes less than one whole character of the secret.
                     let own = (before.utf8.count * 8 + 5) / 6..<((before.utf8.count + secret.utf8.count) * 8 / 6)
                     let middle = String(decoding: Array(text.utf8)[own], as: UTF8.self)
                     #expect(!shown.contains(middle), "seed \(seed)")
@@ -54,7 +54,7 @@ struct Base64SecretTests {
             let middle = String(whole.dropFirst(8).prefix(12))
             #expect(shown.contains(Redactor.mark) && !shown.contains(middle), "\(shown)")
         }
-        // Words that a secret happens to begin with mean nothing.
+        // Ordinary words are kept, even if a secret begins with them.
         #expect(redactor.redact("correct horse") == "correct horse")
     }
 

@@ -19,9 +19,9 @@ struct HostileTextTests {
         func text(_ size: Int) -> String { String(repeating: pattern, count: size / pattern.utf8.count) }
         func work(_ text: String) -> Double { threadSeconds { _ = redactor.redact(text) } }
         let (small, large) = (text(8 << 10), text(64 << 10))
-        // The least of some, since the first has to get its memory.
+        // The minimum of several runs, because the first has to allocate its memory.
         let few = (0..<3).map { _ in work(small) }.min() ?? 0
-        // Eight times the text would take 64 times as long if every byte were looked at for every other.
+        // Eight times the text would take 64 times as long if every byte were compared with every other.
         #expect(work(large) < max(few, 0.000_2) * 24, "\(few)")
     }
 

@@ -9,7 +9,7 @@ struct KnownSecretTests {
     func forgotten() {
         let redactor = Redactor()
         redactor.learn(Secret("kept=words"))
-        // Looks like the first one in an address.
+        // The percent-encoded form of the first secret.
         redactor.learn(Secret("kept%3Dwords"))
         for number in 0..<1005 {
             redactor.learn(Secret("Tr0ub4dor-\(number)-Zq9"))
@@ -40,7 +40,7 @@ struct KnownSecretTests {
         }.joined()
     }
 
-    /// Secrets with everything in them that programs escape.
+    /// Secrets with all characters that programs escape.
     static let secrets = [
         "plain0", "correct horse battery", "a/b?c=d&e#f%20", "quo\"te\\back", "line\nbreak\r\ntab\t", "pässwört",
         "пароль-секрет", "\u{1F511}\u{1F511}\u{1F511}", "a+b c+d", "ctrl\u{1}\u{1F}\u{7F}", "e\u{301}e\u{301}e\u{301}",
@@ -79,7 +79,7 @@ struct KnownSecretTests {
     func short() {
         #expect(redactor("abcde").redact("abcde abcdef") == "abcde abcdef")
         #expect(redactor("abcdef").redact("abcde abcdef") == "abcde \(mark)")
-        // Two characters of three bytes each.
+        // Two characters of three bytes each reach the minimum of six.
         #expect(redactor("日本").redact("x日本y") == "x\(mark)y")
         #expect(redactor("").redact("nothing") == "nothing")
     }

@@ -18,7 +18,7 @@ struct RedactedTraceTests {
         await tracer.span(
             "outer", feature: "demo", attributes: ["url": "https://a.example/?token=abc", "n": 1]
         ) { notes in
-            // Learnt while the span runs, and still gone when it is handed on.
+            // A secret registered while the span runs must be removed when the span is delivered.
             redactor.learn(Secret("hunter2hunter2"))
             notes.note("words", ["a", "it said hunter2hunter2"])
             await tracer.span("inner", feature: "demo", attributes: ["key": "hunter2hunter2"]) {}

@@ -1,7 +1,7 @@
 import Capabilities
 import Testing
 
-/// What the redactor puts in the place of a secret.
+/// The text with which the redactor replaces a secret.
 let mark = Redactor.mark
 
 @Suite("Redaction by shape")
@@ -17,7 +17,7 @@ struct ShapeTests {
     }
 
     private static let letters = "0123456789abcdefghijABCDEFGHIJ0123456789abcdef"
-    /// The beginnings of keys, each followed by enough to be one.
+    /// The prefixes of keys, each followed by enough characters for a key.
     static let keys =
         [
             "sk-", "sk-proj-", "sk-ant-api03-", "sk-or-v1-", "sk_live_", "rk_live_", "pk_live_", "ghp_", "gho_", "ghu_",
@@ -87,7 +87,7 @@ struct ShapeTests {
         Row(
             "-----BEGIN PGP PUBLIC KEY BLOCK-----\nmQEN\n-----END PGP PUBLIC KEY BLOCK-----",
             "-----BEGIN PGP PUBLIC KEY BLOCK-----\nmQEN\n-----END PGP PUBLIC KEY BLOCK-----"),
-        // The wrong closing line does not hide the key behind it.
+        // A wrong closing line does not protect the key after it.
         Row(
             "-----BEGIN PRIVATE KEY-----\na\n-----END X-----\n-----BEGIN PRIVATE KEY-----\nb\n-----END PRIVATE KEY-----",
             "-----BEGIN PRIVATE KEY-----\(mark)-----END X-----\n"

@@ -39,7 +39,7 @@ struct GrantTests {
                 .address("127.0.0.1", port: 80, host: "a.example"),
             ]
         for request in requests {
-            // An address is looked at only where its name was allowed.
+            // An address is checked only after its name was allowed.
             if case .address = request { continue }
             #expect(Grant.nobody.decide(request).isDenied, "\(request)")
         }
@@ -57,7 +57,7 @@ struct GrantTests {
         let failure = #expect(throws: AccessFailure.self) { try bundle.narrowed(by: .model).use() }
         #expect(
             failure?.message == "the bundle 'b' may not do more than 2 actions and tool calls; raise permissions.calls")
-        // The control: without limits it goes on.
+        // Control: a grant without limits continues.
         for _ in 0..<100 { try Grant(Grant.Layer(.bundle("b"))).use() }
         #expect(GrantLimits(calls: nil, time: nil) == nil)
     }
@@ -222,7 +222,7 @@ struct GrantTests {
         #expect(mend(written, .secret("openai")) == "add \"openai\" to permissions.secrets")
         #expect(mend(.model, .path("/x", .read)) == "do it yourself")
         #expect(mend(written, .path("/a \"b\"/x", .read)) == #"add "/a \"b\"" to permissions.paths"#)
-        // Nobody is told to name a folder that stays closed all the same.
+        // The advice never names a folder that would stay closed anyway.
         let closing = grant(folders: .init(roots: [root("/work")], closed: ["/proc"]))
         #expect(mend(closing, .path("/proc/self/environ", .read)) == "do it yourself; no bundle may")
     }
@@ -251,7 +251,7 @@ struct GrantTests {
             let begun = FolderRoot(path: start, canonical: start, device: 1, inode: 1, git: git)
             return grant(folders: .init(roots: [root("/")], start: begun)).decide(.path(path, .write)).isAllowed
         }
-        // A work tree that lies in a repository is a place to work in; the repository is none.
+        // A work tree inside a repository is a place to work in; the repository itself is not.
         #expect(writes("/x/.git/tree/a", from: "/x/.git/tree", .workTree))
         #expect(!writes("/x/.git/tree/.git/a", from: "/x/.git/tree", .workTree))
         #expect(!writes("/x/.git/a", from: "/x/.git/tree", .workTree))
@@ -274,7 +274,7 @@ struct GrantTests {
             #expect(throws: AccessFailure.self) { try both.path(ReadPath(text), from: "/work") }
         }
         #expect(throws: AccessFailure.self) { try outer.text(of: OwnPath("a"), from: "/work") }
-        // The person's paths are left as they are: the kernel resolves them.
+        // The person's paths are not normalized, because the kernel resolves them.
         #expect(try Grant.person.path(ReadPath("a/../b"), from: "/work").absolute == "/work/a/../b")
         #expect(try Grant.person.text(of: OwnPath("a/../b"), from: "/work") == "a/../b")
     }
@@ -348,7 +348,7 @@ struct GrantTests {
         }
         #expect(!grant().decide(use("read", "files")).isAllowed)
         #expect(!grant(tools: ["files/*"]).narrowed(by: grant()).decide(use("read", "files")).isAllowed)
-        // The person's rules come first, and what they allow they have not allowed for the bundle.
+        // The person's rules are applied first, but a rule that allows a tool does not allow it for the bundle.
         #expect(both.decide(use("read_file", "files", .writes, .deny)).isDenied)
         #expect(both.decide(use("read_file", "files", .writes, .ask)) == .ask(rule: "one of your rules asks first"))
         #expect(!both.decide(use("write_file", "files", .writes, .allow)).isAllowed)

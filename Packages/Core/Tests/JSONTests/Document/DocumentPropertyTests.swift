@@ -38,7 +38,7 @@ struct DocumentPropertyTests {
         text.split(separator: "#note").count - 1
     }
 
-    /// A path to something in the value, or to something that could be added to it.
+    /// A path to an existing part of the value, or to one that could be added.
     private static func path(in value: JSON, _ random: inout RandomJSON) -> [String] {
         var path: [String] = []
         var value = value

@@ -6,7 +6,7 @@ struct DocumentSettingTests {
     @Test(
         "Setting a value changes only that value",
         arguments: [
-            // Replacing.
+            // Values that are replaced.
             ("{ a: 0x10, /* c */ b: 2 } // end", "a", 5, "{ a: 5, /* c */ b: 2 } // end"),
             ("{ a: 0x10 }", "a", 16, "{ a: 0x10 }"),
             (
@@ -16,7 +16,7 @@ struct DocumentSettingTests {
             ("{\n  a: [1, 2]\n}", "a", [3, ["k": 4]], "{\n  a: [3, {k: 4}]\n}"),
             ("[1, 2, 3]", "1", "two", "[1, \"two\", 3]"),
             ("// c\n1", "", true, "// c\ntrue"),
-            // Adding where items are.
+            // Items added to existing ones.
             ("{\"a\":1}", "b", 2, "{\"a\":1, \"b\": 2}"),
             ("{ a: 1, }", "b", 2, "{ a: 1, b: 2, }"),
             ("{\n    \"a\": 1\n}\n", "b", 2, "{\n    \"a\": 1,\n    \"b\": 2\n}\n"),
@@ -26,14 +26,14 @@ struct DocumentSettingTests {
             ("{ a: 1 // one\n}", "b", 2, "{ a: 1, // one\n  b: 2\n}"),
             ("[\n  1,\n  2\n]", "2", 3, "[\n  1,\n  2,\n  3\n]"),
             ("{\r\n  a: 1\r\n}\r\n", "b", ["c": 1], "{\r\n  a: 1,\r\n  b: {\r\n    c: 1\r\n  }\r\n}\r\n"),
-            // Adding where none are.
+            // Items added to an empty container.
             ("{}", "a", 1, "{\n  \"a\": 1\n}"),
             ("{ }\n", "a.b", 1, "{\n  \"a\": {\n    \"b\": 1\n  }\n}\n"),
             ("{\n  // none yet\n}", "a", 1, "{\n  // none yet\n  \"a\": 1\n}"),
             ("{ /* none */ }", "a", 1, "{ /* none */\n  \"a\": 1\n }"),
             ("{\n    x: {}, y: []\n}", "x.a", 1, "{\n    x: {\n        a: 1\n    }, y: []\n}"),
             ("{ x: [], y: {} }", "x.0", 1, "{ x: [1], y: {} }"),
-            // Keys.
+            // Keys that need quotes.
             ("{ a: 1 }", "b-c", 2, "{ a: 1, \"b-c\": 2 }"),
             ("{ 'a': 1 }", "it's \"x\"", 2, "{ 'a': 1, 'it\\'s \"x\"': 2 }"),
             ("{\n  'a': {}\n}", "a.b", 2, "{\n  'a': {\n    'b': 2\n  }\n}"),

@@ -33,7 +33,7 @@ struct MutationTests {
         }
     }
 
-    /// An error lies inside its text.
+    /// Checks that an error's position is inside the text.
     private func place(of result: Result<JSON, any Error>, in text: [UInt8], _ comment: Comment) throws {
         guard case .failure(let failure) = result else { return }
         let error = try #require(failure as? JSONError, comment)

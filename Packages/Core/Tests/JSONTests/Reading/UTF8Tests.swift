@@ -22,7 +22,7 @@ struct UTF8Tests {
         }
     }
 
-    /// A string of the bytes is read as, or refused or repaired like, the standard library says.
+    /// Checks that a string of these bytes is read, refused or repaired as the standard library does it.
     private func check(_ bytes: [UInt8]) throws {
         let valid = String(validating: bytes, as: UTF8.self)
         for padding in [[], Array("0123456789é".utf8)] as [[UInt8]] {

@@ -1,7 +1,7 @@
 import CoreTesting
 import JSON
 
-/// Makes values that reach every case, with awkward strings and numbers among them.
+/// Makes random values of every case, including awkward strings and numbers.
 struct RandomJSON {
     var generator: SeededGenerator
 
@@ -26,7 +26,7 @@ struct RandomJSON {
         var object = JSONObject()
         for _ in 0..<count() {
             let key = text()
-            // Foundation takes two spellings of one letter for one key, of which it drops the first.
+            // Foundation treats two encodings of one letter as the same key and drops the first.
             if object.contains(where: { $0.0 == key }) { continue }
             object[key] = value(depth: depth)
         }

@@ -8,7 +8,7 @@ extension SeededGenerator {
         elements[Int.random(in: 0..<elements.count, using: &self)]
     }
 
-    /// A fresh seed, or the one in `JSON_SEED` to repeat a run; it is printed for that purpose.
+    /// A new seed, or the one in `JSON_SEED` to repeat a run. The seed is printed for that purpose.
     static func seed(for test: String) -> UInt64 {
         let given = unsafe getenv("JSON_SEED").flatMap { unsafe UInt64(String(cString: $0)) }
         let seed = given ?? UInt64.random(in: 0...UInt64.max)

@@ -1,7 +1,7 @@
 import CoreTesting
 import JSON
 
-/// Writes a value as a person might, with comments, odd spaces and every freedom of JSON5.
+/// Writes a value as a person might, with comments, odd spacing and every form that JSON5 allows.
 struct WildWriter {
     var generator: SeededGenerator
     private(set) var text = ""

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Auth feature")
 struct AuthFeatureTests {
-    /// Parameters that are the user's names for configured servers.
+    /// The parameters for a user's own name of a configured server.
     private static let names = Dictionary(
         uniqueKeysWithValues: [
             "auth.server.use.name", "auth.server.remove.name", "auth.server.show.name", "auth.server.check.name",

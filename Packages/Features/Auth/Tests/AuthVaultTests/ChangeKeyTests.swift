@@ -111,7 +111,7 @@ struct ChangeKeyTests {
                 group.addTask {
                     var stored = 0
                     while stored < 40 {
-                        // Only a key that changes five times during one write may stop it.
+                        // A write may fail only if the key changes five times during it.
                         let refusal = await reason {
                             try await other.vault.store(Secret("x"), named: SecretName("n\(stored)"))
                         }

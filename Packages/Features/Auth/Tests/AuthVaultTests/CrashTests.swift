@@ -16,7 +16,7 @@ struct CrashTests {
         var random = SeededGenerator(seed: seed)
         try await withFolder { folder in
             try Files.writeAtomically([], to: "\(folder)/confirmed")
-            // The moments lie within about ten writes, however fast this machine is now, but not too long.
+            // The kills fall within about ten writes, measured on this machine and capped.
             let tenWrites = try await Writer.microsecondsForTen()
             var (confirmedBefore, heldBefore) = (0, 0)
             for round in 1...100 {
@@ -29,7 +29,7 @@ struct CrashTests {
                 let bench = try Bench(in: folder)
                 let held = try await bench.vault.secret(named: "counter").flatMap { Int($0.text) } ?? 0
                 #expect(held >= confirmed, "round \(round), seed \(seed)")
-                // At most one value was stored and not confirmed any more.
+                // At most one value was stored but not confirmed.
                 #expect(held <= max(confirmed, heldBefore) + 1, "round \(round), seed \(seed)")
                 #expect(confirmed >= confirmedBefore)
                 (confirmedBefore, heldBefore) = (confirmed, held)
@@ -111,7 +111,7 @@ struct CrashTests {
     }
 }
 
-/// Stores ever greater numbers, noting each once it is confirmed, until it is killed.
+/// Stores increasing numbers and notes each once it is confirmed, until the process is killed.
 private enum Writer {
     static func run(in folder: String, killedAfter microseconds: UInt32) async throws {
         let vault = try Bench(in: folder).vault
@@ -123,7 +123,7 @@ private enum Writer {
             let text = try await vault.update(named: "counter") {
                 .store(Secret("\(($0.flatMap { Int($0.text) } ?? 0) + 1)"))
             }?.text
-            // What was written survives this process, though it is not on the disk.
+            // The written line survives the end of this process, although it may not be on the disk yet.
             let line = Array("\(text ?? "")\n".utf8)
             try notes.writeAll(line.span)
         }
@@ -147,7 +147,7 @@ private enum Writer {
 }
 
 private enum Killer {
-    /// The wait is the random moment itself.
+    /// The wait is the random delay itself.
     static func start(after microseconds: UInt32) throws {
         _ = try OwnThread {
             usleep(microseconds)

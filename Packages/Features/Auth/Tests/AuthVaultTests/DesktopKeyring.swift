@@ -6,9 +6,9 @@ import Testing
 
 @testable import AuthVault
 
-/// A message bus of a test's own, and on it, if wanted, a real desktop keyring that is unlocked and empty.
+/// A message bus of the test, and on request a real desktop keyring on it, unlocked and empty.
 struct DesktopKeyring: Sendable {
-    /// What `DBUS_SESSION_BUS_ADDRESS` has to be.
+    /// The value for `DBUS_SESSION_BUS_ADDRESS`.
     let address: String
     /// The process id of the keyring, or 0.
     let daemon: Int32
@@ -26,7 +26,7 @@ struct DesktopKeyring: Sendable {
                 "PATH": "/usr/bin:/bin", "HOME": folder, "XDG_RUNTIME_DIR": folder, "XDG_DATA_HOME": "\(folder)/data",
                 "DBUS_SESSION_BUS_ADDRESS": address,
             ]
-            // Without folders of services, so that the bus starts no keyring by itself.
+            // Without service folders, so that the bus does not start a keyring by itself.
             let configuration = """
                 <busconfig><type>session</type><listen>\(address)</listen>
                 <policy context="default"><allow send_destination="*"/><allow eavesdrop="true"/><allow own="*"/>
@@ -56,14 +56,14 @@ struct DesktopKeyring: Sendable {
         }
     }
 
-    /// For a child process, because libsecret looks at the variables of the process and connects once.
+    /// Call this in a child process, because libsecret reads the process's variables and connects once.
     static func connect(_ address: String, patience: Duration = .seconds(60)) async throws -> SecretServiceStore? {
         unsafe setenv("DBUS_SESSION_BUS_ADDRESS", address, 1)
         return try await SecretServiceStore.connect(
             environment: ["DBUS_SESSION_BUS_ADDRESS": address], patience: patience)
     }
 
-    /// Locks the keyring; nobody is there to unlock it again.
+    /// Locks the keyring; there is no user to unlock it again.
     static func lock(_ address: String) throws {
         let status = unsafe system(
             "DBUS_SESSION_BUS_ADDRESS=\(address) dbus-send --session --print-reply --dest=org.freedesktop.secrets "

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AuthVault
 
-/// Whether this machine lets us use the kernel's keyring at all; containers may not.
+/// Whether this machine allows the kernel's keyring at all; containers may not.
 private let hasKeyring: Bool = {
     let probe = KeyringCache(vaultPath: "/probe/\(getpid())", salt: [], keeping: .seconds(60))
     probe.store(SecretBytes(copying: [UInt8](repeating: 1, count: 32).span))

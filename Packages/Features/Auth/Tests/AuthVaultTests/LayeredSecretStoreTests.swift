@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Layered secrets", .timeLimit(.minutes(5)))
 struct LayeredSecretStoreTests {
-    /// The vault holds `openai` and `kept`, the environment and systemd what is given.
+    /// The vault has `openai` and `kept`; the environment and systemd have the given secrets.
     private func withLayers(
         _ environment: [String: String] = [:], credentials: [String: String] = [:],
         _ body: (LayeredSecretStore, Bench) async throws -> Void

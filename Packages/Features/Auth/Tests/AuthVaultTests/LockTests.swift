@@ -76,7 +76,7 @@ struct LockTests {
         try await withFolder { folder in
             let bench = try Bench(in: folder, patience: .milliseconds(10))
             try await bench.vault.store(Secret("x"), named: "a")
-            // A child that another test starts holds this process's locks until it runs its own program.
+            // A child that another test starts holds this process's locks until its exec.
             let held = try await FileLock.acquire(bench.vault.path + ".lock", within: .seconds(20))
             #expect(await reason { try await bench.vault.store(Secret("y"), named: "a") } == .busy)
             #expect(try await bench.vault.secret(named: "a")?.text == "x", "reading needs no lock")
@@ -86,7 +86,7 @@ struct LockTests {
     }
 }
 
-/// What two programs do with a token that may be used once: look under the lock whether somebody else was faster.
+/// Uses a one-time token as two programs would: under the lock, it first checks whether the other was faster.
 private func refresh(_ vault: Vault, _ folder: String) async throws {
     try await vault.withLock(named: "server") {
         if try await vault.secret(named: "token") != nil { return }

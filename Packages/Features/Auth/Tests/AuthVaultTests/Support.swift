@@ -9,14 +9,14 @@ import Testing
 
 @testable import AuthVault
 
-/// A vault in a folder of a test, with a person who answers from a list, and what it said.
+/// A vault in a test's folder, with a person who answers from a list, and the vault's notices.
 struct Bench: Sendable {
     let folder: String
     let vault: Vault
     let person: Person
     let notices: Notices
 
-    /// - Parameter answers: what the person answers, in order; nil means that nobody is there.
+    /// - Parameter answers: The person's answers, in order; nil if there is no person.
     init(
         in folder: String, answers: [String]? = nil, environment: [String: String] = [:], descriptor: Int32? = nil,
         keepUnlocked: Duration? = nil, patience: Duration = .seconds(30), now: Timestamp = .test
@@ -50,7 +50,7 @@ struct Bench: Sendable {
     }
 }
 
-/// Answers questions from a list and remembers what was asked.
+/// Answers questions from a list and records them.
 final class Person: Sendable {
     private let state: Mutex<(answers: [String]?, asked: [PassphraseQuestion])>
 
@@ -69,7 +69,7 @@ final class Person: Sendable {
     }
 }
 
-/// What the person was told.
+/// The notices for the person.
 final class Notices: Sendable {
     private let texts = Mutex<[String]>([])
     var all: [String] { texts.withLock { $0 } }
@@ -77,7 +77,7 @@ final class Notices: Sendable {
 }
 
 extension Scrypt {
-    /// For tests: a few microseconds.
+    /// A cost for tests, which takes a few microseconds.
     static var cheap: Scrypt {
         get throws { try Scrypt(cost: 16, blockSize: 1, parallelism: 1) }
     }
@@ -88,7 +88,7 @@ extension Timestamp {
 }
 
 extension Secret {
-    /// The text, which a test may see.
+    /// The plain text, which a test may read.
     var text: String { withText { $0 } }
 }
 
@@ -99,7 +99,7 @@ extension VaultKey {
     }
 }
 
-/// The reason for which the body throws, or nil when it does not throw a `VaultError`.
+/// The kind of the `VaultError` that the body throws, or nil if it throws none.
 func reason(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Void
 ) async -> VaultError.Kind? {
@@ -111,7 +111,7 @@ func reason(
     }
 }
 
-/// All bytes under a folder, with the names, for looking for what must not be there.
+/// All bytes and names in a folder, to search for secrets that must not be there.
 func everything(under folder: String) throws -> [UInt8] {
     try Files.list(folder).flatMap { entry -> [UInt8] in
         let path = "\(folder)/\(entry.name)"
@@ -128,7 +128,7 @@ func contains(_ bytes: [UInt8], _ text: String) -> Bool {
     }
 }
 
-/// Lends a folder that is removed afterwards.
+/// Lends a folder and removes it afterwards.
 func withFolder(
     isolation: isolated (any Actor)? = #isolation, _ body: (String) async throws -> Void
 ) async throws {

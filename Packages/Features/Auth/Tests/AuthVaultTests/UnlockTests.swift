@@ -213,14 +213,14 @@ struct UnlockTests {
             }
             #expect(texts.count > 2 * file.count / 7)
             for text in texts {
-                // "the right one" and "restore" are words of ours.
+                // "the right one" and "restore" are part of our messages.
                 let plain = text.replacing("the right one", with: "")
                 for word in words { #expect(!plain.contains(word), "\(text)") }
             }
         }
     }
 
-    /// The reading end of a pipe that holds a text and has no writer any more.
+    /// The reading end of a pipe that contains a text.
     private func pipe(holding text: String, latin1: Bool = false) throws -> Int32 {
         var ends: [Int32] = [0, 0]
         try #require(unsafe Glibc.pipe(&ends) == 0)

@@ -18,7 +18,7 @@ struct VaultFileTests {
         return (try VaultFile.seal(body.span, header: header, key: key), key)
     }
 
-    /// What came of reading and opening: the reason for refusing, or nil where the secrets came out.
+    /// The reason why reading or opening was refused, or nil if the secrets were read.
     private func refusal(_ bytes: [UInt8], _ key: VaultKey) async -> VaultError.Kind? {
         await reason {
             let file = try VaultFile(parsing: bytes, path: "/v")
@@ -94,7 +94,7 @@ struct VaultFileTests {
             let expected: VaultError.Kind =
                 switch index {
                 case 0..<8: .notVault
-                // 1 with its last bit changed is no version that ever was.
+                // Version 1 with its lowest bit changed is 0, which is not a newer version.
                 case 8..<10 where index == 8 || mask != 1: .newer
                 default: .damaged
                 }
@@ -110,7 +110,7 @@ struct VaultFileTests {
             changed[index] ^= mask
             let expected: [VaultError.Kind] =
                 switch index {
-                // Other numbers within bounds are found by the seal, since the key here is known already.
+                // Other parameters within bounds are detected by the seal, because the key is already known here.
                 case 10..<14: [.parameters, .changed]
                 case 14..<78: [.wrongPassphrase]
                 default: [.cut, .damaged]
@@ -170,7 +170,7 @@ struct VaultFileTests {
         }
     }
 
-    // Made once by a program in Python from the description of the header, with hashlib, hmac and its package
+    // Created by a Python program from the description of the header, with hashlib, hmac and the package
     // `cryptography`, so that neither the description nor the format changes unnoticed.
     @Test("A file written by another program from the format description opens")
     func madeElsewhere() throws {

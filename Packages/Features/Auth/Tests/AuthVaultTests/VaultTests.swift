@@ -175,7 +175,7 @@ struct VaultTests {
     func readOnly() async throws {
         try await withFolder { folder in
             await #expect(processExitsWith: .exitCode(42)) { [folder = folder as String] in
-                // Permissions do not bind root, so become nobody; an ordinary user stays who they are.
+                // Permissions do not restrict root, so root becomes the user nobody; other users stay.
                 if geteuid() == 0 {
                     try #require(unsafe chown(folder, 65534, 65534) == 0)
                     try #require(setuid(65534) == 0)

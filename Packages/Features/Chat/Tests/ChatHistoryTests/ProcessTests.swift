@@ -256,7 +256,7 @@ struct ProcessTests {
     }
 }
 
-/// What a killed process has shown, written with one call for each word.
+/// The output of a killed process, written with one call for each word.
 private struct Log: ~Copyable {
     private let descriptor: Int32
 

@@ -37,7 +37,7 @@ struct HTTPRequestTests {
         try connection.answer(200, [:], "hello")
     }
 
-    // MARK: What goes out, and what comes back
+    // MARK: Requests and responses
 
     @Test("A result has the JSON, the status and the headers")
     func json() async throws {

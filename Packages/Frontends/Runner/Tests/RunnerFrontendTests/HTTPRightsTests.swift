@@ -26,7 +26,7 @@ struct HTTPRightsTests {
 
     private static func step(_ run: TestResult) -> JSON? { run.json["steps"]?[0] }
 
-    // MARK: Where it may go
+    // MARK: Permitted servers
 
     @Test("Without hosts only set-up servers are allowed, and the check names the line to add")
     func unnamed() async throws {
@@ -260,7 +260,7 @@ struct HTTPRightsTests {
         }
     }
 
-    // MARK: What is refused
+    // MARK: Refusals
 
     @Test(
         "A request with another protocol, credentials in the URL or a bad header is refused",

@@ -50,7 +50,7 @@ struct BrowserTests {
             let (program, pipe) = ("\(directory)/browser", "\(directory)/pipe")
             let isThere = unsafe mkfifo(pipe, 0o600) == 0
             try #require(isThere)
-            // Opening the pipe waits for its reader, so the browser is still there when `open` has returned.
+            // Opening the pipe waits for its reader, so the browser is still running when `open` has returned.
             let script = "#!/bin/sh\nprintf '%s|%s|%s' \"$#\" \"$1\" \"${SOME_TOKEN-none}\" > '\(pipe)'\n"
             try Files.writeAtomically(Array(script.utf8), to: program, mode: 0o700)
             if isSlow {

@@ -17,7 +17,7 @@ struct CodeFlowTests {
         var page = ""
         var requests: [FormFields] = []
 
-        /// What the browser was sent to the server with.
+        /// The query with which the browser was sent to the server.
         var asked: FormFields {
             get throws {
                 let query = try HTTPURL(url).query
@@ -26,7 +26,7 @@ struct CodeFlowTests {
         }
     }
 
-    /// The whole way, with curl as the browser.
+    /// Runs the whole flow with curl as the browser.
     private func signIn(
         _ faults: Provider.Faults = .init(), _ change: @Sendable (inout CodeFlow) -> Void = { _ in }
     ) async throws -> Outcome {

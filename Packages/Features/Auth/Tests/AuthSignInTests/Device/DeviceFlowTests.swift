@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Device flow", .timeLimit(.minutes(5)))
 struct DeviceFlowTests {
-    /// Begins a sign-in whose polls are answered with these words, and then with tokens.
+    /// Starts a sign-in whose polls get these answers and then tokens.
     private func run(
         answering answers: [String], _ faults: Provider.Faults = .init(),
         _ body: @Sendable (Provider, TestClock, Task<TokenAnswer, any Error>) async throws -> Void

@@ -9,7 +9,7 @@ import Testing
 struct ReceiverTests {
     private let time = TestTime()
 
-    /// Runs a receiver, lets `hostile` have its way, and expects that the right redirect still counts.
+    /// Runs a receiver, calls `hostile`, and expects that the right redirect is still accepted.
     private func survives(
         _ hostile: @Sendable (_ address: String, _ state: String) async throws -> Void
     ) async throws {

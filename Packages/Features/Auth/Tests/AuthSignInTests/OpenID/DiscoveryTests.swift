@@ -11,7 +11,7 @@ import Testing
 
 @Suite("OpenID discovery", .timeLimit(.minutes(5)))
 struct DiscoveryTests {
-    /// Answers the two well-known addresses below a path with what `answer` makes of its own base.
+    /// Runs discovery against a server whose well-known address below `path` returns `answer` for its base address.
     private func discover(
         path: String = "", at well: String? = nil, _ answer: @escaping @Sendable (_ base: String) -> HTTPAnswer
     ) async throws -> OpenIDConfiguration? {

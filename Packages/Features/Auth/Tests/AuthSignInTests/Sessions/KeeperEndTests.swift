@@ -78,7 +78,7 @@ struct KeeperEndTests {
         time.move(by: .seconds(1))
         _ = try await failure { try await keeper.session(refusing: session.accessToken) }
         #expect(source.renewals == 2)
-        // A clock that was set back makes nobody wait longer.
+        // A clock that was set back does not make anyone wait longer.
         time.move(by: .seconds(-100))
         #expect(try await keeper.session(refusing: session.accessToken).token == "access-3")
         await keeper.close()

@@ -6,12 +6,12 @@ import Testing
 
 @testable import AuthSignIn
 
-/// A source whose server rotates refresh tokens, and whose network and disk fail now and then.
+/// A source whose server rotates refresh tokens, and whose network and disk fail from time to time.
 private final class UnreliableSource: SessionSource {
     struct State {
         var stored: Session?
         var generator: SeededGenerator
-        /// The one refresh token that the server takes.
+        /// The only refresh token that the server accepts.
         var valid = "refresh-0"
         var renewals = 0
         var replays = 0
@@ -56,7 +56,7 @@ private final class UnreliableSource: SessionSource {
 
     func renew(_ session: Session) async throws -> Session {
         await Task.yield()
-        // The request is lost before the server has seen it.
+        // The request is lost before it reaches the server.
         if fails(once: 4) { throw Failed() }
         let now = time.now
         return try state.withLock { state in
@@ -94,8 +94,8 @@ struct KeeperRandomTests {
         try await storm(seed: seed, keepers: 2, diskFails: false)
     }
 
-    // With two, the other one cannot know of tokens that nobody could store.
-    @Test("Two keepers lose no refresh token on a disk that is sometimes full", arguments: 0..<20 as Range<UInt64>)
+    // With one keeper: a second one could not know a token that the first failed to store.
+    @Test("A keeper loses no refresh token on a disk that is sometimes full", arguments: 0..<20 as Range<UInt64>)
     func fullDisk(seed: UInt64) async throws {
         try await storm(seed: seed, keepers: 1, diskFails: true)
     }
@@ -115,7 +115,7 @@ struct KeeperRandomTests {
             time.move(by: .seconds(Int.random(in: -50...200, using: &generator)))
         }
         for keeper in keepers {
-            // Storage may fail at the last chance too, so there is another before it.
+            // Storing may fail at the last attempt too, so there are others before it.
             for _ in 0..<20 { await attempt(keeper, refusesFirst: false) }
             await keeper.close()
         }

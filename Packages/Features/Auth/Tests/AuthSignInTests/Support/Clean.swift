@@ -2,7 +2,7 @@ import Capabilities
 import JSON
 import Testing
 
-/// Fails when one of the secrets stands in anything that an error shows.
+/// Fails if any text of an error contains one of the secrets.
 func expectClean(_ error: any Error, of secrets: String..., location: SourceLocation = #_sourceLocation) {
     var shown = "\(error)\n\(String(reflecting: error))\n\(AnyFailure(error).report.text())\n"
     dump(error, to: &shown)

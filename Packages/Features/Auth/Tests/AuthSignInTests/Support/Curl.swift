@@ -2,9 +2,9 @@ import FileKit
 import ProcessKit
 import Testing
 
-/// The curl program, in the place of a browser.
+/// The curl program, in place of a browser.
 enum Curl {
-    /// What was printed for these arguments.
+    /// The output for these arguments.
     static func run(_ arguments: String...) async throws -> String {
         try await output(arguments)
     }
@@ -17,7 +17,7 @@ enum Curl {
         return String(decoding: result.output, as: UTF8.self)
     }
 
-    /// Opens an address as a browser would, following redirects, and returns heads and page.
+    /// Opens an address as a browser would, following redirects, and returns the heads and the page.
     @discardableResult
     static func browse(_ url: String) async throws -> String {
         try await run("-i", "-L", url)

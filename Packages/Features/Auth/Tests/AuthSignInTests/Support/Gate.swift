@@ -2,7 +2,7 @@ import Synchronization
 
 @testable import AuthSignIn
 
-/// A door that a test closes, so that it can wait for somebody to stand before it.
+/// A gate that a test closes, so that it can wait until a task arrives at it.
 final class Gate: Sendable {
     private struct State {
         var door: SharedWork<Void>?
@@ -19,15 +19,15 @@ final class Gate: Sendable {
         state.withLock { $0.door }?.finish(.success(()))
     }
 
-    /// Waits until the door is open.
+    /// Waits until the gate is open.
     func pass() async {
         let (door, arrived) = state.withLock { ($0.door, $0.arrived) }
         arrived?.finish(.success(()))
-        // Only a cancelled wait throws, and then it goes on at once.
+        // The wait throws only when it is cancelled, and then the task continues at once.
         do { try await door?.value() } catch {}
     }
 
-    /// Waits until somebody stands before the closed door.
+    /// Waits until a task has arrived at the closed gate.
     func waitForArrival() async throws {
         try await state.withLock { $0.arrived }?.value()
     }

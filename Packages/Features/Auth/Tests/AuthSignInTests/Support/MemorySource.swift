@@ -4,16 +4,16 @@ import Synchronization
 
 @testable import AuthSignIn
 
-/// A session in memory with everything that can go wrong with it.
+/// A session in memory, with all faults that can happen to it.
 final class MemorySource: SessionSource {
     struct State {
         var stored: Session?
         var loads = 0
         var renewals = 0
         var stores = 0
-        /// What the next renewals answer in the place of newer tokens.
+        /// Errors that the next renewals throw instead of returning a session.
         var failures: [any Error] = []
-        /// What the next attempts to store end with.
+        /// Errors that the next attempts to store throw.
         var storeFailures: [any Error] = []
     }
 
@@ -21,11 +21,11 @@ final class MemorySource: SessionSource {
 
     let state: Mutex<State>
     private let turn = Turn()
-    /// Held by a test to stop a renewal in the middle.
+    /// A test closes it to stop a renewal in the middle.
     let gate = Gate()
-    /// Held by a test to stop whoever looks at what is stored.
+    /// A test closes it to stop a task that loads the stored session.
     let loading = Gate()
-    /// Held by a test to stop whoever has just given back the lock.
+    /// A test closes it to stop a task that has just released the lock.
     let leaving = Gate()
     private let renewing: @Sendable (Session, Int) -> Session
     private let hasMark: Bool
@@ -86,7 +86,7 @@ final class MemorySource: SessionSource {
 }
 
 extension Session {
-    /// A session whose token lives for five minutes from the start of the tests' time.
+    /// A session whose token is valid for five minutes from the start of the test time.
     static func sample(
         _ token: String, refreshToken: String? = "refresh-0", expiresIn: Duration? = .seconds(300)
     ) -> Session {
@@ -96,7 +96,7 @@ extension Session {
             origin: "https://lab.example:443", userName: "ada")
     }
 
-    /// What a renewal makes of a session: another token, which lives for an hour more.
+    /// A renewed session, with another token that is valid for an hour longer.
     static func sample(_ token: String, _ old: Session) -> Session {
         var session = old
         session.accessToken = Secret(token)

@@ -8,12 +8,12 @@ import Synchronization
 
 @testable import AuthSignIn
 
-/// A small OpenID provider over real HTTP, which checks what it is sent as a good one does, and lies where it is told to.
+/// A small OpenID provider over real HTTP. It checks requests as a good provider does, and lies as its faults say.
 final class Provider: Sendable {
     struct Faults: Sendable {
-        /// Changes what the browser is sent back with.
+        /// Changes the parameters with which the browser is sent back.
         var redirect: @Sendable (inout FormFields) -> Void = { _ in }
-        /// Answers the token endpoint in the place of the provider.
+        /// Answers the token endpoint instead of the provider.
         var token: (@Sendable (FormFields) -> HTTPAnswer?) = { _ in nil }
         /// Changes the claims of the identity token.
         var claims: @Sendable (inout JSONObject) -> Void = { _ in }
@@ -28,7 +28,7 @@ final class Provider: Sendable {
         var refreshTokens: Set<String> = []
         var tokenRequests: [FormFields] = []
         var deviceRequests: [FormFields] = []
-        /// What the token endpoint says to a device, one after the other; after them it gives tokens.
+        /// The token endpoint's answers to a device, in order; then it returns tokens.
         var deviceAnswers: [String] = []
     }
 

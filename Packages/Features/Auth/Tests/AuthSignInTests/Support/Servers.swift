@@ -4,7 +4,7 @@ import HTTPServer
 import JSON
 import Testing
 
-/// Runs a server on the loopback for the length of `body`, which is told its origin.
+/// Runs a server on the loopback interface for the length of `body`, which gets its origin.
 func withServer<Result: Sendable>(
     _ routes: [Route], _ body: (_ origin: String) async throws -> Result
 ) async throws -> Result {
@@ -23,7 +23,7 @@ func withServer<Result: Sendable>(
     }
 }
 
-/// Lends a client and closes it after.
+/// Lends a client and closes it afterwards.
 func withClient<Result: Sendable>(_ body: (HTTPClient) async throws -> Result) async throws -> Result {
     let client = HTTPClient(.standalone)
     let result: Swift.Result<Result, any Error>

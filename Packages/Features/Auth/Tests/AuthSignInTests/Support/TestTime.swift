@@ -9,7 +9,7 @@ final class TestTime: Sendable {
 
     var now: Timestamp { moment.withLock { $0 } }
 
-    /// To be handed to what is tested.
+    /// The clock for the tested code.
     var clock: @Sendable () -> Timestamp { { self.now } }
 
     func move(by duration: Duration) {

@@ -10,9 +10,10 @@ import Testing
 
 @testable import AuthSignIn
 
-/// A server that replaces a refresh token at each use and takes none twice, over real HTTP.
+/// A server over real HTTP that replaces a refresh token at each use and accepts none twice.
 ///
-/// Its connections have threads of their own: while a test waits for child processes, the shared pool may have none.
+/// Its connections run on separate threads: while a test waits for child processes, the shared pool may have no free
+/// thread.
 final class TokenServer: Sendable {
     struct State {
         var valid = "refresh-0"
@@ -22,7 +23,7 @@ final class TokenServer: Sendable {
 
     let state = Mutex(State())
 
-    /// Runs a server whose `/meet` answers as soon as so many have asked for it.
+    /// Runs a server whose `/meet` answers once `count` clients have requested it.
     static func run<Result: Sendable>(
         meeting count: Int, _ body: (TokenServer, _ origin: String) async throws -> Result
     ) async throws -> Result {
@@ -64,10 +65,10 @@ final class TokenServer: Sendable {
     }
 }
 
-/// Lets threads go on once so many are there.
+/// Lets threads continue once all of them have arrived.
 private final class Meeting: Sendable {
     private let missing: Mutex<Int>
-    /// The two ends of a pipe, which can be read from as soon as all are there.
+    /// The two ends of a pipe, which becomes readable once all threads have arrived.
     private let ends: [Int32]
 
     init(of count: Int) throws {
@@ -91,7 +92,7 @@ private final class Meeting: Sendable {
     }
 }
 
-/// A session in a file, guarded by a lock file, renewed at a `TokenServer`: what two processes share.
+/// A session in a file, guarded by a lock file and renewed at a `TokenServer`, as two processes share it.
 struct FileSource: SessionSource {
     let directory: String
     let endpoint: TokenEndpoint
@@ -134,7 +135,7 @@ extension Optional where Wrapped == Secret {
     }
 }
 
-/// What each process does: many requests that all find their token over.
+/// The work of each process: many requests that all find their token expired.
 func renewFromManyTasks(directory: String, origin: String) async throws -> Set<String> {
     try await withClient { client in
         let time = TestTime()

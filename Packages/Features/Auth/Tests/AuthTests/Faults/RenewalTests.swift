@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Expired token", .timeLimit(.minutes(10)))
 struct RenewalTests {
-    /// Sends as many requests at once, each signed, and gives what came of each.
+    /// Sends `count` signed requests at once and returns the result of each.
     private func send(_ count: Int, _ bench: TestSession, _ url: String) async throws -> [Result<Int, any Error>] {
         let client = HTTPClient(.standalone)
         let signer = RequestSigner(try bench.authenticator, for: ServerID("lab"))
@@ -32,7 +32,7 @@ struct RenewalTests {
 
     @Test("Ten concurrent requests renew it once, and all ten succeed", arguments: [true, false])
     func storm(isKnownHere: Bool) async throws {
-        // The server's time goes on alone where nobody here can know that the token is over.
+        // Only the server's time advances if the client must not know that the token has expired.
         let serverTime = MovableTime()
         try await Lab.signedIn({ if !isKnownHere { $0.now = serverTime.read } }) { server, bench in
             try await bench.open { open in
@@ -53,7 +53,7 @@ struct RenewalTests {
                 #expect(server.count(.post, "/api/auth/refresh") == 1)
                 #expect(server.count(.get, path) == (isKnownHere ? 10 : 20))
             }
-            // What the renewal brought is kept for the next command.
+            // The renewed session is kept for the next command.
             server.forgetRequests()
             #expect(try await bench.perform("auth.whoami")["user"] == "ada")
             #expect(server.lines == ["GET /api/auth/users/me"])

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Auth
 
-/// None of these looks like a secret, so that only who knows it can hide it.
+/// None of these looks like a secret, so only a redactor that knows it can hide it.
 @Suite("Redaction of used secrets", .timeLimit(.minutes(10)))
 struct KnownSecretTests {
     private func isHidden(_ secret: String, _ bench: TestSession) -> Bool {

@@ -162,7 +162,7 @@ struct SecretActionTests {
         }
     }
 
-    /// Without the kernel's keyring, in which another process would find the key.
+    /// Settings without the kernel's keyring, in which another process would find the key.
     private static let alone = "{auth: {'keep-unlocked': '0s'}}"
 
     @Test("Secrets in the environment need no passphrase")

@@ -41,7 +41,7 @@ struct AddTests {
         let secretive: JSON = ["error": ["message": "no key"]]
         for answers in [
             ["/v1/models": .json(list)], ["/v1/models": .json(secretive, status: .unauthorized)],
-            // llama.cpp says how it is, and no more.
+            // The health check of llama.cpp returns only its status.
             ["/v1/models": .json(list), "/v1/health": .json(["status": "ok"]), "/health": .json(["status": "ok"])],
         ] as [[String: HTTPAnswer]] {
             try await SmallServer.run(answers) { models in
@@ -77,7 +77,7 @@ struct AddTests {
                     (page.origin, "auth.server-kind", ExitCode.unreachable, "check the address"),
                     ("http://127.0.0.1:1", "kamiwaza.unreachable", .unreachable, "cannot reach the server"),
                     ("http://nowhere.invalid", "kamiwaza.unreachable", .unreachable, "cannot reach the server"),
-                    // https is meant where no scheme is given, and never becomes http.
+                    // An address without a scheme means https and never falls back to http.
                     (
                         String(page.origin.dropFirst("http://".count)), "kamiwaza.unreachable", .unreachable,
                         "if the server uses http without TLS, name it as \(page.origin)"

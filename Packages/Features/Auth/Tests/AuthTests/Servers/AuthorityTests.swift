@@ -54,7 +54,7 @@ struct AuthorityTests {
             bench.options.settings = ["auth.cacert=\(file)"]
             try await bench.perform("auth.server.add", ["name": "lab", "address": .string(server.origin)])
             bench.options.settings = []
-            // The same server again keeps it.
+            // Adding the same server again keeps its authority.
             try await bench.perform("auth.server.add", ["name": "lab", "address": .string(server.origin)])
             #expect(try bench.readSettings()["profiles"]?["lab"]?["auth"]?["cacert"]?.string == file)
             try await KamiwazaServer.run { plain in

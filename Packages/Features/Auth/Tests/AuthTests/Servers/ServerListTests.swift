@@ -35,7 +35,7 @@ struct ServerListTests {
                     try await bench.perform("auth.server.remove", ["name": "one"], isAgreed: true)
                     #expect(try bench.readSettings()["profile"] == nil)
                     #expect(try bench.readSettings()["profiles"]?["one"] == nil)
-                    // The only one left is meant without being chosen.
+                    // The only remaining server is used without being chosen.
                     #expect(try await bench.perform("auth.server.check")["name"] == "two")
                 }
             }

@@ -12,7 +12,7 @@ import Testing
 
 @Suite("Signing in with a browser", .timeLimit(.minutes(10)))
 struct BrowserTests {
-    /// curl as the browser: it follows redirects, and what is behind the last `#` it posts as the receiver's page would.
+    /// curl as the browser: it follows redirects and posts the part after the last `#` as the receiver's page would.
     private static let browser = """
         #!/bin/sh
         echo "$1" >>"$LOG"

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Sessions left at a server", .timeLimit(.minutes(10)))
 struct LeftoverTests {
-    /// A vault with a passphrase that nobody gives any more.
+    /// Creates a vault whose passphrase is no longer provided.
     private func lock(_ bench: inout TestWorkbench) async throws {
         bench.settings = "{auth: {'keep-unlocked': '0s'}}"
         bench.environment["MARTLET_PASSPHRASE"] = "the vault's own"
@@ -38,7 +38,7 @@ struct LeftoverTests {
     @Test("A session that cannot be stored is ended", arguments: [false, true])
     func unkept(remember: Bool) async throws {
         try await Lab.run { server, bench in
-            // Where the vault's lock should be is something else.
+            // A folder is in the place of the vault's lock file.
             try Files.makeDirectories("\(bench.folder)/data/vault.lock")
             let failure = try await bench.failure(
                 "auth.login", ["user": "ada", "password": .string(Lab.password), "remember": .bool(remember)])

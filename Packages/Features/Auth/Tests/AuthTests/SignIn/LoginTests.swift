@@ -114,7 +114,7 @@ struct LoginTests {
             let failure = try await bench.failure("auth.login", arguments)
             #expect(failure?.code == "interaction.unanswered" && failure?.exit == .unanswered)
             if arguments["browser"] != nil || arguments["device"] != nil {
-                // There is no answer that could be given beforehand.
+                // No answer to these questions could be provided in advance.
                 #expect(failure?.message.contains("provide an answer") == false)
                 #expect(failure?.message.contains("martlet auth login lab --token-stdin") == true)
             }

@@ -23,7 +23,7 @@ struct LogoutTests {
             #expect(revoked < ended)
             #expect(server.requests[revoked].credential == .personalToken)
             #expect(try await bench.session() == nil)
-            // The name that was remembered is gone too, so that it is asked for anew.
+            // The remembered user name is gone too, so the next login asks for it.
             let ada = ScriptedPerson(["auth.login.method": ["User name and password"]], otherwise: .declines)
             bench.person = ada
             _ = try await bench.failure("auth.login", ["server": "lab"])

@@ -45,7 +45,7 @@ struct ProfileSigningTests {
     func redirect() async throws {
         try await SmallServer.run(["/stolen": .json(["username": "mallory"] as JSON)]) { thief in
             try await Lab.signedIn { server, bench in
-                // Another origin by its port, as another host would be.
+                // The other server differs only by its port, which makes it another origin like another host.
                 server.fail("/api/auth/users/me", with: .redirect(to: "\(thief.origin)/stolen"))
                 let failure = try await bench.failure("auth.whoami")
                 #expect(failure?.code == "kamiwaza.redirected" && failure?.exit == .failed)
@@ -71,7 +71,7 @@ struct ProfileSigningTests {
             let session = try #require(try await bench.session()?["access_token"]?.string)
             server.forgetRequests()
             bench.environment["KAMIWAZA_API_KEY"] = key
-            // Without an address nobody knows where it may go, so it stays, and that is said.
+            // Without an address the key's server is unknown, so the key is not sent, and a notice says so.
             let whoami = try await bench.perform("auth.whoami")
             #expect(
                 whoami.notices.contains("KAMIWAZA_BASE_URL does not name its server")

@@ -92,7 +92,7 @@ struct VendorTests {
             for other in ["http://127.0.0.1:4001/v1", "https://127.0.0.1:4000/v1", "http://127.0.0.2:4000/v1"] {
                 await #expect(throws: AuthError.self) { _ = try await headers(other) }
             }
-            // The address of another vendor is nobody's but that vendor's.
+            // A vendor's address applies only to that vendor.
             bench.environment["ANTHROPIC_BASE_URL"] = "http://127.0.0.1:5000"
             await #expect(throws: AuthError.self) { _ = try await headers("http://127.0.0.1:5000/") }
 

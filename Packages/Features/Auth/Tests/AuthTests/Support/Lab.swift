@@ -5,7 +5,7 @@ import HostTesting
 import JSON
 import KamiwazaTesting
 
-/// A platform and a bench whose clocks go alike, with the platform set up as `lab`.
+/// A platform, set up as `lab`, and a desk that share one clock.
 enum Lab {
     static let password = "correct horse"
 
@@ -50,7 +50,7 @@ extension TestWorkbench {
             ])
     }
 
-    /// The session that is kept for a profile, as it is in the vault.
+    /// The stored session of a profile, as it is in the vault.
     func session(of name: String = "lab") async throws -> JSON? {
         try await open { bench in
             let name = SecretName("server.\(name).session")
@@ -60,6 +60,6 @@ extension TestWorkbench {
 }
 
 extension KamiwazaServer {
-    /// The requests as `METHOD /path`, in their order.
+    /// The requests as `METHOD /path`, in order.
     var lines: [String] { requests.map { "\($0.method) \($0.path)" } }
 }

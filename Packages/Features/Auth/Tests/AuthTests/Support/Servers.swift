@@ -4,9 +4,9 @@ import JSON
 import Synchronization
 import Testing
 
-/// A small server of a kind that the platform for tests is not.
+/// A small server of a kind other than the test platform.
 final class SmallServer: Sendable {
-    /// A request that came, with the credential that it carried.
+    /// A received request with its credential.
     struct Seen: Sendable {
         let path: String
         let headers: HTTPHeaders
@@ -30,7 +30,7 @@ final class SmallServer: Sendable {
         func add(_ one: Seen) { held.withLock { $0.append(one) } }
     }
 
-    /// Runs a server that gives each path its answer, for the length of the body.
+    /// Runs a server with one answer for each path, for the length of the body.
     static func run<Result: Sendable>(
         _ answers: [String: HTTPAnswer], isolation: isolated (any Actor)? = #isolation,
         _ body: (SmallServer) async throws -> Result

@@ -5,7 +5,7 @@ import Registry
 import Settings
 import Synchronization
 
-/// Writes every span into a file, as a feature for traces does.
+/// Writes every span to a file, as a feature for traces does.
 struct SpanFileFeature: Feature {
     static let manifest = Manifest(
         id: "span-file", summary: "A file of spans for tests", version: "1.0",

@@ -25,7 +25,7 @@ struct ServerAuthorityTests {
                         let isUntouched = try await other.sawNothing()
                         #expect(isUntouched)
                     }
-                    // Without it, its own server is refused as well.
+                    // Without the authority, its own server is refused as well.
                     let bare = "{profiles: {lab: {server: 'https://127.0.0.1:\(own.port)'}}}"
                     let refused = try await TrustSession.run(settings: bare) { trusting in
                         await #expect(throws: TrustError.self) { try await trusting.get(own.port) }

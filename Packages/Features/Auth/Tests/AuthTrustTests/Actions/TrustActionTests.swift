@@ -123,7 +123,7 @@ struct TrustActionTests {
                     #expect(row["fingerprint"]?.string == Fingerprint.text(shown.certificate.fingerprint))
                     let trusted = word == "changed" ? pinned.map { Fingerprint.text($0.certificate.fingerprint) } : nil
                     #expect(row["trusted_fingerprint"]?.string == trusted)
-                    // What is said is what has to be typed.
+                    // The notice contains the command to type.
                     let command = "martlet auth trust add 127.0.0.1:\(server.port) --fingerprint "
                     let told = trusting.session.output.notices.joined().contains(command)
                     #expect(told == (state == "refused"), "\(trusting.session.output.notices)")

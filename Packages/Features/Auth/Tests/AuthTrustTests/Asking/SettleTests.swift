@@ -13,7 +13,7 @@ import Testing
 struct SettleTests {
     private static let count = 50
 
-    /// What became of requests that were sent side by side.
+    /// The results of requests that were sent concurrently.
     private func outcomes(_ bench: Bench, _ port: Int, _ count: Int = count) async -> [Result<String, AnyFailure>] {
         await withTaskGroup(of: Result<String, AnyFailure>.self) { group in
             for _ in 0..<count {
@@ -41,7 +41,7 @@ struct SettleTests {
 
     @Test("A no answers all of them")
     func no() async throws {
-        // The person answers when everybody has come to the door.
+        // The person answers once all requests have been refused.
         let door = Door()
         let person = ScriptedPerson(
             otherwise: .answers { _ in
@@ -53,8 +53,8 @@ struct SettleTests {
             try await Servers.run(all.selfSigned) { server in
                 async let all = bench.asAction(by: person) { await self.outcomes(bench, server.port) }
                 try await server.until { $0.connections.count == Self.count && $0.openNow == 0 }
-                // A request that has been refused asks at once, so this is not certain for the last of them; one that
-                // comes later asks again and is answered with no again.
+                // A refused request asks at once, but the last ones may not have asked yet. One that asks later gets
+                // another no.
                 door.open()
                 let codes = await all.map { outcome -> String in
                     if case .failure(let failure) = outcome { failure.code } else { "accepted" }
@@ -115,7 +115,7 @@ struct SettleTests {
                 try await door.pass()
                 return .confirm(false)
             })
-        // The third comes before the first has answered, or after it and is asked then: either way the answer is no.
+        // The third one comes before the first has answered, or is asked after it: in both cases the answer is no.
         let (second, third) = (ScriptedPerson(says: true), ScriptedPerson(says: false))
         let shown = PresentedCertificate.of(all.selfSigned, [.selfSigned])
         try await Bench.run { bench in
@@ -123,9 +123,9 @@ struct SettleTests {
             await first.wasAsked()
             let waiting = Task { try await bench.asAction(by: second) { try await bench.trust.settle(shown) } }
             waiting.cancel()
-            // The person has not answered yet, and this one is over.
+            // The person has not answered yet, but this request has ended.
             await #expect(throws: CancellationError.self) { try await waiting.value }
-            // One that comes now waits for the person's first answer, or is asked after it.
+            // A request that comes now waits for the person's first answer, or asks after it.
             let last = Task { try await bench.asAction(by: third) { try await bench.trust.settle(shown) } }
             door.open()
             await #expect(throws: TrustError.self) { try await asking.value }

@@ -22,7 +22,7 @@ struct WarningTests {
                             }
                             try await group.waitForAll()
                         }
-                        // Another client of the same store.
+                        // This is another client of the same store.
                         let client = HTTPClient(Bench.configuration(bench.trust))
                         _ = try await client.send(Bench.request(old.port))
                         await client.close()

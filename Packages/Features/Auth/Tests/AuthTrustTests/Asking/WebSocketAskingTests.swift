@@ -14,9 +14,9 @@ struct WebSocketAskingTests {
         let answer = try WebSocketHandshake.answer(to: .get, request.headers)
         let lines = answer.map { "\($0.name): \($0.value)\r\n" }.joined()
         try connection.send("HTTP/1.1 101 Switching Protocols\r\n\(lines)\r\n")
-        // A text message of two letters.
+        // This is a text message of two letters.
         try connection.send([0x81, 2] + Array("hi".utf8))
-        // The farewell.
+        // The client's close frame.
         _ = try connection.receiveAny()
     }
 

@@ -18,9 +18,10 @@ struct OutcomeTests {
         let shown: Choice
         var host = "127.0.0.1"
         var pinned: Choice?
-        /// Nil where the server is accepted.
+        /// Nil if the server is accepted.
         var code: String?
-        /// What the person reads beside the facts of the certificate, or is told of an accepted one.
+        /// Words of the error, in addition to the certificate's details, or of the notice about an accepted
+        /// certificate.
         var words: [String] = []
     }
 
@@ -242,6 +243,6 @@ struct OutcomeTests {
 }
 
 extension String {
-    /// Whether a fingerprint stands in it, which may be broken into lines.
+    /// Whether it contains a fingerprint, which may be broken over lines.
     fileprivate func shows(_ fingerprint: String) -> Bool { filter { !$0.isWhitespace }.contains(fingerprint) }
 }

@@ -8,9 +8,9 @@ import HTTPTesting
 import Registry
 import StorageKit
 
-/// A store of pins in a folder of its own, and a client that asks it. Beside the pins only the test authority counts.
+/// A pin store in its own folder, and a client that uses it. Besides the pins, only the test authority is trusted.
 struct Bench {
-    /// What the time of day is for the store: 2 January 2026.
+    /// The store's time of day: 2 January 2026.
     static let now = Timestamp(microseconds: 1_767_312_000_000_000)
 
     let folder: String
@@ -21,10 +21,10 @@ struct Bench {
     private let host: TestHost
 
     var path: String { database.path }
-    /// What the person was told.
+    /// The notices for the person.
     var notices: [String] { host.output.notices }
 
-    /// Lends one and closes what is open after.
+    /// Lends a bench and closes it afterwards.
     static func run<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: (Bench) async throws -> Result
     ) async throws -> Result {
@@ -48,7 +48,7 @@ struct Bench {
         host = try TestHost([any Feature.Type]())
     }
 
-    /// The pins' database as another part of the program, or another program, opens it.
+    /// The pins' database, opened as by another part of the program or by another program.
     static func database(_ folder: String) -> Database {
         Database("\(folder)/auth.db", migrations: PinStore.migrations)
     }
@@ -59,7 +59,7 @@ struct Bench {
         return configuration
     }
 
-    /// Runs a body as an action does, with somebody to ask.
+    /// Runs a body as in an action, with a person to ask.
     func asAction<Result: Sendable>(
         by person: any Interaction = HeadlessInteraction(), isolation: isolated (any Actor)? = #isolation,
         _ body: () async throws -> Result
@@ -68,7 +68,7 @@ struct Bench {
         return try await ActionContext.$current.withValue(context, operation: body, isolation: isolation)
     }
 
-    /// Keeps a pin as if it had been accepted before.
+    /// Stores a pin as if it had been accepted before.
     func pin(_ identity: Identity, host: String = "127.0.0.1", port: Int) async throws {
         try await pins.keep(.of(identity, host: host, port: port))
     }
@@ -77,7 +77,7 @@ struct Bench {
         try await client.send(Self.request(port, host: host))
     }
 
-    /// A request that is tried once.
+    /// A request that is sent once.
     static func request(_ port: Int, host: String = "127.0.0.1") throws -> HTTPRequest {
         var request = HTTPRequest(.get, try HTTPURL("https://\(host):\(port)/"))
         request.retry = .none
@@ -95,7 +95,7 @@ extension Pin {
 }
 
 extension PresentedCertificate {
-    /// What a server with this identity shows.
+    /// The certificate that a server with this identity presents.
     static func of(
         _ identity: Identity, host: String = "127.0.0.1", port: Int = 443, _ defects: [CertificateDefect] = []
     ) -> PresentedCertificate {

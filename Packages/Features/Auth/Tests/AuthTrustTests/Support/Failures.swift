@@ -3,7 +3,7 @@ import Capabilities
 import HTTPCore
 import Testing
 
-/// The failure that the body throws, as frontends see it; what throws nothing is recorded.
+/// The failure that the body throws, as frontends see it; nil and a recorded issue if it throws none.
 func failure(
     isolation: isolated (any Actor)? = #isolation, sourceLocation: SourceLocation = #_sourceLocation,
     _ body: () async throws -> Void

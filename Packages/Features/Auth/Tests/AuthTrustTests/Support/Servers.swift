@@ -2,7 +2,7 @@ import Cryptography
 import HTTPCore
 import HTTPTesting
 
-/// Servers that greet whoever gets through.
+/// Servers that greet every accepted client.
 enum Servers {
     static let greeting: ScriptedServer.Script = { connection in
         while true {
@@ -20,7 +20,7 @@ enum Servers {
 }
 
 extension ScriptedServer {
-    /// Waits until so many connections have come and gone; none of them may have brought a byte of a request.
+    /// Waits until `count` connections have come and gone; returns whether none of them brought a byte of a request.
     func sawNothing(in connections: Int = 1) async throws -> Bool {
         let record = try await until { $0.connections.count == connections && $0.openNow == 0 }
         return record.requests.isEmpty && record.bytesReceived == 0

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Trust withdrawal", .timeLimit(.minutes(5)))
 struct WithdrawalTests {
-    /// How somebody takes a pin back.
+    /// The ways to withdraw a pin.
     enum Hand: String, CaseIterable {
         case sameStore, otherHandle, otherProcess, otherCertificate
     }
@@ -66,7 +66,7 @@ struct WithdrawalTests {
                 #expect(try await bench.pins.remove(ServerAddress(host: "127.0.0.1", port: server.port)))
                 let problem = await failure { _ = try await bench.get(server.port) }
                 #expect(problem?.code == "auth.certificate-unknown")
-                // The stream is as it was: its server has sent no more and still holds it open.
+                // The stream is unchanged: its server has sent no more and keeps it open.
                 #expect(server.record.connections.first?.isOpen == true)
                 #expect(exchange.status == .ok)
                 exchange.cancel()

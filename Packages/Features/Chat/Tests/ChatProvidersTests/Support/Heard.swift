@@ -5,7 +5,7 @@ import HTTPTesting
 import JSON
 import Synchronization
 
-/// What a caller of a provider received.
+/// The events that a caller of a provider received.
 final class Heard: Sendable {
     private let state = Mutex<[ChatEvent]>([])
 

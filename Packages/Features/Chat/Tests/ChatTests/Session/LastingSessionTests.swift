@@ -31,7 +31,7 @@ private struct FastMotion: Sendable {
     static func run() async throws {
         try await ScriptedServer.run(answer) { server in
             try await TemporaryDirectory.run { folder in
-                // Limits and pauses take real time, because nobody moves the clock here.
+                // Limits and pauses use the real time, because the test does not advance its clock.
                 let test = try TestHost(
                     [HostFeature.self, Workshop.self, ChatFeature.self].map { BuiltInFeature($0) },
                     settings: settings(0),

@@ -1,6 +1,6 @@
 import JSON
 
-/// What a scripted server streams, in OpenAI's format.
+/// The streams of a scripted server, in OpenAI's format.
 enum Answers {
     static let first = chunk(#"{"role":"assistant","content":""}"#)
     static let end = chunk("{}", finish: "stop") + usage + done

@@ -4,7 +4,7 @@ import JSON
 import Registry
 import Settings
 
-/// What another feature provides to Chat: some tools and actions.
+/// The capabilities that Chat gets from a host and other features: environment secrets, a settings file, and some tools.
 struct Workshop: Feature {
     static let manifest = Manifest(
         id: "shop", summary: "Tools for tests", version: "1.0",

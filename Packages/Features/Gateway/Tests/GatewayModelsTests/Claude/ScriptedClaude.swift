@@ -99,7 +99,7 @@ struct ScriptedClaude: Sendable {
         return other
     }
 
-    /// What the script has written to `seen`.
+    /// The values that the script has written to `seen`.
     func seen() throws -> [JSON] {
         guard Files.exists("\(folder)/seen") else { return [] }
         return try Files.read("\(folder)/seen", limit: 1 << 24).split(separator: 0x0A).map {

@@ -134,7 +134,7 @@ struct HelpPageTests {
             try CommandLineFeature.helpText(words, host, width: 80, isExact: true)
         }
         #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
-        // With --help the words may be arguments.
+        // Without `isExact`, as with --help, the words may be arguments.
         #expect(try CommandLineFeature.helpText(words, host, width: 80).isEmpty == false)
     }
 
@@ -175,7 +175,7 @@ struct HelpPageTests {
             _ = try text(["sample", "again"])
         }
         #expect(try text(["sample", "parse"]).contains("sample parse"))
-        // An option of a command comes with the words that are its arguments.
+        // Without `isExact`, the words after a command may be its arguments.
         _ = try CommandLineFeature.helpText(["sample", "somewhere"], host, width: 80)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CommandLineFrontend
 
-/// What the words became: the arguments as one line of JSON, or every problem on a line of its own.
+/// The parsed arguments as one line of JSON, or every problem on its own line.
 func parsed(_ words: [String], _ action: Action = SampleFeature.parsed) -> String {
     do throws(ArgumentsFailure) {
         return JSON.object(try ArgumentParser.parse(words, for: action).arguments).text()

@@ -36,7 +36,7 @@ struct CommandTreeTests {
             (["docs"], "docs.markdown"),
             (["completion", "words", "--", "a"], "completion.words -- a"),
             (["sample", "internal"], "sample.internal"),
-            // No slip of the finger: nothing near, more words, no word of letters alone, or said to be one.
+            // These are not slips: no verb is similar, the word is not made of letters only, or it follows `--`.
             (["sample", "hello"], "sample.send hello"),
             (
                 ["sample", "opne", "--file", "x"],
@@ -57,10 +57,10 @@ struct CommandTreeTests {
         arguments: [
             (["sample", "opne"], "did you mean 'sample open'?"), (["sample", "prase"], "did you mean 'sample parse'?"),
             (["sample", "secrt"], "did you mean 'sample secret'?"),
-            // What the default cannot take anyway was meant as a verb too.
+            // The default action cannot take these, so a verb was meant.
             (["sample", "opne", "here"], "did you mean 'sample open'?"),
             (["docs", "mna"], "did you mean 'docs man'?"),
-            // A verb of a group within.
+            // A verb of a nested group.
             (["sample", "again"], "did you mean 'sample open again'?"),
         ])
     func slip(words: [String], hint: String) throws {

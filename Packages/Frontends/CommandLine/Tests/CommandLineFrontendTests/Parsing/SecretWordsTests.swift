@@ -57,7 +57,7 @@ struct SecretWordsTests {
     @Test("A misspelt secret option suggests a valid form, and no option that is useless there")
     func slip() {
         #expect(parsed(["--tokn-stdin"], SampleFeature.secretive).contains("did you mean '--token-stdin'?"))
-        // The first would be refused as well, and the second does nothing behind a command.
+        // The first suggestion would be refused too, and the second has no effect after a command.
         for (word, useless) in [("--tokne", "'--token'"), ("--versoin", "'--version'")] {
             let message = parsed([word], SampleFeature.secretive)
             #expect(message.contains("\(word) is not an option") && !message.contains(useless), "\(message)")

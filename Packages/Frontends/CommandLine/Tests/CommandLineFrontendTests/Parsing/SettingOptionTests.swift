@@ -115,7 +115,7 @@ struct SettingOptionTests {
             try #require(try await host.perform("docs.man").string),
         ]
         for page in pages {
-            // Roff writes the hyphens of options with a backslash.
+            // Roff escapes the hyphens of options with a backslash.
             let page = page.filter { $0 != "\\" }
             for words in [
                 "--authority", "A file with authorities", "--careful", "Whether it is careful", "--dark-mode",

@@ -8,7 +8,7 @@ import Testing
 
 @testable import CommandLineFrontend
 
-/// A feature that says a secret in every way but as its result.
+/// A feature that reveals a secret in every way except its result.
 private struct TalkativeFeature: Feature {
     static let secret = "tr0ub4dor&3\"x"
     static let manifest = Manifest(id: "talkative", summary: "Says too much", version: "1.0")
@@ -50,7 +50,7 @@ private struct TalkativeFeature: Feature {
 
 @Suite("Redacted output", .timeLimit(.minutes(5)))
 struct RedactedOutputTests {
-    /// Does each command in a process of its own and gives both of its outputs.
+    /// Runs each command in its own process and returns both outputs.
     private static func run(
         _ words: [String]
     ) async throws -> (output: String, errors: String) {

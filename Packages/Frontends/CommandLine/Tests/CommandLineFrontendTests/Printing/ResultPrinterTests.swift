@@ -5,7 +5,7 @@ import Testing
 
 @testable import CommandLineFrontend
 
-/// A result with a member of each kind that is printed in its own way.
+/// A result with a member of each kind that has its own format.
 private struct Machine: Record {
     var name: String
     var state = "ok"
@@ -61,7 +61,7 @@ private struct Wait: Record {
     ]
 }
 
-/// Like the lists that are wider than most windows.
+/// A record whose lists are wider than most windows.
 private struct Session: Record {
     var id: String
     var title: String
@@ -161,7 +161,7 @@ struct ResultPrinterTests {
         #expect(lines.allSatisfy { TextWidth.of(String($0)) <= 80 })
         let note = "not shown for lack of space: PLACE, MODEL, RUNNING, MESSAGES, TOKENS; --json shows all"
         #expect(printed(sessions, .text, width: 80).replacing("\n", with: " ").hasSuffix(note + " "))
-        // In a pipe, and in a window with room, nothing is left out; in a narrow one each is a record with all of it.
+        // A pipe and a wide window show all columns; a narrow window shows each row as a complete record.
         for width in [nil, 200] {
             let whole = printed(sessions, .text, width: width)
             #expect(whole.contains("4592") && !whole.contains("not shown"))
@@ -228,7 +228,7 @@ struct ResultPrinterTests {
                 - **note**: detail
 
                 """)
-        // A row has room for a record of short values.
+        // A table row has room for a record of short values.
         #expect(printed(Machine(name: "web1"), .markdown).split(separator: "\n").count == 3)
     }
 

@@ -11,7 +11,7 @@ struct StandardStreamsTests {
         defer { close(sink) }
         let streams = StandardStreams(output: sink, errors: sink)
         streams.wait { _ in true }
-        // With a closure that grows each time it is looked at, these would take minutes, and all of the stack.
+        // If a closure grew with each write, this would take minutes and overflow the stack.
         for _ in 0..<200_000 { try streams.write("x") }
         try streams.requireWhole()
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CommandLineFrontend
 
-/// Gets a signal while it is made, which is before any work begins.
+/// Raises a signal while it is created, which is before any work begins.
 private struct HitFeature: Feature {
     static let signal = Setting("signal", "What comes", default: 0)
     static let manifest = Manifest(
@@ -46,9 +46,9 @@ struct EarlySignalTests {
 }
 
 private enum EarlySignal {
-    /// On the main thread: the others do not take signals.
+    /// Runs on the main thread, because the other threads block signals.
     @MainActor static func raise(_ signal: Int32) {
-        // Whoever has started this process had them blocked.
+        // The parent process may have blocked the signals.
         var none = sigset_t()
         unsafe sigemptyset(&none)
         unsafe pthread_sigmask(SIG_SETMASK, &none, nil)

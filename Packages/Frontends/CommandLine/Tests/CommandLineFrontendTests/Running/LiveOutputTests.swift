@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Live output", .serialized, .enabled(if: Console.isInstalled, "needs tmux"), .timeLimit(.minutes(5)))
 struct LiveOutputTests {
-    /// Does a command on a terminal, with keys that were typed ahead; gives the rows and the end of the process.
+    /// Runs a command on a terminal with input typed in advance; returns the rows that tmux shows.
     private func shown(
         _ words: String, typed: String = "", replying reply: (prompt: String, typed: String)? = nil, code: Int32 = 0
     ) async throws -> [String] {
@@ -25,7 +25,7 @@ struct LiveOutputTests {
         return try Console.screen(try await Self.withoutMarks(output))
     }
 
-    /// Old emulators show what they do not know.
+    /// Removes the paste marks, which old emulators would show as text.
     private static func withoutMarks(_ output: String) -> String {
         output.replacing("\u{1B}[?2004h", with: "").replacing("\u{1B}[?2004l", with: "")
     }

@@ -4,7 +4,7 @@ import JSON
 import Registry
 import Settings
 
-/// Actions that answer in Markdown while they run.
+/// Actions that stream Markdown while they run.
 struct AnswerFeature: Feature {
     static let manifest = Manifest(id: "answer", summary: "Answers in Markdown", version: "1.0")
 

@@ -1,7 +1,7 @@
 import Glibc
 import LoopKit
 
-/// A program on a terminal of its own, in a process of its own, and what a real terminal emulator makes of its output.
+/// A program with its own terminal and process, and its output as a real terminal emulator shows it.
 enum Console {
     static let isInstalled = unsafe system("tmux -V >/dev/null 2>&1") == 0
 
@@ -9,27 +9,27 @@ enum Console {
         let message: String
     }
 
-    /// Ends the output; nothing that is shown has it.
+    /// Ends the output; the shown text never contains it.
     static let end: UInt8 = 0x04
 
-    /// Makes the terminal at `path` the controlling one of this process, and its standard input and outputs.
+    /// Makes the terminal at `path` this process's controlling terminal, its standard input and its outputs.
     static func adopt(_ path: String) throws {
         let descriptor = setsid() > 0 ? unsafe open(path, O_RDWR) : -1
         guard descriptor >= 0 else { throw Failure(message: "no controlling terminal: \(errno)") }
         for standard: Int32 in 0...2 { dup2(descriptor, standard) }
         unsafe setenv("TERM", "xterm-256color", 1)
-        // Nobody at the other end would answer what its background is.
+        // The test does not answer a query for the background colour.
         unsafe setenv("COLORFGBG", "15;0", 1)
         for name in ["NO_COLOR", "TMUX", "COLORTERM"] { unsafe unsetenv(name) }
     }
 
-    /// Says that the output is complete.
+    /// Signals that the output is complete.
     static func finish() {
         var byte = end
         _ = unsafe write(1, &byte, 1)
     }
 
-    /// The rows that tmux shows after `output`, those that scrolled away too.
+    /// The rows that tmux shows after `output`, including those that scrolled away.
     static func screen(_ output: String, columns: Int = 40, rows: Int = 12) throws -> [String] {
         let file = "/tmp/console-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
         defer { unsafe unlink(file) }
@@ -52,7 +52,7 @@ enum Console {
     }
 }
 
-/// The other side of a terminal: what was typed ahead on it, and what it has shown.
+/// The other side of a terminal: it types input in advance and reads the output.
 final class ConsoleTerminal: Sendable {
     let path: String
     private let master: Int32
@@ -68,7 +68,7 @@ final class ConsoleTerminal: Sendable {
         self.master = master
         self.slave = slave
         path = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        // What is typed ahead would be shown by the terminal itself.
+        // Without this, the terminal itself would show the input.
         var attributes = termios()
         _ = unsafe tcgetattr(slave, &attributes)
         attributes.c_lflag &= ~tcflag_t(ECHO)
@@ -76,7 +76,7 @@ final class ConsoleTerminal: Sendable {
         _ = unsafe write(master, typed, typed.utf8.count)
     }
 
-    /// Whether a line was typed that nobody has read; what was typed a moment ago may need that moment.
+    /// Whether a typed line is still unread; input typed a moment ago may need `limit` milliseconds to arrive.
     func hasTyping(limit: Int32 = 0) -> Bool {
         var ready = pollfd(fd: slave, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&ready, 1, limit) > 0
@@ -87,9 +87,9 @@ final class ConsoleTerminal: Sendable {
         close(slave)
     }
 
-    /// All that was shown until the program said that it is complete.
+    /// The output until the program signals that it is complete.
     ///
-    /// - Parameter reply: what is typed as soon as a prompt has been shown.
+    /// - Parameter reply: The text to type once a prompt is shown.
     func output(replying reply: (prompt: String, typed: String)? = nil) async throws -> String {
         try await onOwnThread { [master] in Self.read(master, reply) }
     }

@@ -7,7 +7,7 @@ import Settings
 
 @testable import CommandLineFrontend
 
-/// A feature with every kind of command: groups, a default, an alias, a hidden one, and words below an action.
+/// A feature with every kind of command: groups, a default, an alias, a hidden one, and verbs below an action.
 struct SampleFeature: Feature {
     static let manifest = Manifest(
         id: "sample", summary: "Something to type at", version: "1.0",

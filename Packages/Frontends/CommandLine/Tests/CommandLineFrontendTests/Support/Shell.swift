@@ -4,12 +4,12 @@ struct ShellFailure: Error {
     let message: String
 }
 
-/// Whether a shell command that checks something succeeds.
+/// Whether a shell command that checks for a program succeeds.
 func isInstalled(_ check: String) -> Bool {
     unsafe system("(\(check)) >/dev/null 2>&1") == 0
 }
 
-/// What a command prints, and how it ends, when it is given some text.
+/// The output and the exit status of a command that gets `text` as its input.
 func output(of command: String, given text: String) throws -> (text: String, status: Int32) {
     var template = Array("/tmp/reference-XXXXXX".utf8CString)
     let file = unsafe mkstemp(&template)

@@ -3,7 +3,7 @@ import FileKit
 import Registry
 import Settings
 
-/// Keeps one file beneath the home of the test.
+/// A data store with one file.
 final class FileStore: DataStore {
     let id: String
     let summary = "A file of words"
@@ -41,7 +41,7 @@ final class FileStore: DataStore {
         return ByteCount(before.utf8.count - after.utf8.count)
     }
 
-    /// What stands in parentheses was deleted.
+    /// Removes the text in parentheses, which counts as deleted.
     func purge() async throws -> PurgedData {
         let before = try text()
         let parts = before.split(separator: "(", omittingEmptySubsequences: false)
@@ -65,7 +65,7 @@ struct StoreFailure: Failure {
     var code: String { "store.failed" }
 }
 
-/// Two stores, in the folder that a setting names.
+/// Provides two stores in the folder that a setting names.
 struct StoreFeature: Feature {
     private static let folder = Setting("folder", "Where the files are", default: "")
     static let manifest = Manifest(

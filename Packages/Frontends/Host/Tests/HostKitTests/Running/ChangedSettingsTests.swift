@@ -9,7 +9,7 @@ import Registry
 import Settings
 import Testing
 
-/// Says what it was set to, and what it shares with those before it.
+/// Returns its settings, and those of the first settings that it shares with later ones.
 private struct WordFeature: Feature {
     static let word = Setting("word", "A word", default: "none", risk: .sends)
     static let plain = Setting("plain", "A word that does no harm", default: "none")
@@ -27,7 +27,7 @@ private struct WordFeature: Feature {
     }
 }
 
-/// A session that looks at its settings before each action.
+/// A session that checks its settings before each action.
 private struct Open {
     let session: WorkbenchSession
     let output = RecordingOutput()
@@ -152,7 +152,7 @@ struct ChangedSettingsTests {
             try bench.write("{word: {word: 'mine', plain: 'mine'}}", to: file)
             bench.current = folder
             try await withOpen(bench) { open in
-                // What was never trusted is not used, and what does no harm is.
+                // An untrusted value is not used, and a harmless one is.
                 #expect(try await open.perform("word.say") == ["none", "mine"])
                 _ = try await open.perform("config.trust", project)
                 #expect(try await open.perform("word.say") == ["mine", "mine"])

@@ -6,7 +6,7 @@ import Registry
 import Settings
 import Testing
 
-/// A feature whose checks find everything that there is to find.
+/// A feature whose check returns the result that its setting names.
 private struct ChecksFeature: Feature {
     private static let found = Setting("found", "What the check finds", default: "ok")
     static let manifest = Manifest(
@@ -24,7 +24,7 @@ private struct ChecksFeature: Feature {
                 case "warning": return .warning("it is old", mend: "renew it")
                 case "failure": return .failure("it is gone", mend: "bring it back")
                 case "silence":
-                    // Not even cancellation ends it.
+                    // This ignores even cancellation.
                     unsafe await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
                     return .ok("never")
                 default: return .ok("it is well")
@@ -33,7 +33,7 @@ private struct ChecksFeature: Feature {
     }
 }
 
-/// Uses the same library as the other.
+/// Uses the same library as `ChecksFeature`.
 private struct AlsoFeature: Feature {
     static let manifest = Manifest(id: "also", summary: "Uses a library", version: "1.0")
 

@@ -3,7 +3,7 @@ import Glibc
 import HostKit
 import Testing
 
-/// The loop may be used once a process, so each test has a process of its own.
+/// A process can use the loop only once, so each test runs in its own process.
 @Suite("MainLoop", .timeLimit(.minutes(5)))
 struct MainLoopTests {
     @Test("The main loop returns the exit code of its work") func result() async {
@@ -65,7 +65,7 @@ struct MainLoopTests {
 }
 
 private enum Ended {
-    /// Ends with the loop's code only if the work was cancelled in order.
+    /// Exits with the loop's code only if the work was cancelled properly.
     static func by(_ signal: Int32) async {
         let code = await MainActor.run {
             MainLoop.run { _ in

@@ -7,7 +7,7 @@ import Settings
 import Synchronization
 import Testing
 
-/// What happened, in order; each test has its own, by a number in the settings.
+/// A record of events, in order. Each test has its own, by a number in the settings.
 private final class Diary: Sendable {
     private static let all = Mutex<[Int: Diary]>([:])
     private let entries = Mutex<[String]>([])
@@ -25,7 +25,7 @@ private final class Diary: Sendable {
     func note(_ line: String) { entries.withLock { $0.append(line) } }
 }
 
-/// Runs beside its actions and writes down what happens.
+/// Runs next to its actions and records what happens.
 private struct LivingFeature: RunningFeature {
     struct Failure: Error {}
 

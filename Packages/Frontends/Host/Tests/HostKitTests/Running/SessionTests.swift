@@ -9,12 +9,12 @@ import Settings
 import Synchronization
 import Testing
 
-/// Something that only a running feature has.
+/// A capability that is ready only while its feature runs.
 private protocol Greeter: AnyObject, Sendable {
     var isReady: Bool { get }
 }
 
-/// A feature that takes a moment to be there.
+/// A feature that takes a moment to start.
 private struct SlowFeature: RunningFeature {
     final class Doorman: Greeter {
         let state = Mutex((starts: 0, stops: 0, closes: 0, isReady: false, isAnybodys: true))
@@ -29,7 +29,7 @@ private struct SlowFeature: RunningFeature {
 
     init(_ settings: FeatureSettings) {}
 
-    /// Told when the action began that hears nothing.
+    /// Yields when the action that ignores cancellation has begun.
     static let deafness = AsyncStream.makeStream(of: Void.self)
 
     func register(in registry: inout RegistryBuilder) {
@@ -62,7 +62,7 @@ private struct SlowFeature: RunningFeature {
     }
 }
 
-/// Looks others up while its actions are done.
+/// Looks up other features' capabilities in its actions.
 private struct SeekingFeature: Feature {
     static let manifest = Manifest(id: "seeking", summary: "Looks others up", version: "1.0")
 
@@ -87,7 +87,7 @@ private struct SeekingFeature: Feature {
 
 @Suite("WorkbenchSession", .timeLimit(.minutes(5)))
 struct SessionTests {
-    /// The result of an action that the person does.
+    /// The result of an action that the person runs.
     private func result(
         of id: String, in session: WorkbenchSession, limit: Duration? = nil
     ) async throws -> JSON {
@@ -148,7 +148,7 @@ struct SessionTests {
                 #expect(!Files.exists(bench.userFile))
             }
             for caller in [person, bundle(.reads, ["config.set"])] {
-                // It comes to the body, which knows no such profile.
+                // The action itself runs and finds no such profile.
                 #expect(await perform("config.set", caller)?.code == "settings.invalid")
             }
             for caller in [model, bundle(.reads), person] {

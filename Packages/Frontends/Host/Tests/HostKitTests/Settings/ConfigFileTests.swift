@@ -111,7 +111,7 @@ struct ConfigFileTests {
         try await withBench(SampleFeature.self) { bench in
             try bench.write("{sample: {depth: 2}}", to: bench.userFile)
             let lock = try await FileLock.acquire(bench.userFile + ".lock", within: .seconds(30))
-            // A project is the folder of this process: what is written there all the same would be found by other tests.
+            // The project is the folder of this process: if anything were written there, other tests would find it.
             let project = "\(try Files.canonical("."))/.martlet"
             let wasThere = Files.exists(project)
             defer { if !wasThere { unsafe system("rm -rf '\(project)'") } }

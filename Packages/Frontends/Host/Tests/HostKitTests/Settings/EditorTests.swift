@@ -16,7 +16,7 @@ private func person(choosing choices: String...) -> ScriptedPerson {
 
 @Suite("Settings editor", .timeLimit(.minutes(5)))
 struct EditorTests {
-    /// An editor that does a line of shell to the file that it is given.
+    /// An editor that runs a line of shell on the given file.
     private func editor(_ bench: TestWorkbench, _ script: String) throws -> String {
         let path = bench.home + "/editor"
         try bench.write("#!/bin/sh\nfile=\"$1\"\n\(script)\n", to: path)
@@ -31,7 +31,7 @@ struct EditorTests {
             bench.person = person()
             try await bench.perform("config.edit")
             #expect(try bench.read(bench.userFile) == "{sample: {depth: 7}} // mine\n")
-            // No draft is left, only the lock.
+            // The draft was removed, and only the lock remains.
             #expect(
                 try Files.list(bench.home + "/.config/martlet").map(\.name) == ["config.json", "config.json.lock"])
         }
@@ -94,7 +94,7 @@ struct EditorTests {
             let problem = await failure { try await bench.perform("config.edit") }
             #expect(problem != nil)
             #expect(!Files.exists(bench.userFile))
-            // Nothing was written, so nothing is left to look at.
+            // Nothing was written, so no draft is kept.
             let left = try Files.list(bench.home + "/.config/martlet").map(\.name)
             #expect(left.isEmpty && problem?.message.contains("draft") == false, "\(left) \(problem?.message ?? "")")
         }

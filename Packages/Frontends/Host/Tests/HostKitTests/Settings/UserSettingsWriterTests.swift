@@ -7,7 +7,7 @@ import Registry
 import Settings
 import Testing
 
-/// A feature that writes settings, as one that adds servers does.
+/// A feature that writes settings, like one that adds servers.
 private struct WritingFeature: Feature {
     static let manifest = Manifest(
         id: "writing", summary: "Writes settings", version: "1.0", needs: [.one((any SettingsWriter).self)],
@@ -130,7 +130,7 @@ struct UserSettingsWriterTests {
             #expect(problem?.message.contains(bench.userFile) == true && problem?.code == "host.file")
             #expect(problem?.message.contains("nothing was changed") == true)
             #expect(try bench.read(bench.userFile) == text)
-            // The lock is free again: once the file is mended the next change goes through.
+            // The lock is free again: once the file is repaired, the next change succeeds.
             try bench.write("{}", to: bench.userFile)
             try await write(bench, [("sample.depth", 6)])
             #expect(try await bench.perform("config.get", ["key": "sample.depth"]).json == 6)

@@ -1,7 +1,7 @@
 import Registry
 import Settings
 
-/// A feature with settings and nothing else.
+/// A feature with only settings.
 struct SampleFeature: Feature {
     static let manifest = Manifest(
         id: "sample", summary: "Something to set", version: "1.0",
