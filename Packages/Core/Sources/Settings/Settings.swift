@@ -222,18 +222,6 @@ extension Settings {
     }
 }
 
-extension SettingsCatalogue {
-    /// The settings of a project that would run, send or widen something. Trust applies to these.
-    public func risky(in value: JSONObject) -> JSONObject {
-        var risky = JSONObject()
-        walk(value) { key, declaration, value in
-            if declaration.risk != .none { risky[key.joined(separator: ".")] = value }
-        } problem: { _, _, _ in
-        }
-        return risky
-    }
-}
-
 /// A problem in the settings, with the place to fix it.
 public struct SettingsProblem: Error, Sendable, Hashable, CustomStringConvertible {
     public let origin: SettingsOrigin

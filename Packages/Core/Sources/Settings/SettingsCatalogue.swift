@@ -1,5 +1,5 @@
 public import Capabilities
-import JSON
+public import JSON
 
 /// All settings that this build knows, by their full keys.
 public struct SettingsCatalogue: Sendable {
@@ -184,6 +184,16 @@ public struct SettingsCatalogue: Sendable {
             }
         }
         visit(object, root, [])
+    }
+
+    /// The settings of a project that would run, send or widen something. Trust applies to these.
+    public func risky(in value: JSONObject) -> JSONObject {
+        var risky = JSONObject()
+        walk(value) { key, declaration, value in
+            if declaration.risk != .none { risky[key.joined(separator: ".")] = value }
+        } problem: { _, _, _ in
+        }
+        return risky
     }
 }
 

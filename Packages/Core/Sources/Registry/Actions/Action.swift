@@ -78,6 +78,11 @@ public struct Action: Sendable {
     /// The id of the question for a secret that was not given otherwise.
     public func questionID(of parameter: ParameterDeclaration) -> String { "\(id).\(parameter.name)" }
 
+    /// The id without its last word.
+    public var group: Substring {
+        id.lastIndex(of: ".").map { id[..<$0] } ?? ""
+    }
+
     public init<each Value: InputValue, Result: OutputValue>(
         _ id: String, _ summary: String, _ effect: Effect, _ parameter: repeat Parameter<each Value>,
         body: @escaping @Sendable (ActionContext, repeat each Value) async throws -> Result

@@ -75,13 +75,6 @@ public struct ActionIndex: Sendable {
     }
 }
 
-extension Action {
-    /// The id without its last word.
-    public var group: Substring {
-        id.lastIndex(of: ".").map { id[..<$0] } ?? ""
-    }
-}
-
 extension String {
     /// Whether a dotted id equals a name or is below it.
     fileprivate func isBelow(_ name: String) -> Bool {

@@ -32,6 +32,22 @@ public enum FeatureState: Sendable, Hashable {
         default: nil
         }
     }
+
+    var isEnding: Bool {
+        switch self {
+        case .stopping, .failed: true
+        default: false
+        }
+    }
+
+    /// The state after a health report; a feature that is ending does not change.
+    func after(_ health: Health) -> FeatureState? {
+        switch (self, health) {
+        case (.stopping, _), (.stopped, _), (.failed, _), (.off, _): nil
+        case (_, .ok): .ok
+        case (_, .degraded(let reason)): .degraded(reason)
+        }
+    }
 }
 
 /// The health that a running feature reports.

@@ -152,21 +152,3 @@ final class FeatureRun: Sendable {
         return true
     }
 }
-
-extension FeatureState {
-    fileprivate var isEnding: Bool {
-        switch self {
-        case .stopping, .failed: true
-        default: false
-        }
-    }
-
-    /// The state after a health report; a feature that is ending does not change.
-    fileprivate func after(_ health: Health) -> FeatureState? {
-        switch (self, health) {
-        case (.stopping, _), (.stopped, _), (.failed, _), (.off, _): nil
-        case (_, .ok): .ok
-        case (_, .degraded(let reason)): .degraded(reason)
-        }
-    }
-}
