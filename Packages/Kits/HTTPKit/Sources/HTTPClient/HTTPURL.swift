@@ -158,12 +158,6 @@ extension HTTPURL {
     }
 }
 
-/// The other end of a connection, as the system reports it.
-struct ConnectedPeer: Sendable, Hashable {
-    let address: String
-    let port: Int
-}
-
 extension GrantDecision {
     fileprivate func refusal(by url: HTTPURL) -> HTTPError? {
         guard case .deny(let rule, let mend) = self else { return nil }

@@ -244,6 +244,12 @@ final class AddressGate {
     }
 }
 
+/// The other end of a connection, as the system reports it.
+struct ConnectedPeer: Sendable, Hashable {
+    let address: String
+    let port: Int
+}
+
 extension ConnectedPeer {
     /// Nil if the address is not an Internet address.
     fileprivate init?(_ address: UnsafePointer<curl_sockaddr>) {

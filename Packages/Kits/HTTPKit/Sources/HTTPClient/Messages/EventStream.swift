@@ -1,22 +1,5 @@
 public import HTTPCore
 
-extension HTTPExchange {
-    /// The body as events.
-    ///
-    ///     let exchange = try await client.open(request).requireSuccess()
-    ///     for try await event in exchange.events() { print(event.text) }
-    ///
-    /// - Parameters:
-    ///   - lastEventID: The last event id of the previous stream.
-    ///   - readsErrorField: Whether an `error:` line, as old llama.cpp servers send it, is an event of type `error`.
-    public func events(
-        limits: EventLimits = EventLimits(), lastEventID: String = "", readsErrorField: Bool = false
-    ) -> EventStream {
-        let parser = EventParser(limits: limits, lastEventID: lastEventID, readsErrorField: readsErrorField)
-        return EventStream(body: body, parser: parser)
-    }
-}
-
 /// The events of a response. The server is paused while no event is requested.
 ///
 /// The sequence ends with the response; protocol markers such as `[DONE]` are left to the reader. Throws `HTTPError`,

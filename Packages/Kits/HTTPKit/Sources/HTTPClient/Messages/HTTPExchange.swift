@@ -26,6 +26,21 @@ public struct HTTPExchange: Sendable {
         body = HTTPBodyStream(lease: lease)
     }
 
+    /// The body as events.
+    ///
+    ///     let exchange = try await client.open(request).requireSuccess()
+    ///     for try await event in exchange.events() { print(event.text) }
+    ///
+    /// - Parameters:
+    ///   - lastEventID: The last event id of the previous stream.
+    ///   - readsErrorField: Whether an `error:` line, as old llama.cpp servers send it, is an event of type `error`.
+    public func events(
+        limits: EventLimits = EventLimits(), lastEventID: String = "", readsErrorField: Bool = false
+    ) -> EventStream {
+        let parser = EventParser(limits: limits, lastEventID: lastEventID, readsErrorField: readsErrorField)
+        return EventStream(body: body, parser: parser)
+    }
+
     /// Reads the rest of the body, and fails when it is larger than `limit`.
     public nonisolated(nonsending) func collect(limit: Int) async throws -> [UInt8] {
         var whole: [UInt8] = []

@@ -1,3 +1,4 @@
+import Capabilities
 public import HTTPCore
 import LoopKit
 
@@ -60,6 +61,42 @@ public struct HTTPRequest: Sendable {
 
     /// Whether sending it twice has the same effect as sending it once.
     var mayRepeat: Bool { method.isIdempotent || idempotencyKey != nil }
+
+    /// Throws if the request must not be sent.
+    func check(userAgent: String) throws(HTTPError) {
+        func refusal(_ reason: String) -> HTTPError {
+            HTTPError(
+                .invalid, "the request to \(url.server) cannot be sent: \(reason)", mayHaveBeenSent: false,
+                server: url.server)
+        }
+        guard !method.rawValue.isEmpty, method.rawValue.utf8.allSatisfy(HTTPHeaders.isTokenByte) else {
+            throw refusal("its method is not valid")
+        }
+        if let field = headers.firstInvalid {
+            throw refusal(
+                "the header \u{201C}\(field.name.prefix(40))\u{201D} contains an invalid character")
+        }
+        guard userAgent.utf8.allSatisfy(HTTPHeaders.isValueByte) else {
+            throw refusal("the user agent contains an invalid character")
+        }
+        for name in ["Content-Length", "Transfer-Encoding", "Expect"] where headers[name] != nil {
+            throw refusal("\(name) is set automatically; remove it")
+        }
+        if let idempotencyKey, !idempotencyKey.utf8.allSatisfy(HTTPHeaders.isValueByte) {
+            throw refusal("its idempotency key contains an invalid character")
+        }
+    }
+
+    /// The header lines in libcurl's form, where a semicolon marks an empty value.
+    func lines(traced: Bool) -> [String] {
+        var lines: [String] = []
+        for (name, value) in headers { lines.append(value.isEmpty ? "\(name);" : "\(name): \(value)") }
+        if let idempotencyKey { lines.append("Idempotency-Key: \(idempotencyKey)") }
+        if traced, headers["traceparent"] == nil, let context = TraceContext.current {
+            lines.append("traceparent: \(context.traceparent)")
+        }
+        return lines
+    }
 }
 
 /// The number of body bytes sent and received.

@@ -80,12 +80,3 @@ public struct EventWriter: Sendable {
         }
     }
 }
-
-extension ServerSentEvent {
-    /// The event as it is sent, with its id if it has one. Throws `invalid` as `EventWriter.event` does.
-    public func encoded() throws(HTTPError) -> [UInt8] {
-        var writer = EventWriter()
-        try writer.event(data, type: type, id: lastEventID.isEmpty ? nil : lastEventID)
-        return writer.take()
-    }
-}

@@ -30,4 +30,11 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// The data as text; invalid UTF-8 is replaced by U+FFFD. Computed on each access, so that a JSON parser, which
     /// needs only the bytes, does not pay for it.
     public var text: String { String(decoding: data, as: UTF8.self) }
+
+    /// The event as it is sent, with its id if it has one. Throws `invalid` as `EventWriter.event` does.
+    public func encoded() throws(HTTPError) -> [UInt8] {
+        var writer = EventWriter()
+        try writer.event(data, type: type, id: lastEventID.isEmpty ? nil : lastEventID)
+        return writer.take()
+    }
 }

@@ -100,6 +100,14 @@ public struct HTTPAnswer: Sendable {
         return answer
     }
 
+    /// Upgrades the connection to a WebSocket. Any other request is answered with 426.
+    public static func upgrade(
+        protocols: [String] = [], limits: WebSocketLimits = WebSocketLimits(),
+        _ body: @escaping @Sendable (ServerWebSocket) async throws -> Void
+    ) -> HTTPAnswer {
+        HTTPAnswer(HTTPStatus(101), .webSocket(protocols, limits, body))
+    }
+
     /// Redirects the client.
     public static func redirect(to location: String, status: HTTPStatus = HTTPStatus(303)) -> HTTPAnswer {
         HTTPAnswer(status, .none).header("Location", location)

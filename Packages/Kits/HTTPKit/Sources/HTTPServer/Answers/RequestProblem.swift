@@ -54,6 +54,19 @@ public struct RequestProblem: Failure {
         RequestProblem(
             .serviceUnavailable, code: "server.unavailable", message, headers: ["Retry-After": "\(seconds)"])
     }
+
+    private static let inputsCode = "server.inputs"
+
+    /// Whether it reports invalid input values.
+    var isAboutInputs: Bool { code == Self.inputsCode }
+
+    static func inputs(_ problems: [InputProblem]) -> RequestProblem {
+        let words = problems.map { problem in
+            problem.name.isEmpty ? "the \(problem.place) \(problem.message)" : "\(problem.name) \(problem.message)"
+        }
+        return RequestProblem(
+            .unprocessable, code: inputsCode, words.joined(separator: "; "), inputs: problems)
+    }
 }
 
 /// An input value that does not match its declaration.

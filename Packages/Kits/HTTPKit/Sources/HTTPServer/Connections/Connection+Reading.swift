@@ -132,18 +132,6 @@ extension Connection.State {
     }
 }
 
-extension RequestParser {
-    /// The next head; skips the end of the previous request.
-    fileprivate mutating func nextHead(
-        _ bytes: Span<UInt8>, _ offset: inout Int
-    ) throws(RequestRefusal) -> HTTPRequestHead? {
-        while let event = try next(bytes, &offset) {
-            if case .head(let head) = event { return head }
-        }
-        return nil
-    }
-}
-
 extension Connection {
     private enum BodyStep {
         case piece([UInt8])

@@ -137,16 +137,6 @@ public final class ServerWebSocket: Sendable {
     }
 }
 
-extension HTTPAnswer {
-    /// Upgrades the connection to a WebSocket. Any other request is answered with 426.
-    public static func upgrade(
-        protocols: [String] = [], limits: WebSocketLimits = WebSocketLimits(),
-        _ body: @escaping @Sendable (ServerWebSocket) async throws -> Void
-    ) -> HTTPAnswer {
-        HTTPAnswer(HTTPStatus(101), .webSocket(protocols, limits, body))
-    }
-}
-
 extension Connection {
     /// Opens a WebSocket and runs its handler; the connection ends with it.
     @inline(never)

@@ -68,6 +68,16 @@ struct RequestParser {
         }
     }
 
+    /// The next head; skips the end of the previous request.
+    mutating func nextHead(
+        _ bytes: Span<UInt8>, _ offset: inout Int
+    ) throws(RequestRefusal) -> HTTPRequestHead? {
+        while let event = try next(bytes, &offset) {
+            if case .head(let head) = event { return head }
+        }
+        return nil
+    }
+
     private mutating func advance(_ bytes: Span<UInt8>, _ offset: inout Int) throws(RequestRefusal) -> Event? {
         while true {
             switch state {

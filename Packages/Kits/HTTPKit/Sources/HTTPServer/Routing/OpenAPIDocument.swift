@@ -1,6 +1,6 @@
-public import Capabilities
+import Capabilities
 import HTTPCore
-public import JSON
+import JSON
 
 /// The general part of a server's OpenAPI document.
 public struct APIDescription: Sendable {
@@ -29,25 +29,6 @@ public struct APIDescription: Sendable {
         self.details = details
         self.servers = servers
         self.security = security
-    }
-}
-
-extension Routes {
-    /// The OpenAPI 3.1 document of all routes that are not hidden. `problem` is the schema of a custom envelope.
-    public func openAPI(_ description: APIDescription, problem: Schema? = nil) -> JSON {
-        OpenAPIWriter(description: description, problem: problem ?? ProblemReport.schema).document(self)
-    }
-}
-
-extension Route {
-    /// A route that answers with the OpenAPI document of these routes.
-    public static func openAPI(
-        _ path: String, of routes: [Route], _ description: APIDescription
-    ) throws(ServerError) -> Route {
-        let document = try Routes(routes).openAPI(description)
-        return Route(.get, path, "openAPI", "Get the OpenAPI document of this server") { _ in
-            HTTPAnswer.json(document)
-        }.open().hidden()
     }
 }
 

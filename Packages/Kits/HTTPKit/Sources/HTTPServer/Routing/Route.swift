@@ -102,6 +102,16 @@ public struct Route: Sendable {
         guard let value else { throw RequestProblem.inputs([]) }
         return value
     }
+
+    /// A route that answers with the OpenAPI document of these routes.
+    public static func openAPI(
+        _ path: String, of routes: [Route], _ description: APIDescription
+    ) throws(ServerError) -> Route {
+        let document = try Routes(routes).openAPI(description)
+        return Route(.get, path, "openAPI", "Get the OpenAPI document of this server") { _ in
+            HTTPAnswer.json(document)
+        }.open().hidden()
+    }
 }
 
 // MARK: Options of a route
@@ -151,20 +161,5 @@ extension Route {
         with { route in
             route.answers.append(AnswerDeclaration(status: status, summary: summary, type: type, schema: nil))
         }
-    }
-}
-
-extension RequestProblem {
-    private static let inputsCode = "server.inputs"
-
-    /// Whether it reports invalid input values.
-    var isAboutInputs: Bool { code == Self.inputsCode }
-
-    static func inputs(_ problems: [InputProblem]) -> RequestProblem {
-        let words = problems.map { problem in
-            problem.name.isEmpty ? "the \(problem.place) \(problem.message)" : "\(problem.name) \(problem.message)"
-        }
-        return RequestProblem(
-            .unprocessable, code: inputsCode, words.joined(separator: "; "), inputs: problems)
     }
 }

@@ -1,4 +1,6 @@
+public import Capabilities
 import HTTPCore
+public import JSON
 
 /// A route with its path, shared by all requests for it.
 final class RouteEntry: Sendable {
@@ -68,6 +70,11 @@ public struct Routes: Sendable {
     /// Finds the route of a method and a path.
     func match(_ method: HTTPMethod, _ path: String) -> Router.Match {
         router.match(method, path)
+    }
+
+    /// The OpenAPI 3.1 document of all routes that are not hidden. `problem` is the schema of a custom envelope.
+    public func openAPI(_ description: APIDescription, problem: Schema? = nil) -> JSON {
+        OpenAPIWriter(description: description, problem: problem ?? ProblemReport.schema).document(self)
     }
 }
 
