@@ -38,10 +38,3 @@ public struct YAMLError: Failure, Hashable {
         "\(file):\(line):\(column): \(message)"
     }
 }
-
-/// A position in a text.
-struct YAMLPlace: Sendable, Hashable {
-    /// Both counted from 1.
-    var line = 1
-    var column = 1
-}

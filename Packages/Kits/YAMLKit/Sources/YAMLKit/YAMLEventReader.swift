@@ -88,25 +88,6 @@ struct YAMLEventReader: ~Copyable {
     }
 }
 
-extension YAMLPlace {
-    init(_ mark: yaml_mark_t) {
-        self.init(line: Int(mark.line) + 1, column: Int(mark.column) + 1)
-    }
-
-    /// The position after a text. libyaml counts only bytes when it decodes characters.
-    init(after bytes: [UInt8]) {
-        self.init()
-        for byte in bytes {
-            if byte == UInt8(ascii: "\n") {
-                line += 1
-                column = 1
-            } else if byte & 0xC0 != 0x80 {
-                column += 1
-            }
-        }
-    }
-}
-
 /// A parser event of libyaml.
 struct YAMLEvent {
     enum Kind {
@@ -128,11 +109,4 @@ struct YAMLEvent {
     var anchor: String?
     var hasTag = false
     let place: YAMLPlace
-}
-
-/// A scalar value.
-struct YAMLScalar {
-    let text: String
-    /// Whether it is written without quotes, so that it may be a number, a boolean or null.
-    let isPlain: Bool
 }
