@@ -9,6 +9,14 @@ struct TagParser {
         case text(String)
         case call(ToolCall)
         case malformed(MalformedCall)
+
+        var event: ChatEvent {
+            switch self {
+            case .text(let text): .text(text)
+            case .call(let call): .call(call)
+            case .malformed(let call): .malformedCall(call)
+            }
+        }
     }
 
     static let idPrefix = "tagged-"

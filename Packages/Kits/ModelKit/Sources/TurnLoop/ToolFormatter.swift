@@ -118,16 +118,6 @@ private struct TaggedReader: ToolReader {
     }
 }
 
-extension TagParser.Piece {
-    fileprivate var event: ChatEvent {
-        switch self {
-        case .text(let text): .text(text)
-        case .call(let call): .call(call)
-        case .malformed(let call): .malformedCall(call)
-        }
-    }
-}
-
 @_spi(Fuzzing)
 extension TaggedText {
     /// Reads any bytes as a model's text, whole and in pieces, and checks that the results are equal.

@@ -118,6 +118,11 @@ public struct TurnOutcome: Sendable {
         case failed(AnyFailure)
         /// The model requested more calls after the maximum number of rounds.
         case roundLimit
+
+        /// Whether nothing has ended the turn yet.
+        var isOpen: Bool {
+            if case .answered = self { true } else { false }
+        }
     }
 
     public init(end: End = .answered) {

@@ -158,13 +158,6 @@ extension TurnRun {
     }
 }
 
-extension TurnOutcome.End {
-    /// Whether nothing has ended the turn yet.
-    fileprivate var isOpen: Bool {
-        if case .answered = self { true } else { false }
-    }
-}
-
 /// Assembles what arrived of an answer, in case it stays incomplete.
 struct PartialAnswer {
     private(set) var start: ChatStart?

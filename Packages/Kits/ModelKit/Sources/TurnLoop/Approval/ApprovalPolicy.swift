@@ -92,26 +92,3 @@ public struct ApprovalPolicy: InputValue, OutputValue, Hashable {
         return denied
     }
 }
-
-extension ApprovalRule {
-    fileprivate func outweighs(_ other: ApprovalRule) -> Bool {
-        if precision != other.precision { return other.precision.lexicographicallyPrecedes(precision) }
-        let (own, others) = (sourcePrecision, other.sourcePrecision)
-        if own != others { return own > others }
-        if scope != other.scope { return scope.nearness > other.scope.nearness }
-        return verdict == .ask && other.verdict == .allow
-    }
-
-    private var sourcePrecision: Int { source.map { 1 + Glob.precision(of: $0) } ?? 0 }
-}
-
-extension ApprovalScope {
-    fileprivate var nearness: Int {
-        switch self {
-        case .once: 3
-        case .conversation: 2
-        case .project: 1
-        case .always: 0
-        }
-    }
-}

@@ -103,6 +103,15 @@ public struct ApprovalDecision: Sendable, Hashable {
 /// How long an approval applies.
 public enum ApprovalScope: String, Choice, Hashable {
     case once, conversation, project, always
+
+    var nearness: Int {
+        switch self {
+        case .once: 3
+        case .conversation: 2
+        case .project: 1
+        case .always: 0
+        }
+    }
 }
 
 /// The choices for an approval request, and their meanings.

@@ -71,6 +71,37 @@ public struct ApprovalRule: InputValue, OutputValue, Hashable {
 }
 
 extension ApprovalRule {
+    /// Reads a stored rule. An unreadable rule denies, because it may have been a denial.
+    ///
+    /// - Parameters:
+    ///   - scope: the scope of the place where it is stored, whatever the rule contains.
+    ///   - tell: receives the reason for a denial.
+    public static func remembered(_ json: JSON, _ scope: ApprovalScope, telling tell: (String) -> Void) -> ApprovalRule
+    {
+        do throws(ValueError) {
+            var rule = try ApprovalRule(json: json)
+            rule.scope = scope
+            return rule
+        } catch {
+            let tool = json["tool"]?.string
+            let what = tool.map { "'\(PlainText.escape($0))' is" } ?? "all tools are"
+            tell(
+                "\(what) denied, because a rule stored for this \(scope.rawValue) cannot be read (it \(error.message))")
+            return ApprovalRule(.deny, tool: tool ?? "*", scope: scope)
+        }
+    }
+
+    static func readable(_ json: JSON) -> ApprovalRule? {
+        do throws(ValueError) { return try ApprovalRule(json: json) } catch { return nil }
+    }
+
+    func isAbout(sameCallsAs json: JSON) -> Bool {
+        guard let other = Self.readable(json) else { return false }
+        return (tool, source, arguments) == (other.tool, other.source, other.arguments)
+    }
+}
+
+extension ApprovalRule {
     /// Longer values are not compared: they match every rule that asks or denies, and none that allows.
     static let longestValue = 65_536
 
@@ -174,9 +205,19 @@ extension ApprovalRule {
     }
 
     /// How closely a rule describes calls: first by their input, then by the tool.
-    var precision: [Int] {
+    private var precision: [Int] {
         [arguments.count, arguments.values.reduce(0) { $0 + Glob.precision(of: $1) }, Glob.precision(of: tool)]
     }
+
+    func outweighs(_ other: ApprovalRule) -> Bool {
+        if precision != other.precision { return other.precision.lexicographicallyPrecedes(precision) }
+        let (own, others) = (sourcePrecision, other.sourcePrecision)
+        if own != others { return own > others }
+        if scope != other.scope { return scope.nearness > other.scope.nearness }
+        return verdict == .ask && other.verdict == .allow
+    }
+
+    private var sourcePrecision: Int { source.map { 1 + Glob.precision(of: $0) } ?? 0 }
 }
 
 extension JSONPointer {

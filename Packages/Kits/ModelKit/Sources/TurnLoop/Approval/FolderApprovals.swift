@@ -56,37 +56,6 @@ public struct FolderApprovals: Sendable {
     }
 }
 
-extension ApprovalRule {
-    /// Reads a stored rule. An unreadable rule denies, because it may have been a denial.
-    ///
-    /// - Parameters:
-    ///   - scope: the scope of the place where it is stored, whatever the rule contains.
-    ///   - tell: receives the reason for a denial.
-    public static func remembered(_ json: JSON, _ scope: ApprovalScope, telling tell: (String) -> Void) -> ApprovalRule
-    {
-        do throws(ValueError) {
-            var rule = try ApprovalRule(json: json)
-            rule.scope = scope
-            return rule
-        } catch {
-            let tool = json["tool"]?.string
-            let what = tool.map { "'\(PlainText.escape($0))' is" } ?? "all tools are"
-            tell(
-                "\(what) denied, because a rule stored for this \(scope.rawValue) cannot be read (it \(error.message))")
-            return ApprovalRule(.deny, tool: tool ?? "*", scope: scope)
-        }
-    }
-
-    fileprivate static func readable(_ json: JSON) -> ApprovalRule? {
-        do throws(ValueError) { return try ApprovalRule(json: json) } catch { return nil }
-    }
-
-    fileprivate func isAbout(sameCallsAs json: JSON) -> Bool {
-        guard let other = Self.readable(json) else { return false }
-        return (tool, source, arguments) == (other.tool, other.source, other.arguments)
-    }
-}
-
 extension SettingsWriter {
     /// Removes a rule from a list in the user's own settings. Throws if it is elsewhere, such as in a project's
     /// settings.
