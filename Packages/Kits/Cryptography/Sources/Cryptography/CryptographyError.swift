@@ -80,6 +80,11 @@ extension CryptographyError {
         default: CryptographyError(.handshake, "the TLS connection failed: \(words)")
         }
     }
+
+    /// One error for a wrong key, a changed byte and a missing end, because distinguishing them would help an attacker.
+    static var notAuthenticBox: CryptographyError {
+        CryptographyError(.notAuthentic, "the key is wrong, or the sealed data was changed or cut")
+    }
 }
 
 /// The errors that libcrypto keeps for each thread.

@@ -80,20 +80,6 @@ extension CertificateDraft {
     }
 }
 
-extension Identity {
-    /// The chain and the key as one PEM text, for a private file. `init(chainPEM:keyPEM:)` accepts it for both.
-    public func pem() throws(CryptographyError) -> SecretBytes {
-        let chain = Array(chainPEM.utf8)
-        let text = try key.pem().withBytes { key in
-            var text = chain
-            text.reserveCapacity(chain.count + key.count)
-            for index in key.indices { text.append(key[index]) }
-            return text
-        }
-        return SecretBytes(copying: text.span)
-    }
-}
-
 extension CertificateDraft {
     /// Writes the version, a random serial number, the subject, the dates and the public key.
     func fill(_ certificate: borrowing X509Handle, key: PrivateKey) throws(CryptographyError) {

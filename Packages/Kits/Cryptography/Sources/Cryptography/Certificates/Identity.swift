@@ -33,6 +33,18 @@ public struct Identity: Sendable {
 
     /// The chain as PEM blocks.
     public var chainPEM: String { chain.map(\.pem).joined() }
+
+    /// The chain and the key as one PEM text, for a private file. `init(chainPEM:keyPEM:)` accepts it for both.
+    public func pem() throws(CryptographyError) -> SecretBytes {
+        let chain = Array(chainPEM.utf8)
+        let text = try key.pem().withBytes { key in
+            var text = chain
+            text.reserveCapacity(chain.count + key.count)
+            for index in key.indices { text.append(key[index]) }
+            return text
+        }
+        return SecretBytes(copying: text.span)
+    }
 }
 
 /// A private key. It has no printable description, and its memory is wiped when the last reference is released.

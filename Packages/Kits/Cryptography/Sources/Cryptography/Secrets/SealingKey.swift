@@ -102,10 +102,3 @@ public struct SealedBox: Sendable, Hashable {
         self.encoded = encoded
     }
 }
-
-extension CryptographyError {
-    /// One error for a wrong key, a changed byte and a missing end, because distinguishing them would help an attacker.
-    static var notAuthenticBox: CryptographyError {
-        CryptographyError(.notAuthentic, "the key is wrong, or the sealed data was changed or cut")
-    }
-}
