@@ -67,14 +67,3 @@ public struct FileMark: Sendable, Hashable {
             + "\(status.st_ctim.tv_sec).\(status.st_ctim.tv_nsec)"
     }
 }
-
-extension Files {
-    /// The mark of the file, or nil when there is none. It costs one system call.
-    public static func mark(_ path: String) throws(FileError) -> FileMark? {
-        try FileError.refuseZero(path, "access")
-        var status = stat()
-        if unsafe stat(path, &status) == 0 { return FileMark(status) }
-        if errno == ENOENT || errno == ENOTDIR { return nil }
-        throw FileError("access", path, errno: errno)
-    }
-}

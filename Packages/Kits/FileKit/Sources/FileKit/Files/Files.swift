@@ -91,6 +91,15 @@ extension Files {
     public static func isWritable(_ path: String) -> Bool {
         unsafe !path.utf8.contains(0) && access(path, W_OK) == 0
     }
+
+    /// The mark of the file, or nil when there is none. It costs one system call.
+    public static func mark(_ path: String) throws(FileError) -> FileMark? {
+        try FileError.refuseZero(path, "access")
+        var status = stat()
+        if unsafe stat(path, &status) == 0 { return FileMark(status) }
+        if errno == ENOENT || errno == ENOTDIR { return nil }
+        throw FileError("access", path, errno: errno)
+    }
 }
 
 extension Files {

@@ -1,4 +1,5 @@
 import CFileKit
+public import Capabilities
 import Glibc
 
 /// An open folder. Everything else is opened beneath it.
@@ -116,6 +117,23 @@ public final class Folder: Sendable {
             opened = unsafe filekit_open_beneath(descriptor.rawValue, name, use, followingLinks)
         }
         return opened
+    }
+}
+
+extension Folder: FolderHandle {
+    /// Opens the folder at a canonical path without following links. This needs no permission to list the folder.
+    convenience init(
+        lookingAt canonical: String, for operation: String, naming shown: String
+    ) throws(FileError) {
+        let top = Folder(try FileDescriptor.open("/", O_RDONLY | O_DIRECTORY, for: operation))
+        let path = Array(canonical.utf8.drop { $0 == UInt8(ascii: "/") })
+        let opened: FileDescriptor
+        do throws(FolderError) {
+            opened = try top.open(path, to: .look, followingLinks: false, naming: shown)
+        } catch {
+            throw FileError(operation, shown, errno: error.number)
+        }
+        self.init(opened, resolver: top.resolver)
     }
 }
 

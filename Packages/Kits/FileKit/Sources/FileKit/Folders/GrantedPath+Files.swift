@@ -245,23 +245,6 @@ extension GrantedPath {
     }
 }
 
-extension Folder: FolderHandle {
-    /// Opens the folder at a canonical path without following links. This needs no permission to list the folder.
-    fileprivate convenience init(
-        lookingAt canonical: String, for operation: String, naming shown: String
-    ) throws(FileError) {
-        let top = Folder(try FileDescriptor.open("/", O_RDONLY | O_DIRECTORY, for: operation))
-        let path = Array(canonical.utf8.drop { $0 == UInt8(ascii: "/") })
-        let opened: FileDescriptor
-        do throws(FolderError) {
-            opened = try top.open(path, to: .look, followingLinks: false, naming: shown)
-        } catch {
-            throw FileError(operation, shown, errno: error.number)
-        }
-        self.init(opened, resolver: top.resolver)
-    }
-}
-
 extension FolderRoot {
     /// Opens the current folder at an absolute path.
     public init(opening path: String) throws(FileError) {
