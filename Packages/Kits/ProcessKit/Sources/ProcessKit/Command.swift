@@ -145,6 +145,17 @@ extension Command {
         var status = stat()
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
+
+    /// Rejects values that C strings cannot contain, because they would arrive truncated or changed.
+    func check() throws(ProcessError) {
+        let texts = [executable, workingDirectory ?? ""] + arguments + environment.variables.values
+        for text in texts + environment.variables.keys where text.utf8.contains(0) {
+            throw ProcessError(.invalid, "cannot run \(executable): an argument or variable contains a zero byte")
+        }
+        for name in environment.variables.keys where name.isEmpty || name.utf8.contains(UInt8(ascii: "=")) {
+            throw ProcessError(.invalid, "cannot run \(executable): \"\(name)\" is not a valid variable name")
+        }
+    }
 }
 
 /// The variables of a child process.

@@ -146,28 +146,6 @@ extension Launcher {
     }
 }
 
-extension ChildProcess {
-    fileprivate func completion(outputLimit: Int) async throws -> Launcher.Completion {
-        let output = try output
-        let status = try await withThrowingTaskGroup(of: ChildStatus?.self) { group in
-            group.addTask {
-                try await output.collect(limit: outputLimit)
-                return nil
-            }
-            group.addTask { try await self.exitStatus() }
-            defer { group.cancelAll() }
-            while let finished = try await group.next() {
-                if let status = finished { return status }
-            }
-            throw CancellationError()
-        }
-        // Other processes of the group may have the pipe open; they must not write more.
-        send(.kill)
-        return Launcher.Completion(
-            status: status, output: try output.takeRest(limit: outputLimit), errors: errorTail)
-    }
-}
-
 /// A child that owns the terminal until it ends.
 final class ForegroundChild: Sendable {
     private let process: Int32

@@ -133,6 +133,26 @@ extension ChildProcess {
         inputPipe?.close()
     }
 
+    func completion(outputLimit: Int) async throws -> Launcher.Completion {
+        let output = try output
+        let status = try await withThrowingTaskGroup(of: ChildStatus?.self) { group in
+            group.addTask {
+                try await output.collect(limit: outputLimit)
+                return nil
+            }
+            group.addTask { try await self.exitStatus() }
+            defer { group.cancelAll() }
+            while let finished = try await group.next() {
+                if let status = finished { return status }
+            }
+            throw CancellationError()
+        }
+        // Other processes of the group may have the pipe open; they must not write more.
+        send(.kill)
+        return Launcher.Completion(
+            status: status, output: try output.takeRest(limit: outputLimit), errors: errorTail)
+    }
+
     /// Ends the group, reaps the child and closes all pipes.
     func end(grace: Duration) async {
         await terminate(grace: grace)

@@ -149,19 +149,6 @@ private struct Pipes: ~Copyable {
     }
 }
 
-extension Command {
-    /// Rejects values that C strings cannot contain, because they would arrive truncated or changed.
-    fileprivate func check() throws(ProcessError) {
-        let texts = [executable, workingDirectory ?? ""] + arguments + environment.variables.values
-        for text in texts + environment.variables.keys where text.utf8.contains(0) {
-            throw ProcessError(.invalid, "cannot run \(executable): an argument or variable contains a zero byte")
-        }
-        for name in environment.variables.keys where name.isEmpty || name.utf8.contains(UInt8(ascii: "=")) {
-            throw ProcessError(.invalid, "cannot run \(executable): \"\(name)\" is not a valid variable name")
-        }
-    }
-}
-
 /// A null-terminated array of C strings, for `argv` and `envp`.
 @safe
 struct StringVector: ~Copyable {
