@@ -53,6 +53,14 @@ extension Sandbox {
         ["/etc/gitconfig"] + (home.map { ["\($0)/.gitconfig", "\($0)/.config/git/config"] } ?? []) + gitFiles
     }
 
+    /// With the repository elsewhere that the folder belongs to.
+    func showing(_ guarded: GuardedNames) -> Sandbox {
+        var sandbox = self
+        sandbox.shown += guarded.shown
+        sandbox.written += guarded.written
+        return sandbox
+    }
+
     /// The system folders that a command sees, if they exist.
     static let system = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix"]
 

@@ -72,16 +72,6 @@ public final class SandboxEngine: Sendable {
     }
 }
 
-extension Sandbox {
-    /// With the repository elsewhere that the folder belongs to.
-    fileprivate func showing(_ guarded: GuardedNames) -> Sandbox {
-        var sandbox = self
-        sandbox.shown += guarded.shown
-        sandbox.written += guarded.written
-        return sandbox
-    }
-}
-
 /// What creates a sandbox.
 enum Engine: Hashable {
     case bubblewrap(BubblewrapForm)
