@@ -111,4 +111,10 @@ extension StorageError {
     static func closed(_ path: String) -> StorageError {
         StorageError(.closed, "\(PlainText.escape(path)) was closed; open it again")
     }
+
+    /// The log needs shared memory, which some network file systems do not support.
+    static func sharesNoMemory(_ path: String) -> StorageError {
+        StorageError(
+            .open, "the file system does not support shared memory, so \(PlainText.escape(path)) cannot be used there")
+    }
 }

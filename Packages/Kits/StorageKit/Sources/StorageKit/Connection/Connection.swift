@@ -225,14 +225,6 @@ extension Connection {
     }
 }
 
-extension StorageError {
-    /// The log needs shared memory, which some network file systems do not support.
-    static func sharesNoMemory(_ path: String) -> StorageError {
-        StorageError(
-            .open, "the file system does not support shared memory, so \(PlainText.escape(path)) cannot be used there")
-    }
-}
-
 extension Connection {
     /// Runs one statement. Returns the number of changed rows for INSERT, UPDATE and DELETE.
     @discardableResult

@@ -124,18 +124,6 @@ private final class Prepared: Sendable {
     let flag = Atomic(false)
 }
 
-extension DatabaseOpener {
-    /// Records damage that the work finds, so that the next start checks the whole file.
-    func noting<Result>(_ body: () throws -> Result) throws -> Result {
-        do {
-            return try body()
-        } catch let error as StorageError where error.kind == .damaged {
-            if !isInMemory { file.suspect() }
-            throw error
-        }
-    }
-}
-
 extension Database {
     /// Writes a copy of one state of the database to a new file, while others read and write.
     ///
@@ -200,31 +188,6 @@ extension Database {
             }
         } onCancel: {
             cancellation.want()
-        }
-    }
-}
-
-extension DatabaseOpener {
-    /// A connection to an intact copy with known migrations.
-    fileprivate func soundCopy(_ copy: String, _ cancellation: Cancellation) throws -> Connection {
-        let name = PlainText.escape(copy)
-        do {
-            let source = try inspect(copy, cancellation)
-            try source.requireOwn()
-            // SQLite treats an empty file as a new database, but a copy has at least the tables of the first version.
-            guard try source.isMarked() else {
-                throw StorageError(.damaged, "the copy \(name) is empty; use an older one")
-            }
-            _ = try source.requireKnown(migrations)
-            if let damage = try source.damage(limit: 1, isQuick: false).first {
-                throw StorageError(.damaged, "the copy \(name) is damaged: \(damage); use an older one")
-            }
-            return source
-        } catch let error as StorageError where error.kind == .damaged && error.resultCode != 0 {
-            // The message for an active database does not apply to a copy.
-            throw StorageError(
-                .damaged, "the copy \(name) is damaged and cannot be read; use an older one",
-                resultCode: error.resultCode)
         }
     }
 }
@@ -300,18 +263,6 @@ extension Database {
     }
 }
 
-extension DatabaseFile {
-    fileprivate func requireAlone() throws {
-        let holders = try holders().map(\.words)
-        guard holders.isEmpty else {
-            throw StorageError(
-                .busy,
-                "\(PlainText.escape(path)) is open in \(holders.joined(separator: ", ")); stop that program first, then try again"
-            )
-        }
-    }
-}
-
 extension Connection {
     /// A full-text index keeps the words of a deleted row until it happens to be merged.
     fileprivate func rebuildIndexesOfWords() throws {
@@ -371,22 +322,6 @@ extension Connection {
     func takeBack(_ statement: SQL) {
         // A connection that cannot do this is broken, and its next use reports that.
         do { try run(statement) } catch {}
-    }
-}
-
-extension DatabaseOpener {
-    fileprivate func findings(_ cancellation: Cancellation) throws -> [String] {
-        do {
-            let connection = try inspect(path, cancellation)
-            try connection.requireOwn()
-            _ = try connection.requireKnown(migrations)
-            let orphans = try connection.all("PRAGMA foreign_key_check") { row in
-                "a row of table \(try row[0] as String) points to a missing row of \(try row[2] as String)"
-            }
-            return (try connection.damage(limit: 20, isQuick: false) + orphans.prefix(20)).map(PlainText.escape)
-        } catch let error as StorageError where error.kind == .damaged {
-            return [error.message]
-        }
     }
 }
 

@@ -191,6 +191,16 @@ extension DatabaseFile {
         }
         return found
     }
+
+    func requireAlone() throws {
+        let holders = try holders().map(\.words)
+        guard holders.isEmpty else {
+            throw StorageError(
+                .busy,
+                "\(PlainText.escape(path)) is open in \(holders.joined(separator: ", ")); stop that program first, then try again"
+            )
+        }
+    }
 }
 
 /// A line of the kernel's list of locks, such as `1: POSIX  ADVISORY  READ 4711 fe:00:1234 128 128`.

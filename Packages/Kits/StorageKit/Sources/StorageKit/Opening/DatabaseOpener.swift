@@ -39,7 +39,7 @@ struct DatabaseOpener: Sendable {
     }
 
     /// A connection that reads a file without changing it.
-    func inspect(_ path: String, _ cancellation: Cancellation) throws -> Connection {
+    private func inspect(_ path: String, _ cancellation: Cancellation) throws -> Connection {
         let connection = Connection(try Handle(path, .inspect, watch: watch(cancellation)))
         try connection.run("PRAGMA cell_size_check = ON")
         return connection
@@ -138,6 +138,53 @@ struct DatabaseOpener: Sendable {
             usleep(10_000)
         }
         throw StorageError(.busy, "another program is still moving \(PlainText.escape(path)) aside; try again")
+    }
+
+    /// Records damage that the work finds, so that the next start checks the whole file.
+    func noting<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as StorageError where error.kind == .damaged {
+            if !isInMemory { file.suspect() }
+            throw error
+        }
+    }
+
+    /// A connection to an intact copy with known migrations.
+    func soundCopy(_ copy: String, _ cancellation: Cancellation) throws -> Connection {
+        let name = PlainText.escape(copy)
+        do {
+            let source = try inspect(copy, cancellation)
+            try source.requireOwn()
+            // SQLite treats an empty file as a new database, but a copy has at least the tables of the first version.
+            guard try source.isMarked() else {
+                throw StorageError(.damaged, "the copy \(name) is empty; use an older one")
+            }
+            _ = try source.requireKnown(migrations)
+            if let damage = try source.damage(limit: 1, isQuick: false).first {
+                throw StorageError(.damaged, "the copy \(name) is damaged: \(damage); use an older one")
+            }
+            return source
+        } catch let error as StorageError where error.kind == .damaged && error.resultCode != 0 {
+            // The message for an active database does not apply to a copy.
+            throw StorageError(
+                .damaged, "the copy \(name) is damaged and cannot be read; use an older one",
+                resultCode: error.resultCode)
+        }
+    }
+
+    func findings(_ cancellation: Cancellation) throws -> [String] {
+        do {
+            let connection = try inspect(path, cancellation)
+            try connection.requireOwn()
+            _ = try connection.requireKnown(migrations)
+            let orphans = try connection.all("PRAGMA foreign_key_check") { row in
+                "a row of table \(try row[0] as String) points to a missing row of \(try row[2] as String)"
+            }
+            return (try connection.damage(limit: 20, isQuick: false) + orphans.prefix(20)).map(PlainText.escape)
+        } catch let error as StorageError where error.kind == .damaged {
+            return [error.message]
+        }
     }
 }
 
