@@ -18,11 +18,11 @@ struct ComposerEditor: Sendable {
         case message(String)
     }
 
-    var edited = EditedText()
+    private(set) var edited = EditedText()
     /// While the history is searched.
-    var search: HistorySearch?
-    var history: ComposerHistory
-    let completions: [String]
+    private(set) var search: HistorySearch?
+    private var history: ComposerHistory
+    private let completions: [String]
     private(set) var hint = Hint.none
     private var killed = ""
     private var wasInterrupted = false
@@ -63,6 +63,28 @@ struct ComposerEditor: Sendable {
         case .escape, .abandon, .clearScreen, .suspend: break
         default: edit(key)
         }
+        return .unfinished
+    }
+
+    /// Handles a key during a search; nil if the key ended the search and must be handled as usual.
+    private mutating func receiveWhileSearching(_ key: ComposerKey) -> Step? {
+        guard var current = search else { return nil }
+        switch key {
+        case .text(let scalar): current.append(String(Character(scalar)), in: history)
+        case .paste(let text), .cutPaste(let text): current.append(text.filter { !$0.isNewline }, in: history)
+        case .deleteBackward: current.removeLast(in: history)
+        case .search: current.findOlder(in: history)
+        case .abandon, .interrupt:
+            edited = current.before
+            search = nil
+            return .unfinished
+        default:
+            search = nil
+            return key == .escape ? .unfinished : nil
+        }
+        search = current
+        edited =
+            current.place.map { EditedText(history.text(at: $0), folding: EditedText.longRecall) } ?? current.before
         return .unfinished
     }
 

@@ -76,27 +76,3 @@ struct HistorySearch: Sendable, Equatable {
         place = found ?? place
     }
 }
-
-extension ComposerEditor {
-    /// Handles a key during a search; nil if the key ended the search and must be handled as usual.
-    mutating func receiveWhileSearching(_ key: ComposerKey) -> Step? {
-        guard var current = search else { return nil }
-        switch key {
-        case .text(let scalar): current.append(String(Character(scalar)), in: history)
-        case .paste(let text), .cutPaste(let text): current.append(text.filter { !$0.isNewline }, in: history)
-        case .deleteBackward: current.removeLast(in: history)
-        case .search: current.findOlder(in: history)
-        case .abandon, .interrupt:
-            edited = current.before
-            search = nil
-            return .unfinished
-        default:
-            search = nil
-            return key == .escape ? .unfinished : nil
-        }
-        search = current
-        edited =
-            current.place.map { EditedText(history.text(at: $0), folding: EditedText.longRecall) } ?? current.before
-        return .unfinished
-    }
-}

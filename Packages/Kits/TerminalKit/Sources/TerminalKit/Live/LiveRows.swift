@@ -148,21 +148,6 @@ extension LiveRows {
     }
 }
 
-extension StyledText {
-    /// The text without its first `count` characters.
-    fileprivate func dropping(first count: Int) -> StyledText {
-        guard count > 0 else { return self }
-        var rest = StyledText()
-        var left = count
-        for run in runs {
-            let dropped = run.text.dropFirst(left)
-            left = max(0, left - run.text.count)
-            rest.append(harmless: String(dropped), run.style)
-        }
-        return rest
-    }
-}
-
 /// Lines at the end of a terminal's output that are redrawn in place.
 ///
 /// It returns the text to write and writes nothing. It begins and ends at the start of a line.

@@ -31,6 +31,33 @@ public struct Style: Sendable, Hashable {
 
     /// Text as the terminal draws it.
     public static let plain = Style()
+
+    /// The parameters of the "select graphic rendition" sequence, separated by semicolons.
+    func parameters(level: ColorLevel, theme: Theme) -> String {
+        var parts: [String] = []
+        if bold { parts.append("1") }
+        if dim { parts.append("2") }
+        if italic { parts.append("3") }
+        if underline { parts.append("4") }
+        if strikethrough { parts.append("9") }
+        if let color = token.flatMap(theme.textColor) {
+            switch theme.usesTerminalColors ? min(level, .ansi16) : level {
+            case .none: break
+            case .ansi16: parts.append("\(color.ansi16(isLight: theme.isLight))")
+            case .ansi256: parts.append("38;5;\(color.xterm256)")
+            case .truecolor:
+                let (red, green, blue) = color.rgb
+                parts.append("38;2;\(red);\(green);\(blue)")
+            }
+        }
+        return parts.joined(separator: ";")
+    }
+
+    func with(_ token: ThemeToken) -> Style {
+        var style = self
+        style.token = token
+        return style
+    }
 }
 
 /// A link target: http, https or mailto, in characters that end no escape sequence.

@@ -101,6 +101,19 @@ extension StyledText {
         }
         return result
     }
+
+    /// The text without its first `count` characters.
+    func dropping(first count: Int) -> StyledText {
+        guard count > 0 else { return self }
+        var rest = StyledText()
+        var left = count
+        for run in runs {
+            let dropped = run.text.dropFirst(left)
+            left = max(0, left - run.text.count)
+            rest.append(harmless: String(dropped), run.style)
+        }
+        return rest
+    }
 }
 
 extension StyledText {
@@ -242,27 +255,4 @@ extension StyledText {
 
     /// "Operating system command" 8: the following text links to `target`, or no longer to anything.
     private static func hyperlink(_ target: LinkTarget?) -> String { "\u{1B}]8;;\(target?.address ?? "")\u{1B}\\" }
-}
-
-extension Style {
-    /// The parameters of the "select graphic rendition" sequence, separated by semicolons.
-    fileprivate func parameters(level: ColorLevel, theme: Theme) -> String {
-        var parts: [String] = []
-        if bold { parts.append("1") }
-        if dim { parts.append("2") }
-        if italic { parts.append("3") }
-        if underline { parts.append("4") }
-        if strikethrough { parts.append("9") }
-        if let color = token.flatMap(theme.textColor) {
-            switch theme.usesTerminalColors ? min(level, .ansi16) : level {
-            case .none: break
-            case .ansi16: parts.append("\(color.ansi16(isLight: theme.isLight))")
-            case .ansi256: parts.append("38;5;\(color.xterm256)")
-            case .truecolor:
-                let (red, green, blue) = color.rgb
-                parts.append("38;2;\(red);\(green);\(blue)")
-            }
-        }
-        return parts.joined(separator: ";")
-    }
 }

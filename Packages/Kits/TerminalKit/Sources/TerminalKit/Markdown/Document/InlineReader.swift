@@ -136,14 +136,6 @@ struct InlineReader {
     }
 }
 
-extension Style {
-    fileprivate func with(_ token: ThemeToken) -> Style {
-        var style = self
-        style.token = token
-        return style
-    }
-}
-
 /// What the text of a link reveals about its target.
 enum LinkText {
     /// Whether a reader could take a word of the text for an address or a host, so that it must not hide another one.
