@@ -1,21 +1,5 @@
 import Capabilities
 
-extension UnifiedDiff {
-    /// Parses a patch, which may change several files. Text around the hunks is skipped.
-    ///
-    /// Models count badly, so the numbers of a hunk are only hints: its lines are counted, and its header may be just
-    /// `@@`. A line inside a hunk that is not a hunk line is an error (`workspace.patch`).
-    public static func parse(_ patch: [UInt8]) throws(WorkspaceError) -> [UnifiedDiff] {
-        var parser = DiffParser(patch)
-        return try parser.run()
-    }
-
-    /// Parses a patch from text.
-    public static func parse(_ patch: String) throws(WorkspaceError) -> [UnifiedDiff] {
-        try parse(Array(patch.utf8))
-    }
-}
-
 /// Parses a patch line by line.
 struct DiffParser {
     private let lines: TextLines
@@ -99,12 +83,6 @@ struct DiffParser {
         guard hunk.lines.contains(where: { $0.kind != .context }) else { return }
         if diffs.isEmpty { diffs.append(UnifiedDiff(oldName: nil, newName: nil, hunks: [])) }
         diffs[diffs.count - 1].hunks.append(hunk)
-    }
-}
-
-extension UnifiedDiff.Hunk {
-    fileprivate mutating func add(_ kind: UnifiedDiff.Line.Kind, _ line: ArraySlice<UInt8>) {
-        lines.append(UnifiedDiff.Line(kind: kind, bytes: Array(line.dropFirst()), hasBreak: true))
     }
 }
 

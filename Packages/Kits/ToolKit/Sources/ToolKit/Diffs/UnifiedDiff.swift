@@ -47,6 +47,10 @@ public struct UnifiedDiff: Sendable, Hashable {
         public var newCount: Int { lines.count - count(of: .removed) }
 
         func count(of kind: Line.Kind) -> Int { lines.count { $0.kind == kind } }
+
+        mutating func add(_ kind: UnifiedDiff.Line.Kind, _ line: ArraySlice<UInt8>) {
+            lines.append(UnifiedDiff.Line(kind: kind, bytes: Array(line.dropFirst()), hasBreak: true))
+        }
     }
 
     /// One line.
@@ -68,6 +72,22 @@ public struct UnifiedDiff: Sendable, Hashable {
 
         /// The line as text; invalid UTF-8 is replaced.
         public var text: String { String(decoding: bytes, as: UTF8.self) }
+    }
+}
+
+extension UnifiedDiff {
+    /// Parses a patch, which may change several files. Text around the hunks is skipped.
+    ///
+    /// Models count badly, so the numbers of a hunk are only hints: its lines are counted, and its header may be just
+    /// `@@`. A line inside a hunk that is not a hunk line is an error (`workspace.patch`).
+    public static func parse(_ patch: [UInt8]) throws(WorkspaceError) -> [UnifiedDiff] {
+        var parser = DiffParser(patch)
+        return try parser.run()
+    }
+
+    /// Parses a patch from text.
+    public static func parse(_ patch: String) throws(WorkspaceError) -> [UnifiedDiff] {
+        try parse(Array(patch.utf8))
     }
 }
 

@@ -67,14 +67,6 @@ extension ChangingTool {
 /// The size of diffs after which no further one is added.
 private let longestDiff = 1 << 20
 
-extension FileChange {
-    /// The real location, with all links followed.
-    fileprivate func location(in workspace: Workspace) -> AbsolutePath {
-        guard let place else { return AbsolutePath(bytes: workspace.root.location + [Byte.slash] + path.bytes) }
-        return AbsolutePath(bytes: place.folder.location + [Byte.slash] + place.name)
-    }
-}
-
 /// The report for a model about written files: the actual changes in each, and notes.
 struct ChangeReport {
     private var answer = Answer()

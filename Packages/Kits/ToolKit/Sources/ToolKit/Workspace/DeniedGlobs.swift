@@ -47,11 +47,3 @@ extension Workspace {
         }
     }
 }
-
-extension WorkspaceError {
-    init(denied path: EntryPath, isWriting: Bool = false) {
-        self.init(
-            .denied,
-            "a rule of the user does not allow \(isWriting ? "writing" : "reading") \(path.shown)")
-    }
-}

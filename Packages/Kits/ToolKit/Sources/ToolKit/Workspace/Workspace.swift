@@ -239,35 +239,6 @@ extension Workspace.WriteRule {
     }
 }
 
-extension WritePlace {
-    fileprivate func entry() throws(WorkspaceError) -> Workspace.Entry? {
-        var status = stat()
-        let name = terminatedName.map(CChar.init(bitPattern:))
-        guard unsafe fstatat(folder.descriptor.rawValue, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
-            if errno == ENOENT { return nil }
-            throw WorkspaceError(errno, path)
-        }
-        return Workspace.Entry(path, status)
-    }
-}
-
-extension FileChange {
-    /// A file with the given bytes, text or not.
-    fileprivate init(_ path: EntryPath, bytes: [UInt8], in workspace: Workspace) throws {
-        let place: WritePlace?
-        do throws(WorkspaceError) {
-            place = try WritePlace(path, in: workspace)
-        } catch {
-            guard error.kind == .notFound else { throw error }
-            try NewFolders.check(path, in: workspace)
-            place = nil
-        }
-        self.init(
-            path: path, place: place, former: try place.flatMap { try ExistingFile($0) }, content: bytes,
-            diff: UnifiedDiff(oldName: nil, newName: nil, hunks: []))
-    }
-}
-
 extension Workspace {
     /// An entry of the folder, for programs that show files. Tools use other texts for models.
     public struct Entry: Sendable, Hashable {

@@ -95,4 +95,10 @@ extension WorkspaceError {
         default: self.init(number, path)
         }
     }
+
+    init(denied path: EntryPath, isWriting: Bool = false) {
+        self.init(
+            .denied,
+            "a rule of the user does not allow \(isWriting ? "writing" : "reading") \(path.shown)")
+    }
 }

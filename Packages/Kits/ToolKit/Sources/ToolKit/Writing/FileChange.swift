@@ -16,6 +16,12 @@ struct FileChange: Sendable {
 
     /// Whether the file already has this content.
     var isNothing: Bool { former?.content == content }
+
+    /// The real location, with all links followed.
+    func location(in workspace: Workspace) -> AbsolutePath {
+        guard let place else { return AbsolutePath(bytes: workspace.root.location + [Byte.slash] + path.bytes) }
+        return AbsolutePath(bytes: place.folder.location + [Byte.slash] + place.name)
+    }
 }
 
 extension FileChange {
@@ -126,6 +132,23 @@ extension FileChange {
         if let before = seen.former(path, now: former.status.stamp) {
             self.notes.append("another program has changed it since it was read: it was \(before.words) then")
         }
+    }
+}
+
+extension FileChange {
+    /// A file with the given bytes, text or not.
+    init(_ path: EntryPath, bytes: [UInt8], in workspace: Workspace) throws {
+        let place: WritePlace?
+        do throws(WorkspaceError) {
+            place = try WritePlace(path, in: workspace)
+        } catch {
+            guard error.kind == .notFound else { throw error }
+            try NewFolders.check(path, in: workspace)
+            place = nil
+        }
+        self.init(
+            path: path, place: place, former: try place.flatMap { try ExistingFile($0) }, content: bytes,
+            diff: UnifiedDiff(oldName: nil, newName: nil, hunks: []))
     }
 }
 

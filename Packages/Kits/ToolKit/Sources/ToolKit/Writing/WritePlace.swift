@@ -54,6 +54,16 @@ extension WritePlace {
             throw WorkspaceError(error.number, path)
         }
     }
+
+    func entry() throws(WorkspaceError) -> Workspace.Entry? {
+        var status = stat()
+        let name = terminatedName.map(CChar.init(bitPattern:))
+        guard unsafe fstatat(folder.descriptor.rawValue, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            if errno == ENOENT { return nil }
+            throw WorkspaceError(errno, path)
+        }
+        return Workspace.Entry(path, status)
+    }
 }
 
 extension Folder {
