@@ -35,4 +35,12 @@ public enum SecretSource: Sendable, Hashable {
         case .desktop: "desktop"
         }
     }
+
+    var words: String {
+        switch self {
+        case .environment(let variable): "the one in the environment (\(variable))"
+        case .systemd: "the one from systemd"
+        case .vault, .desktop: "the stored one"
+        }
+    }
 }

@@ -82,16 +82,6 @@ public final class LayeredSecretStore: SecretStore {
     }
 }
 
-extension SecretSource {
-    fileprivate var words: String {
-        switch self {
-        case .environment(let variable): "the one in the environment (\(variable))"
-        case .systemd: "the one from systemd"
-        case .vault, .desktop: "the stored one"
-        }
-    }
-}
-
 /// The credentials that systemd passes to a service as files, one per name. They are read-only.
 struct CredentialsDirectory: Sendable {
     let path: String

@@ -101,22 +101,6 @@ public final class SecretServiceStore: KeptSecrets {
     }
 }
 
-extension VaultError {
-    static func desktop(_ reason: String) -> VaultError {
-        VaultError(
-            .desktop,
-            "the desktop keyring failed: \(PlainText.escape(reason)); try again, or use the encrypted file: martlet "
-                + "config set auth.vault file")
-    }
-
-    fileprivate static var stillLocked: VaultError {
-        VaultError(
-            .locked,
-            "the desktop keyring is locked; unlock it and try again, or use the encrypted file: martlet "
-                + "config set auth.vault file")
-    }
-}
-
 /// One call of libsecret, which another thread may cancel.
 @safe
 final class DesktopCall: Sendable {

@@ -25,6 +25,36 @@ public struct VaultError: Failure, Hashable {
 
     /// A stable reason for a failure; new ones may be added.
     public typealias Kind = FailureKind<VaultError>
+
+    static func cut(_ path: String) -> VaultError {
+        VaultError(
+            .cut, "the end of the vault \(path) is missing; restore it from a backup, or move it away to start over")
+    }
+
+    static func damaged(_ path: String) -> VaultError {
+        VaultError(
+            .damaged, "the vault \(path) is damaged; restore it from a backup, or move it away to start over")
+    }
+
+    static func parameters(_ path: String) -> VaultError {
+        VaultError(
+            .parameters,
+            "the vault \(path) demands more work than is safe, so it is not opened; restore it from a backup")
+    }
+
+    static func desktop(_ reason: String) -> VaultError {
+        VaultError(
+            .desktop,
+            "the desktop keyring failed: \(PlainText.escape(reason)); try again, or use the encrypted file: martlet "
+                + "config set auth.vault file")
+    }
+
+    static var stillLocked: VaultError {
+        VaultError(
+            .locked,
+            "the desktop keyring is locked; unlock it and try again, or use the encrypted file: martlet "
+                + "config set auth.vault file")
+    }
 }
 
 /// The reasons of a `VaultError`.

@@ -76,14 +76,6 @@ final class ServerAuthenticator: Authenticator {
     }
 }
 
-extension ServerProfile {
-    /// Whether a credential for this server may be sent to an address: to the server itself, and over https to other
-    /// ports of its host, because a platform serves its models there.
-    func mayReceive(_ target: HTTPURL) -> Bool {
-        target.isSameOrigin(as: url) || (target.scheme == .https && target.host == url.host)
-    }
-}
-
 extension SecretSource {
     fileprivate var isEnvironment: Bool {
         if case .environment = self { true } else { false }

@@ -38,6 +38,12 @@ struct ServerProfile: Sendable {
         let words = text.lowercased().utf8.split { !((97...122).contains($0) || (48...57).contains($0)) }
         return String(words.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "-").prefix(64))
     }
+
+    /// Whether a credential for this server may be sent to an address: to the server itself, and over https to other
+    /// ports of its host, because a platform serves its models there.
+    func mayReceive(_ target: HTTPURL) -> Bool {
+        target.isSameOrigin(as: url) || (target.scheme == .https && target.host == url.host)
+    }
 }
 
 /// The profiles in the settings.

@@ -146,24 +146,6 @@ extension VaultHeader {
     }
 }
 
-extension VaultError {
-    static func cut(_ path: String) -> VaultError {
-        VaultError(
-            .cut, "the end of the vault \(path) is missing; restore it from a backup, or move it away to start over")
-    }
-
-    static func damaged(_ path: String) -> VaultError {
-        VaultError(
-            .damaged, "the vault \(path) is damaged; restore it from a backup, or move it away to start over")
-    }
-
-    fileprivate static func parameters(_ path: String) -> VaultError {
-        VaultError(
-            .parameters,
-            "the vault \(path) demands more work than is safe, so it is not opened; restore it from a backup")
-    }
-}
-
 /// The sealed content: `{"secrets": {"openai": {"value": "…", "changed": "2026-11-21T09:30:00Z"}}}`.
 ///
 /// All secrets are in memory only during a write. A read extracts only the requested secret.
