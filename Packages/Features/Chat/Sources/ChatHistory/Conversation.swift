@@ -34,6 +34,9 @@ public struct ConversationSetup: Sendable, Hashable {
         self.options = options
         self.tools = tools
     }
+
+    /// The tool rules of the conversation.
+    public var rules: [JSON] { tools["rules"]?.array ?? [] }
 }
 
 /// A conversation without its messages.
@@ -125,6 +128,9 @@ public struct MessageID: RawRepresentable, Sendable, Hashable, Comparable, Outpu
     public var json: JSON { .int(Int(rawValue)) }
     public static var schema: Schema { .integer(nil) }
     public static func < (left: MessageID, right: MessageID) -> Bool { left.rawValue < right.rawValue }
+
+    /// The name of a message among the current drafts.
+    var draftName: String { String(rawValue) }
 }
 
 extension MessageID: Storable {}

@@ -1,7 +1,17 @@
+import Capabilities
+
 /// Text shortened to one line for lists.
 enum Line {
     /// The title of a conversation before the user names it.
     static func title(_ text: String) -> String { cut(text, 40) }
+
+    /// The title of a conversation from its first message.
+    static func title(of message: Message) -> String {
+        let title = title(message.text)
+        guard title.isEmpty else { return title }
+        for case .attachment(let attachment) in message.parts { return Line.title(attachment.name) }
+        return ""
+    }
 
     static func preview(_ text: String) -> String { cut(text, 120) }
 

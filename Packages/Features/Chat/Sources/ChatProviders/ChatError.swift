@@ -43,6 +43,14 @@ public struct ChatError: Failure {
         [.rateLimited, .serverFailed, .notReady, .timedOut, .unreachable, .streamLost, .empty].contains(kind)
     }
 
+    /// Whether the model may have moved or disappeared.
+    var mayMeanMoved: Bool {
+        switch kind {
+        case .modelNotFound, .unreachable, .notReady: true
+        default: status == 404
+        }
+    }
+
     public var exit: ExitCode {
         switch kind {
         case .unsupported, .unknownProvider, .unknownProject, .ambiguousModel, .noProvider, .noModel, .badAddress,
@@ -163,6 +171,15 @@ extension ChatError {
             found.append(name)
         }
         return found
+    }
+
+    /// A server was found at a usual port, and its use has not been approved.
+    public static func notAgreed(_ server: LocalServer) -> ChatError {
+        ChatError(
+            .notAgreed,
+            "\(server.name) seems to run on port \(server.port) of this machine, but its use has not been approved",
+            remedy: "select it with --model \(server.id), or add '\(server.id)' to the setting chat.local-servers",
+            provider: server.id)
     }
 }
 

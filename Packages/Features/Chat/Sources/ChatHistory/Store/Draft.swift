@@ -379,8 +379,3 @@ extension Connection {
         }
     }
 }
-
-extension MessageID {
-    /// The name of a message among the current drafts.
-    var draftName: String { String(rawValue) }
-}

@@ -66,11 +66,6 @@ extension History {
     }
 }
 
-extension ConversationSetup {
-    /// The tool rules of the conversation.
-    public var rules: [JSON] { tools["rules"]?.array ?? [] }
-}
-
 extension Connection {
     fileprivate func rules(of conversation: Int64) throws -> [JSON] {
         let text: String? = try first("SELECT tools FROM conversations WHERE id = ?", conversation) { row in

@@ -194,16 +194,6 @@ extension Message {
     }
 }
 
-extension Line {
-    /// The title of a conversation from its first message.
-    static func title(of message: Message) -> String {
-        let title = title(message.text)
-        guard title.isEmpty else { return title }
-        for case .attachment(let attachment) in message.parts { return Line.title(attachment.name) }
-        return ""
-    }
-}
-
 /// A message as its row stores it.
 private struct StoredEntry {
     let id: MessageID

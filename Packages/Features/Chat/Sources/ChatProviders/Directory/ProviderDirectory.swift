@@ -97,31 +97,6 @@ public final class ProviderDirectory: Sendable {
     }
 }
 
-extension ProviderFactory {
-    func local(_ server: LocalServer) -> any ModelProvider {
-        do {
-            let access = access(server.id, server.name, .none, remedy: "run it without a key")
-            return ServerProvider(try compatible(access, server.base(), server.quirks), now: setup.now)
-        } catch {
-            return BrokenProvider(id: server.id, name: server.name, error: error)
-        }
-    }
-}
-
-extension ProviderSetup {
-    /// The servers of the settings, and those whose address is only in the environment.
-    static func all(_ servers: [ChatServer], _ environment: [String: String]) -> [ChatServer] {
-        var all = servers
-        for (id, kind) in [("kamiwaza", ChatServer.Kind.kamiwaza), ("gateway", .gateway)] {
-            guard let address = environment[EnvironmentKey.addressVariable(for: id)], !address.isEmpty,
-                !all.contains(where: { $0.name == id })
-            else { continue }
-            all.append(ChatServer(name: id, address: address, kind: kind))
-        }
-        return all
-    }
-}
-
 extension ProviderDirectory {
     /// The models of all available providers, listed in parallel. The model table completes missing values, and
     /// replaces a list that is unavailable.
@@ -297,17 +272,6 @@ extension ProviderDirectory {
             or start a model server on this machine: \(places)
             or \(server)
             """)
-    }
-}
-
-extension ChatError {
-    /// A server was found at a usual port, and its use has not been approved.
-    public static func notAgreed(_ server: LocalServer) -> ChatError {
-        ChatError(
-            .notAgreed,
-            "\(server.name) seems to run on port \(server.port) of this machine, but its use has not been approved",
-            remedy: "select it with --model \(server.id), or add '\(server.id)' to the setting chat.local-servers",
-            provider: server.id)
     }
 }
 

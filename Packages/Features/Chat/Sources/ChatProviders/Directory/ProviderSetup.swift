@@ -47,6 +47,31 @@ public struct ProviderSetup: Sendable {
         self.clock = clock
         self.now = now
     }
+
+    /// The servers of the settings, and those whose address is only in the environment.
+    static func all(_ servers: [ChatServer], _ environment: [String: String]) -> [ChatServer] {
+        var all = servers
+        for (id, kind) in [("kamiwaza", ChatServer.Kind.kamiwaza), ("gateway", .gateway)] {
+            guard let address = environment[EnvironmentKey.addressVariable(for: id)], !address.isEmpty,
+                !all.contains(where: { $0.name == id })
+            else { continue }
+            all.append(ChatServer(name: id, address: address, kind: kind))
+        }
+        return all
+    }
+
+    /// Whether the store certainly has no secret with that name. A store that cannot be opened is reported when the
+    /// secret is needed.
+    func lacksSecret(_ id: String) async -> Bool {
+        guard authenticator != nil, let secrets else { return true }
+        do { return try await !secrets.names().contains(SecretName(id)) } catch { return false }
+    }
+
+    /// Whether the store has a secret with that name. A store that cannot be opened has none.
+    func hasSecret(_ id: String) async -> Bool {
+        guard authenticator != nil, let secrets else { return false }
+        do { return try await secrets.names().contains(SecretName(id)) } catch { return false }
+    }
 }
 
 /// A server of the settings: a profile.
@@ -59,6 +84,15 @@ public struct ChatServer: Sendable {
         case gateway
         /// OpenAI's Chat Completions, with these quirks.
         case compatible(OpenAIQuirks)
+
+        /// The name of the environment variable for the only server of this kind.
+        var word: String? {
+            switch self {
+            case .kamiwaza: "kamiwaza"
+            case .gateway: "gateway"
+            case .compatible: nil
+            }
+        }
     }
 
     /// The profile's name, which an `Authenticator` also uses for the server.

@@ -90,16 +90,6 @@ final class KamiwazaProvider: ModelProvider {
     }
 }
 
-extension ChatError {
-    /// Whether the model may have moved or disappeared.
-    fileprivate var mayMeanMoved: Bool {
-        switch kind {
-        case .modelNotFound, .unreachable, .notReady: true
-        default: status == 404
-        }
-    }
-}
-
 extension KamiwazaProvider {
     /// The deployment for a name, from a new list.
     func deployment(named name: String) async throws -> Deployment {

@@ -23,21 +23,6 @@ struct ProviderFactory: Sendable {
     }
 }
 
-extension ProviderSetup {
-    /// Whether the store certainly has no secret with that name. A store that cannot be opened is reported when the
-    /// secret is needed.
-    func lacksSecret(_ id: String) async -> Bool {
-        guard authenticator != nil, let secrets else { return true }
-        do { return try await !secrets.names().contains(SecretName(id)) } catch { return false }
-    }
-
-    /// Whether the store has a secret with that name. A store that cannot be opened has none.
-    func hasSecret(_ id: String) async -> Bool {
-        guard authenticator != nil, let secrets else { return false }
-        do { return try await secrets.names().contains(SecretName(id)) } catch { return false }
-    }
-}
-
 extension ProviderFactory {
     func server(_ server: ChatServer) -> any ModelProvider {
         do {
@@ -49,6 +34,15 @@ extension ProviderFactory {
             }
         } catch {
             return BrokenProvider(id: server.name, name: server.name, error: error)
+        }
+    }
+
+    func local(_ server: LocalServer) -> any ModelProvider {
+        do {
+            let access = access(server.id, server.name, .none, remedy: "run it without a key")
+            return ServerProvider(try compatible(access, server.base(), server.quirks), now: setup.now)
+        } catch {
+            return BrokenProvider(id: server.id, name: server.name, error: error)
         }
     }
 
@@ -97,7 +91,7 @@ extension ProviderFactory {
         try compatible(access(server.name, credential(server, url)), url.versionedIfBare(), quirks)
     }
 
-    func compatible(_ access: ServerAccess, _ base: HTTPURL, _ quirks: OpenAIQuirks) throws -> ServerPlan {
+    private func compatible(_ access: ServerAccess, _ base: HTTPURL, _ quirks: OpenAIQuirks) throws -> ServerPlan {
         let list = try base.below("/models")
         return ServerPlan(
             access: access,
@@ -110,17 +104,6 @@ extension ProviderFactory {
     private static func list(_ url: HTTPURL, _ access: ServerAccess) async throws -> [ModelDescription] {
         try await ModelList.load(url, from: access) { body in
             (try OpenAIDialect.models(in: body, provider: access.id), nil)
-        }
-    }
-}
-
-extension ChatServer.Kind {
-    /// The name of the environment variable for the only server of this kind.
-    var word: String? {
-        switch self {
-        case .kamiwaza: "kamiwaza"
-        case .gateway: "gateway"
-        case .compatible: nil
         }
     }
 }
