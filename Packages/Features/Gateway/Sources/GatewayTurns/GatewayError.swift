@@ -81,4 +81,31 @@ public struct GatewayError: Failure {
         public static let outputLimit = Kind("output-limit", 429)
         public static let costLimit = Kind("cost-limit", 429)
     }
+
+    static func tokenEnded(_ client: TurnClient?) -> GatewayError {
+        GatewayError(
+            .tokenEnded,
+            "the token \(PlainText.escape(client?.name ?? "").quoted) was revoked or has expired, so its turn "
+                + "was ended; what was said is kept")
+    }
+
+    static func timeOver(_ limit: Duration) -> GatewayError {
+        GatewayError(
+            .timeLimit,
+            "the turn took longer than \(limit.words) and was ended; what was said is kept, so send 'go on' "
+                + "to continue")
+    }
+
+    static func needsProject(_ model: String) -> GatewayError {
+        GatewayError(
+            .invalid, "\(model) works with its own tools in a project's folder; name a project in the request",
+            param: "project_id")
+    }
+
+    static func noSession(_ id: String) -> GatewayError {
+        GatewayError(
+            .sessionNotFound,
+            "there is no session \(PlainText.escape(id).quoted); 'martlet gateway session list' lists them",
+            param: "session_id")
+    }
 }

@@ -313,14 +313,6 @@ extension JSONObject {
     }
 }
 
-extension GatewayError {
-    static func needsProject(_ model: String) -> GatewayError {
-        GatewayError(
-            .invalid, "\(model) works with its own tools in a project's folder; name a project in the request",
-            param: "project_id")
-    }
-}
-
 extension Turns {
     /// Ends the turn of a session at once and returns when it has ended. What was said is kept, and the session can be
     /// continued. Returns false if no turn was running here.
@@ -379,15 +371,6 @@ extension Turns {
                 param: "project_id")
         }
         return project
-    }
-}
-
-extension GatewayError {
-    static func noSession(_ id: String) -> GatewayError {
-        GatewayError(
-            .sessionNotFound,
-            "there is no session \(PlainText.escape(id).quoted); 'martlet gateway session list' lists them",
-            param: "session_id")
     }
 }
 

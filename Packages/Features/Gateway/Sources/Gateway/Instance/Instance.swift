@@ -95,6 +95,17 @@ struct InstanceState: Sendable, Hashable {
         if let fingerprint { object["fingerprint"] = .string(fingerprint) }
         return .object(object)
     }
+
+    /// The event that reports its addresses to the user, and to a program that started it.
+    func event(_ place: GatewayToken.Place, program: String) -> ActionEvent {
+        let token =
+            place == .variable
+            ? "the token is in \(GatewayToken.variable)" : "'\(program) gateway token' prints the token"
+        let places = addresses.joined(separator: " and ")
+        return ActionEvent(
+            "listening", json.object ?? [:],
+            text: "The gateway is listening on \(PlainText.escape(places)); \(token); Ctrl-C stops it\n")
+    }
 }
 
 extension InstanceState {

@@ -144,25 +144,6 @@ struct RemoveLine: Intention {
     }
 }
 
-extension FileLines {
-    /// The edit that removes lines. It includes a neighbouring line, so that a line break is removed too.
-    func removing(_ range: ClosedRange<Int>) -> (old: String, new: String)? {
-        guard self[range.lowerBound] != nil, self[range.upperBound] != nil,
-            let first = block(around: range.lowerBound), let last = block(around: range.upperBound)
-        else { return nil }
-        var block = min(first.lowerBound, range.lowerBound)...max(last.upperBound, range.upperBound)
-        // Without a neighbour the line break of the removed lines would stay.
-        if block.lowerBound == range.lowerBound, block.lowerBound > self.first {
-            block = (block.lowerBound - 1)...block.upperBound
-        } else if block == range, block.upperBound < self.last {
-            block = block.lowerBound...(block.upperBound + 1)
-        }
-        let kept = block.filter { !range.contains($0) }.compactMap { self[$0] }
-        // At the start of the file, the following line break is removed.
-        return (text(block), kept.joined(separator: "\n"))
-    }
-}
-
 /// "replace "helo" by "hello" in README.md", "rename old to new everywhere", "preview replacing …".
 struct Replace: PreviewableIntention {
     private static let mostFiles = 15

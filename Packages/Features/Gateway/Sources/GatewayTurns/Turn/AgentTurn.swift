@@ -140,22 +140,6 @@ extension AgentTurn {
     }
 }
 
-extension GatewayError {
-    static func tokenEnded(_ client: TurnClient?) -> GatewayError {
-        GatewayError(
-            .tokenEnded,
-            "the token \(PlainText.escape(client?.name ?? "").quoted) was revoked or has expired, so its turn "
-                + "was ended; what was said is kept")
-    }
-
-    static func timeOver(_ limit: Duration) -> GatewayError {
-        GatewayError(
-            .timeLimit,
-            "the turn took longer than \(limit.words) and was ended; what was said is kept, so send 'go on' "
-                + "to continue")
-    }
-}
-
 /// Everything that an agent turn needs to run.
 struct AgentPlan: Sendable {
     let session: Session
