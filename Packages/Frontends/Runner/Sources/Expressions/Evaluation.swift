@@ -94,12 +94,6 @@ struct Evaluation {
     }
 }
 
-extension ExpressionError {
-    static func tooLarge(_ limit: Int, at offset: Int) -> ExpressionError {
-        ExpressionError("the value would be larger than \(limit) bytes", at: offset)
-    }
-}
-
 extension JSON {
     /// The value inside a text: a text unchanged, nothing for null, anything else as JSON.
     var plainText: String {

@@ -63,41 +63,10 @@ public struct Expression: Sendable {
         syntax.forEach { if case .call(let function, _) = $0.content { found.insert(function.name) } }
         return found
     }
-}
 
-extension Syntax {
-    fileprivate func collect(into found: inout [Expression.Reference]) {
-        if let path = constantPath { return found.append(.init(path: path, offset: offset)) }
-        children.forEach { $0.collect(into: &found) }
-    }
-
-    /// `a.b["c"][0]` as a path. Nil if a key is not constant.
-    private var constantPath: [String]? {
-        switch content {
-        case .name(let name): return [name]
-        case .member(let parent, let key):
-            guard let path = parent.constantPath, case .value(let value) = key.content else { return nil }
-            if let name = value.string { return path + [name] }
-            return value.int.map { path + [String($0)] }
-        default: return nil
-        }
-    }
-
-    fileprivate func forEach(_ visit: (Syntax) -> Void) {
-        visit(self)
-        children.forEach { $0.forEach(visit) }
-    }
-
-    private var children: [Syntax] {
-        switch content {
-        case .value, .name: []
-        case .list(let items): items
-        case .member(let parent, let key): [parent, key]
-        case .call(_, let arguments): arguments
-        case .not(let value), .negative(let value): [value]
-        case .binary(_, let left, let right): [left, right]
-        case .choice(let condition, let first, let second): [condition, first, second]
-        }
+    /// Every function, as the reference shows it.
+    public static var functionReference: [(usage: String, summary: String)] {
+        Function.all.values.sorted { $0.name < $1.name }.map { ($0.usage, $0.summary) }
     }
 }
 
@@ -125,5 +94,9 @@ public struct ExpressionError: Error, Sendable, Hashable {
     public init(_ message: String, at offset: Int) {
         self.message = message
         self.offset = offset
+    }
+
+    static func tooLarge(_ limit: Int, at offset: Int) -> ExpressionError {
+        ExpressionError("the value would be larger than \(limit) bytes", at: offset)
     }
 }

@@ -153,26 +153,6 @@ struct ExpressionParser {
     }
 }
 
-/// An expression as a tree.
-struct Syntax: Sendable {
-    indirect enum Content: Sendable {
-        case value(JSON)
-        case list([Syntax])
-        /// A name of the scope.
-        case name(String)
-        case member(Syntax, Syntax)
-        case call(Function, [Syntax])
-        case not(Syntax)
-        case negative(Syntax)
-        case binary(Operator, Syntax, Syntax)
-        case choice(Syntax, Syntax, Syntax)
-    }
-
-    let content: Content
-    /// The position of its first character.
-    let offset: Int
-}
-
 /// A binary operator.
 enum Operator: String, Sendable {
     case or = "||"

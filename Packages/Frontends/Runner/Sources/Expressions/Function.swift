@@ -25,13 +25,6 @@ struct Function: Sendable {
     static let all: [String: Function] = (text + lists + values + states).reduce(into: [:]) { $0[$1.name] = $1 }
 }
 
-extension Expression {
-    /// Every function, as the reference shows it.
-    public static var functionReference: [(usage: String, summary: String)] {
-        Function.all.values.sorted { $0.name < $1.name }.map { ($0.usage, $0.summary) }
-    }
-}
-
 /// The arguments of a call.
 struct Arguments {
     let function: Function

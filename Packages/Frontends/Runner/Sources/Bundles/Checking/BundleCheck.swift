@@ -210,26 +210,6 @@ public struct BundleCheck {
     }
 }
 
-extension EnvironmentValue {
-    /// The variable that it is read from.
-    var variable: String? { if case .variable(let name, _) = self { name } else { nil } }
-
-    /// The secret behind it: a secret of the vault, or a variable whose name looks like a secret.
-    public var secret: SecretName? {
-        switch self {
-        case .secret(let name): return SecretName(name)
-        case .variable(let name, _):
-            let endings = [
-                "KEY", "TOKEN", "PASSWORD", "PASSPHRASE", "SECRET", "CREDENTIALS", "PASSWD", "_PASS", "_PWD", "_PAT",
-            ]
-            // A numbered name, as in TOKEN_2.
-            let word = name.uppercased().reversed().drop { $0 == "_" || $0.isNumber }.reversed()
-            return endings.contains(where: String(word).hasSuffix) ? SecretName(name) : nil
-        case .value: return nil
-        }
-    }
-}
-
 /// Checks whether the members that a bundle reads from results exist in the results of the actions.
 struct ResultCheck {
     private let bundle: Bundle

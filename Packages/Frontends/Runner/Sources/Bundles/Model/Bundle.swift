@@ -29,8 +29,47 @@ public struct Bundle: Sendable {
         self.name = name
     }
 
+    /// Reads a bundle. Throws all problems that the file alone shows.
+    public init(_ source: BundleSource) throws(BundleFailure) {
+        let (bundle, problems) = Bundle.reading(source)
+        guard problems.isEmpty else { throw BundleFailure(problems) }
+        self = bundle
+    }
+
+    /// Reads a bundle as far as possible, and returns all problems, so that the check can report its own as well.
+    public static func reading(_ source: BundleSource) -> (bundle: Bundle, problems: [BundleProblem]) {
+        var reader = BundleReader(source)
+        let bundle = reader.bundle()
+        return (bundle, reader.problems)
+    }
+
     /// Every step, the `finally` steps last.
     public var allSteps: [Step] { steps + finally }
+
+    /// The rights of its steps. A folder that cannot be opened gives no rights; the check has reported it.
+    public func grant(in reach: BundleReach) -> Grant {
+        let hosts = permissions.hosts.map { hosts in
+            Grant.Hosts.named(hosts.flatMap { $0 == BundlePermissions.setUp ? reach.servers : [$0] })
+        }
+        let folders = Grant.Folders(
+            roots: folders(in: reach), isDefault: permissions.paths == nil, start: reach.folder, closed: reach.closed)
+        return Grant(
+            Grant.Layer(
+                .bundle(name), effects: permissions.effects, actions: permissions.actions,
+                hosts: hosts ?? .setUp(reach.servers),
+                setUp: permissions.hosts?.contains(BundlePermissions.setUp) == true ? reach.servers : [],
+                folders: folders, secrets: permissions.secrets,
+                programs: permissions.programs,
+                tools: permissions.tools, limits: GrantLimits(calls: permissions.calls, time: permissions.time)))
+    }
+
+    /// The folders whose files its steps may open, without those that cannot be opened.
+    func folders(in reach: BundleReach) -> [FolderRoot] {
+        guard let paths = permissions.paths else { return reach.folder.map { [$0] } ?? [] }
+        return paths.compactMap { path in
+            do throws(BundleReachError) { return try reach.root(path) } catch { return nil }
+        }
+    }
 }
 
 /// The source of an environment value.
@@ -40,6 +79,24 @@ public enum EnvironmentValue: Sendable {
     case variable(String, otherwise: String?)
     /// A secret of the vault, which is masked in all output.
     case secret(String)
+
+    /// The variable that it is read from.
+    var variable: String? { if case .variable(let name, _) = self { name } else { nil } }
+
+    /// The secret behind it: a secret of the vault, or a variable whose name looks like a secret.
+    public var secret: SecretName? {
+        switch self {
+        case .secret(let name): return SecretName(name)
+        case .variable(let name, _):
+            let endings = [
+                "KEY", "TOKEN", "PASSWORD", "PASSPHRASE", "SECRET", "CREDENTIALS", "PASSWD", "_PASS", "_PWD", "_PAT",
+            ]
+            // A numbered name, as in TOKEN_2.
+            let word = name.uppercased().reversed().drop { $0 == "_" || $0.isNumber }.reversed()
+            return endings.contains(where: String(word).hasSuffix) ? SecretName(name) : nil
+        case .value: return nil
+        }
+    }
 }
 
 /// The schedule of a bundle.

@@ -75,30 +75,3 @@ public struct BundleReachError: Error {
         self.reason = reason
     }
 }
-
-extension Bundle {
-    /// The rights of its steps. A folder that cannot be opened gives no rights; the check has reported it.
-    public func grant(in reach: BundleReach) -> Grant {
-        let hosts = permissions.hosts.map { hosts in
-            Grant.Hosts.named(hosts.flatMap { $0 == BundlePermissions.setUp ? reach.servers : [$0] })
-        }
-        let folders = Grant.Folders(
-            roots: folders(in: reach), isDefault: permissions.paths == nil, start: reach.folder, closed: reach.closed)
-        return Grant(
-            Grant.Layer(
-                .bundle(name), effects: permissions.effects, actions: permissions.actions,
-                hosts: hosts ?? .setUp(reach.servers),
-                setUp: permissions.hosts?.contains(BundlePermissions.setUp) == true ? reach.servers : [],
-                folders: folders, secrets: permissions.secrets,
-                programs: permissions.programs,
-                tools: permissions.tools, limits: GrantLimits(calls: permissions.calls, time: permissions.time)))
-    }
-
-    /// The folders whose files its steps may open, without those that cannot be opened.
-    func folders(in reach: BundleReach) -> [FolderRoot] {
-        guard let paths = permissions.paths else { return reach.folder.map { [$0] } ?? [] }
-        return paths.compactMap { path in
-            do throws(BundleReachError) { return try reach.root(path) } catch { return nil }
-        }
-    }
-}

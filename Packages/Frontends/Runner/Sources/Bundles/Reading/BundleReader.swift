@@ -199,22 +199,6 @@ struct BundleReader {
     }
 }
 
-extension Bundle {
-    /// Reads a bundle. Throws all problems that the file alone shows.
-    public init(_ source: BundleSource) throws(BundleFailure) {
-        let (bundle, problems) = Bundle.reading(source)
-        guard problems.isEmpty else { throw BundleFailure(problems) }
-        self = bundle
-    }
-
-    /// Reads a bundle as far as possible, and returns all problems, so that the check can report its own as well.
-    public static func reading(_ source: BundleSource) -> (bundle: Bundle, problems: [BundleProblem]) {
-        var reader = BundleReader(source)
-        let bundle = reader.bundle()
-        return (bundle, reader.problems)
-    }
-}
-
 extension BundleReader {
     mutating func steps(_ json: JSON?, under list: String) -> [Step] {
         var steps: [Step] = []
