@@ -4,8 +4,9 @@ import JSON
 import Registry
 import Settings
 
-extension HostFeature {
-    static var doctorAction: Action {
+/// `martlet doctor`
+enum DoctorAction {
+    static var doctor: Action {
         Action(
             "doctor", "Check that everything this build needs is available and healthy", .reads,
             .flag("strict", "Treat warnings as failures"),

@@ -38,7 +38,7 @@ public struct HostFeature: Feature {
         registry.provide((any RuleKeeper).self, folders)
         registry.add(Self.versionAction)
         registry.add(Self.featuresAction)
-        registry.add(Self.doctorAction)
+        registry.add(DoctorAction.doctor)
         registry.add(AccessAction.show)
         for action in ConfigActions.all { registry.add(action) }
         for action in DataActions.all { registry.add(action) }
