@@ -28,17 +28,17 @@ public struct Settings: Sendable {
     /// The values that the profile in use has replaced, by key.
     var covered: [[String]: Entry] = [:]
     /// All problems, in the order of the layers.
-    public internal(set) var problems: [SettingsProblem] = []
+    public private(set) var problems: [SettingsProblem] = []
     /// The settings of a project that are not used because it is not trusted.
-    public internal(set) var inert: [Inert] = []
+    public private(set) var inert: [Inert] = []
     /// The settings of features that are not in this build.
-    public internal(set) var ignored: [Ignored] = []
+    public private(set) var ignored: [Ignored] = []
     /// Variables with our prefix that match no setting.
-    public internal(set) var unknownVariables: [String] = []
+    public private(set) var unknownVariables: [String] = []
     /// The profile in use.
-    public internal(set) var profile: String?
+    public private(set) var profile: String?
     /// Includes profiles that set nothing, or nothing that may be used.
-    var profileNames: Set<String> = []
+    private var profileNames: Set<String> = []
 
     public init() {}
 

@@ -139,7 +139,7 @@ public struct SettingsCatalogue: Sendable {
     }
 
     /// The feature that owns the key and is not in this build, also within a profile.
-    func absentFeature(of key: [String]) -> String? {
+    private func absentFeature(of key: [String]) -> String? {
         let own = key.first == "profiles" ? key.dropFirst(2) : key[...]
         return own.first.flatMap { absent[$0] == nil ? nil : $0 }
     }
@@ -200,7 +200,7 @@ public struct SettingsCatalogue: Sendable {
 /// A key that no feature declares.
 public struct UnknownSetting: Failure, Hashable {
     let key: String
-    let why: String
+    private let why: String
 
     /// - Parameter why: completes a sentence that begins with the key.
     public init(key: String, why: String) {

@@ -29,7 +29,7 @@ public final class Launcher: Sendable {
         loop.stop()
     }
 
-    func requireCaller(for command: Command) throws(AccessFailure) {
+    private func requireCaller(for command: Command) throws(AccessFailure) {
         if !isStandalone { try Caller.grantHere.check(.child(command.executable)) }
     }
 

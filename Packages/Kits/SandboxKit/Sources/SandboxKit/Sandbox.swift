@@ -65,7 +65,7 @@ extension Sandbox {
     static let system = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix"]
 
     /// System paths that are hidden, even if an administrator runs the command.
-    static let systemSecrets = [
+    private static let systemSecrets = [
         "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssl/private", "/etc/sudoers.d",
         "/etc/security/opasswd",
     ]
@@ -75,7 +75,7 @@ extension Sandbox {
     public static let guardedNames = [".martlet", ".claude", ".mcp.json", ".envrc", ".vscode", ".husky"]
 
     /// Paths in a home that are hidden even if the home is shown.
-    static let homeSecrets = [
+    private static let homeSecrets = [
         ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".git-credentials", ".npmrc", ".pypirc",
         ".pgpass",
         ".config/gcloud", ".config/gh", ".config/glab", ".config/rclone", ".local/share/keyrings", ".password-store",

@@ -74,7 +74,7 @@ public final class ProviderDirectory: Sendable {
     // MARK: This machine
 
     /// The servers that answer at their usual ports of 127.0.0.1, all asked at once.
-    func localProviders() async -> [any ModelProvider] {
+    private func localProviders() async -> [any ModelProvider] {
         let now = setup.now()
         let recent = found.withLock { found in
             found.flatMap { now - $0.time < Self.freshness && $0.time <= now ? $0.providers : nil }

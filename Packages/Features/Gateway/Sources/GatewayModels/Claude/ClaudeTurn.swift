@@ -286,7 +286,7 @@ extension ClaudeTurn {
     }
 
     /// Keeps a block whose frame never arrived.
-    mutating func settleBlock() {
+    private mutating func settleBlock() {
         if let block, !block.isSettled, !block.text.isEmpty {
             parts.append(block.isReasoning ? .reasoning(Reasoning(block.text)) : .text(block.text))
         }

@@ -47,7 +47,7 @@ public struct HostFeature: Feature {
 }
 
 extension HostFeature {
-    static var versionAction: Action {
+    private static var versionAction: Action {
         Action("version", "Show the version, the features and the libraries of this build", .reads) { context in
             Version(context.host)
         }
@@ -83,7 +83,7 @@ private struct Version: Record {
 }
 
 extension HostFeature {
-    static var featuresAction: Action {
+    private static var featuresAction: Action {
         Action("features", "List the features, their state and how to switch them on", .reads) { context in
             let rows = FeatureStatus.all(context.host)
             // A problem without a feature in the list, such as a misspelt name in --only, has no row and becomes a

@@ -146,7 +146,7 @@ extension Folder {
     /// Resolves a path without openat2: links are read but not followed, and `..` drops a name that was found to be a
     /// folder. Every part is opened with O_NOFOLLOW from this folder on, so that a part that is replaced by a link
     /// meanwhile is an error, not a way out.
-    func openInSteps(_ path: [UInt8], _ use: filekit_use, _ followingLinks: Bool) -> Int32 {
+    private func openInSteps(_ path: [UInt8], _ use: filekit_use, _ followingLinks: Bool) -> Int32 {
         let (slash, dot) = (UInt8(ascii: "/"), UInt8(ascii: "."))
         if path.first == slash { return -EXDEV }
         var found: [ArraySlice<UInt8>] = []

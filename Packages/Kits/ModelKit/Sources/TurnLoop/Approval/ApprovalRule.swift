@@ -103,7 +103,7 @@ extension ApprovalRule {
 
 extension ApprovalRule {
     /// Longer values are not compared: they match every rule that asks or denies, and none that allows.
-    static let longestValue = 65_536
+    private static let longestValue = 65_536
 
     /// Whether the rule matches a call. A rule that denies or asks also matches other spellings of its value, and links
     /// that lead there. A rule that allows matches only if the call is unambiguous.

@@ -93,7 +93,7 @@ public final class Connection {
 
 extension Connection {
     /// "Mrtl", which identifies the database for `file` and other programs.
-    static let applicationID = 0x4D72_746C
+    private static let applicationID = 0x4D72_746C
 
     /// Rejects a database of another program before changing it. An empty one is accepted.
     func requireOwn() throws {

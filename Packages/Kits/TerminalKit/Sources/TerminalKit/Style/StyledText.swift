@@ -60,7 +60,7 @@ public struct StyledText: Sendable, Hashable, ExpressibleByStringInterpolation {
     /// The columns that the text takes on one line.
     public var width: Int { runs.reduce(0) { $0 + TextWidth.of($1.text) } }
 
-    mutating func removeLastRun() { runs.removeLast() }
+    private mutating func removeLastRun() { runs.removeLast() }
 
     mutating func append(harmless text: String, _ style: Style) {
         guard !text.isEmpty else { return }

@@ -74,7 +74,7 @@ public final class Workspace: Sendable {
     }
 
     /// Throws `.gone` if the folder was removed.
-    func requirePresent() throws(WorkspaceError) {
+    private func requirePresent() throws(WorkspaceError) {
         guard try EntryStatus(of: root.descriptor).links > 0 else {
             throw WorkspaceError(
                 .gone, "the working folder \(PlainText.escape(path)) was removed; choose another one")
