@@ -32,8 +32,8 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
         "KamiwazaKit", "Packages/Kits/KamiwazaKit", ["KamiwazaKit", "KamiwazaTesting"], ["KamiwazaKit"]
     ),
     (
-        "ModelKit", "Packages/Kits/ModelKit", ["ModelKit", "DialectTesting"],
-        ["OpenAIDialect", "AnthropicDialect", "ResponsesDialect", "TurnLoop"]
+        "ModelKit", "Packages/Kits/ModelKit", ["ModelKit", "OfflinePlanner", "DialectTesting"],
+        ["OpenAIDialect", "AnthropicDialect", "ResponsesDialect", "TurnLoop", "OfflinePlanner"]
     ),
     ("ProcessKit", "Packages/Kits/ProcessKit", ["ProcessKit"], ["ProcessKit"]),
     ("SandboxKit", "Packages/Kits/SandboxKit", ["SandboxKit"], ["SandboxKit"]),

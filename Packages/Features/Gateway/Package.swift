@@ -6,6 +6,7 @@ let cryptography: Target.Dependency = .product(name: "Cryptography", package: "C
 let fileKit: Target.Dependency = .product(name: "FileKit", package: "FileKit")
 let loopKit: Target.Dependency = .product(name: "LoopKit", package: "LoopKit")
 let modelKit: Target.Dependency = .product(name: "ModelKit", package: "ModelKit")
+let planner: Target.Dependency = .product(name: "OfflinePlanner", package: "ModelKit")
 let processKit: Target.Dependency = .product(name: "ProcessKit", package: "ProcessKit")
 let sandboxKit: Target.Dependency = .product(name: "SandboxKit", package: "SandboxKit")
 let server: Target.Dependency = .product(name: "HTTPServer", package: "HTTPKit")
@@ -37,7 +38,8 @@ let package = Package(
         .target(name: "GatewayStore", dependencies: [core, modelKit, processKit, storageKit]),
         .target(
             name: "GatewayModels", dependencies: [core, fileKit, loopKit, modelKit, processKit, sandboxKit, toolKit]),
-        .target(name: "GatewayTurns", dependencies: ["GatewayModels", "GatewayStore", core, modelKit, toolKit]),
+        .target(
+            name: "GatewayTurns", dependencies: ["GatewayModels", "GatewayStore", core, modelKit, planner, toolKit]),
         .target(
             name: "GatewayAPI",
             dependencies: ["GatewayStore", "GatewayTurns", core, modelKit, server, toolKit]),
@@ -45,8 +47,8 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "GatewayAPI", "GatewayModels", "GatewayStore", "GatewayTurns", core, cryptography, fileKit,
-                .product(name: "HTTPKit", package: "HTTPKit"), loopKit, modelKit, processKit, sandboxKit,
-                server, storageKit, toolKit,
+                .product(name: "HTTPKit", package: "HTTPKit"), loopKit, modelKit, planner, processKit,
+                sandboxKit, server, storageKit, toolKit,
             ]),
         .testTarget(name: "GatewayStoreTests", dependencies: ["GatewayStore"] + testing),
         .testTarget(name: "GatewayModelsTests", dependencies: ["GatewayModels"] + testing),

@@ -4,10 +4,11 @@ import PackageDescription
 let core: Target.Dependency = .product(name: "Core", package: "Core")
 let cryptography: Target.Dependency = .product(name: "Cryptography", package: "Cryptography")
 
-/// What tests use of the packages below: real HTTP for the vendors' own libraries.
+/// What tests use of the packages below: real HTTP for the vendors' own libraries, and real tools for the planner.
 let testing: [Target.Dependency] = [
-    core, .product(name: "CoreTesting", package: "Core"), .product(name: "HTTPKit", package: "HTTPKit"),
-    .product(name: "HTTPServer", package: "HTTPKit"), .product(name: "HTTPTesting", package: "HTTPKit"),
+    core, .product(name: "CoreTesting", package: "Core"), .product(name: "FileKit", package: "FileKit"),
+    .product(name: "HTTPKit", package: "HTTPKit"), .product(name: "HTTPServer", package: "HTTPKit"),
+    .product(name: "HTTPTesting", package: "HTTPKit"), .product(name: "ToolKit", package: "ToolKit"),
 ]
 
 let package = Package(
@@ -16,15 +17,20 @@ let package = Package(
         .library(
             name: "ModelKit",
             targets: ["ModelKit", "OpenAIDialect", "AnthropicDialect", "ResponsesDialect", "TurnLoop"]),
+        .library(name: "OfflinePlanner", targets: ["OfflinePlanner"]),
         .library(name: "DialectTesting", targets: ["DialectTesting"]),
     ],
-    dependencies: [.package(path: "../../Core"), .package(path: "../Cryptography"), .package(path: "../HTTPKit")],
+    dependencies: [
+        .package(path: "../../Core"), .package(path: "../Cryptography"), .package(path: "../FileKit"),
+        .package(path: "../HTTPKit"), .package(path: "../ToolKit"),
+    ],
     targets: [
         .target(name: "ModelKit", dependencies: [core, cryptography]),
         .target(name: "OpenAIDialect", dependencies: ["ModelKit", core, cryptography]),
         .target(name: "AnthropicDialect", dependencies: ["ModelKit", core, cryptography]),
         .target(name: "ResponsesDialect", dependencies: ["ModelKit", core, cryptography]),
         .target(name: "TurnLoop", dependencies: ["ModelKit", core, cryptography]),
+        .target(name: "OfflinePlanner", dependencies: ["TurnLoop", core]),
         .target(
             name: "DialectTesting",
             dependencies: [
@@ -38,6 +44,7 @@ let package = Package(
         .testTarget(
             name: "ResponsesDialectTests", dependencies: ["DialectTesting", "ModelKit", "ResponsesDialect"] + testing),
         .testTarget(name: "TurnLoopTests", dependencies: ["ModelKit", "TurnLoop"] + testing),
+        .testTarget(name: "OfflinePlannerTests", dependencies: ["OfflinePlanner", "TurnLoop"] + testing),
     ])
 
 for target in package.targets where target.type != .system && target.type != .plugin {

@@ -1,9 +1,9 @@
 import Capabilities
 import FileKit
-import GatewayModels
 import GatewayStore
 import GatewayTurns
 import JSON
+import OfflinePlanner
 import Registry
 import Settings
 import StorageKit
@@ -48,7 +48,7 @@ final class EmbeddedGateway: ModelProvider {
     /// It needs no network and no key.
     func isAvailable() async -> Bool { true }
 
-    func models() async throws -> [ModelDescription] { [OfflineModel(id: Self.id).description] }
+    func models() async throws -> [ModelDescription] { [PlannerModel().description] }
 
     func answer(
         _ request: ChatRequest, _ receive: ([ChatEvent]) async throws -> Void

@@ -1,6 +1,6 @@
 public import Capabilities
 
-/// Why one of the gateway's own models did not answer.
+/// Why the `claude` command did not answer.
 public struct GatewayModelsError: Failure {
     /// The stable reason; compare it with `==`.
     public let kind: Kind
@@ -13,7 +13,6 @@ public struct GatewayModelsError: Failure {
 
     public var exit: ExitCode {
         switch kind {
-        case .unknownModel: .usage
         case .claudeMissing, .claudeTooOld: .unreachable
         case .claudeDenied: .denied
         default: .failed
@@ -32,8 +31,6 @@ public struct GatewayModelsError: Failure {
 
 /// The reasons of a `GatewayModelsError`.
 extension FailureKind<GatewayModelsError> {
-    /// The offline model has no model of that name.
-    public static var unknownModel: Self { "gateway.unknown-model" }
     /// The `claude` command cannot be started.
     public static var claudeMissing: Self { "gateway.claude-missing" }
     /// The command does not support the protocol for permission requests.

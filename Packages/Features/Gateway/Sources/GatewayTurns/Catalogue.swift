@@ -1,5 +1,6 @@
 import Capabilities
 import GatewayModels
+import OfflinePlanner
 import Synchronization
 import TurnLoop
 
@@ -95,7 +96,7 @@ final class Catalogue: Sendable {
 
     private func load() async -> Found {
         var all = await providers()
-        if !all.contains(where: { $0.id == Self.offline }) { all.append(OfflineModel()) }
+        if !all.contains(where: { $0.id == Self.offline }) { all.append(PlannerModel()) }
         var listings = await Self.listings(of: all, clock)
         if let claude {
             let own = Listing(id: ClaudeCommand.provider, backend: .claude(claude), models: ClaudeCommand.models)

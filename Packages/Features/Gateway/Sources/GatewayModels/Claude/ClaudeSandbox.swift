@@ -70,7 +70,7 @@ public struct ClaudeSandbox: Sendable {
     private static func files(of program: String, called name: String, home: String?) -> [String] {
         var files = [program]
         // The program's package, and those that it needs.
-        if let range = program.firstRange(of: "/node_modules/") {
+        if let range = program.utf8.firstRange(of: "/node_modules/".utf8) {
             files = [program[..<range.lowerBound] + "/node_modules"]
         }
         // The interpreter is often in the same folder.

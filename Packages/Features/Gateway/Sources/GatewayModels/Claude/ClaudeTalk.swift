@@ -229,7 +229,7 @@ struct ClaudeEnd {
     private func words(_ said: String) -> String {
         var said = said
         for (name, value) in run.claude.environment.variables where value.count >= 8 && Self.isSecret(name) {
-            while let range = said.firstRange(of: value) { said.replaceSubrange(range, with: "…") }
+            while let range = said.utf8.firstRange(of: value.utf8) { said.replaceSubrange(range, with: "…") }
         }
         said = Redactor().redact(said)
         var words = PlainText.escape(said.split { $0.isNewline }.joined(separator: " / "))

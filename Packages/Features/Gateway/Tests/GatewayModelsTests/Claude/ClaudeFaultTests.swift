@@ -20,7 +20,7 @@ struct ClaudeFaultTests {
         try await ScriptedClaude.run(script, variables: ["ANTHROPIC_API_KEY": "sk-secret-value"]) { claude in
             let turn = try await claude.turn()
             #expect(turn.failure?.code == "gateway.claude-failed")
-            #expect(turn.failure?.message.has("API Error: 500 the key … is bad") == true)
+            #expect(turn.failure?.message.contains("API Error: 500 the key … is bad") == true)
             #expect(turn.message.parts.isEmpty && turn.streamed.isEmpty)
         }
     }
@@ -36,7 +36,7 @@ struct ClaudeFaultTests {
         try await ScriptedClaude.run(script) { claude in
             let turn = try await claude.turn()
             #expect(turn.failure?.code == "gateway.claude-denied" && turn.failure?.exit == .denied)
-            #expect(turn.failure?.message.has("status \(status), authentication_failed") == true)
+            #expect(turn.failure?.message.contains("status \(status), authentication_failed") == true)
             #expect(!turn.events.contains { if case .notice = $0 { true } else { false } })
         }
     }
@@ -50,7 +50,7 @@ struct ClaudeFaultTests {
             """
         try await ScriptedClaude.run(script) { claude in
             let message = try #require(try await claude.turn().failure?.message)
-            #expect(message.has("bad key") && !message.has("0123456789"))
+            #expect(message.contains("bad key") && !message.contains("0123456789"))
         }
     }
 
@@ -67,7 +67,9 @@ struct ClaudeFaultTests {
         try await ScriptedClaude.run(script) { claude in
             let turn = try await claude.turn()
             #expect(turn.failure?.code == "gateway.claude-crashed")
-            #expect(turn.failure?.message.has("by signal 9") == true && turn.failure?.message.has("\u{1b}") == false)
+            #expect(
+                turn.failure?.message.contains("by signal 9") == true
+                    && turn.failure?.message.contains("\u{1b}") == false)
             #expect(turn.outcome.messages.map(\.isWhole) == [false] && turn.message.text == "I begin.")
             // The call has a result, so that any provider accepts the history.
             #expect(
@@ -162,7 +164,7 @@ struct ClaudeFaultTests {
         try await ScriptedClaude.run(script) { claude in
             let turn = try await claude.turn(resume: "s-0")
             #expect(turn.failure?.code == "gateway.claude-session")
-            #expect(turn.failure?.message.has("No conversation found") == true)
+            #expect(turn.failure?.message.contains("No conversation found") == true)
             let fresh = try await claude.turn()
             #expect(fresh.failure?.code == "gateway.claude-failed")
         }

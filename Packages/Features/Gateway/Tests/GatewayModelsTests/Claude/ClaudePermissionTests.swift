@@ -306,7 +306,7 @@ struct ClaudePermissionTests {
             let turn = try await claude.turn(approve: { _ in ApprovalAnswer(isAllowed: true) })
             #expect(turn.isAnswered && turn.message.text == "I decide.")
             let answer = try claude.seen().first?["response"]?["response"]
-            #expect(answer?["behavior"] == "deny" && answer?["message"]?.string?.has("decide yourself") == true)
+            #expect(answer?["behavior"] == "deny" && answer?["message"]?.string?.contains("decide yourself") == true)
         }
     }
 }

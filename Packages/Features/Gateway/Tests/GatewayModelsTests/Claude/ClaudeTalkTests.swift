@@ -97,7 +97,7 @@ struct ClaudeTalkTests {
         try await ScriptedClaude.run(script, answeringStart: false) { claude in
             let turn = try await claude.turn()
             #expect(turn.failure?.code == "gateway.claude-too-old")
-            #expect(turn.failure?.message.has("unsupported") == true)
+            #expect(turn.failure?.message.contains("unsupported") == true)
             #expect(try claude.seen().allSatisfy { $0["next"] == .null })
         }
     }
@@ -116,7 +116,7 @@ struct ClaudeTalkTests {
             #expect(seen[0]["arguments"]?.array?.contains("--resume=s-0") == true)
             #expect(seen[0]["content"] == [["type": "text", "text": "Three"]])
             let history = try #require(seen[1]["content"]?[0]?["text"]?.string)
-            #expect(history.has("User: One\n\nAssistant: Two") && seen[1]["content"]?[1]?["text"] == "Three")
+            #expect(history.contains("User: One\n\nAssistant: Two") && seen[1]["content"]?[1]?["text"] == "Three")
         }
     }
 

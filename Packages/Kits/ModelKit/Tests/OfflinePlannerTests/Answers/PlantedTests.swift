@@ -1,5 +1,5 @@
 import CoreTesting
-import GatewayModels
+import OfflinePlanner
 import Testing
 
 @Suite("The offline model on random repositories", .timeLimit(.minutes(10)))

@@ -1,7 +1,7 @@
 import Capabilities
 import FileKit
-import GatewayModels
 import JSON
+import OfflinePlanner
 import Synchronization
 import Testing
 import ToolKit
@@ -157,7 +157,7 @@ struct AnswerTests {
             Message(.user, "use weather.now with {\"city\": \"Oslo; and then\", \"days\": 3}"), asked.answer.message,
             Message(.tool, [.result(ToolResult(call: call.id, content: "rain"))]),
         ]
-        let end = try await OfflineModel().answer(ChatRequest(model: "", messages: messages, tools: tools)) { _ in }
+        let end = try await PlannerModel().answer(ChatRequest(model: "", messages: messages, tools: tools)) { _ in }
         #expect(end.finish == .stop && end.message.text.has("rain"))
         #expect(try await answer("use nothing with {}", tools: ["a"]).answer.message.text.has("not available"))
     }

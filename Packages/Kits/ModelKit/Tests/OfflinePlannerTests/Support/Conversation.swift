@@ -1,9 +1,9 @@
 import Capabilities
 import CoreTesting
 import FileKit
-import GatewayModels
 import HTTPTesting
 import JSON
+import OfflinePlanner
 import Synchronization
 import Testing
 import ToolKit
@@ -12,7 +12,7 @@ import TurnLoop
 /// A conversation with the offline model, driven by the real loop with the real tools in a real folder.
 final class Conversation {
     let folder: String
-    let model = OfflineModel()
+    let model = PlannerModel()
     private let tools: WorkspaceTools
     private(set) var messages: [Message] = []
     var policy = ApprovalPolicy(rules: [ApprovalRule(.allow)])
@@ -33,7 +33,7 @@ final class Conversation {
         let loop = TurnLoop(
             sources: [tools], policy: policy, clock: ContinuousClock(), now: { Timestamp(microseconds: 0) },
             approve: approve)
-        let request = ChatRequest(model: OfflineModel.model, messages: messages)
+        let request = ChatRequest(model: PlannerModel.model, messages: messages)
         let model = model
         let outcome = try await loop.run(request, asking: { try await model.answer($0, $1) }, emit: { _ in })
         messages += outcome.messages.map(\.message)
@@ -86,13 +86,13 @@ func places(in answer: String) -> [String] {
 
 /// Sends a request to the model directly, without a loop.
 func answer(
-    _ text: String, tools: [String] = [], options: ModelOptions = ModelOptions(), model: String = OfflineModel.model
+    _ text: String, tools: [String] = [], options: ModelOptions = ModelOptions(), model: String = PlannerModel.model
 ) async throws -> (answer: ChatAnswer, events: [ChatEvent]) {
     let tools = tools.map { ToolDescription(name: $0, summary: "", input: [:], effect: .reads) }
     var request = ChatRequest(model: model, messages: [Message(.user, text)], tools: tools)
     request.options = options
     var events: [ChatEvent] = []
-    let answer = try await OfflineModel().answer(request) { events += $0 }
+    let answer = try await PlannerModel().answer(request) { events += $0 }
     return (answer, events)
 }
 

@@ -1,7 +1,7 @@
 import CoreTesting
 import Testing
 
-@testable import GatewayModels
+@testable import OfflinePlanner
 
 @Suite("Parsing of tool results")
 struct FileLinesTests {

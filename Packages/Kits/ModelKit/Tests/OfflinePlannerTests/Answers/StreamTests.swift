@@ -1,6 +1,6 @@
 import Capabilities
-import GatewayModels
 import JSON
+import OfflinePlanner
 import Synchronization
 import Testing
 
@@ -36,7 +36,7 @@ struct StreamTests {
     func cancelling() async throws {
         let heard = Mutex(0)
         let task = Task {
-            _ = try await OfflineModel().answer(ChatRequest(model: "", messages: [Message(.user, "hello")])) { events in
+            _ = try await PlannerModel().answer(ChatRequest(model: "", messages: [Message(.user, "hello")])) { events in
                 let count = heard.withLock { count in
                     count += 1
                     return count
@@ -65,7 +65,7 @@ struct StreamTests {
     func schema() async throws {
         var request = ChatRequest(model: "", messages: [Message(.user, "hello")])
         request.schema = AnswerSchema(name: "x", schema: [:])
-        let answer = try await OfflineModel().answer(request) { _ in }
+        let answer = try await PlannerModel().answer(request) { _ in }
         #expect(answer.finish == .refused)
     }
 
@@ -74,15 +74,15 @@ struct StreamTests {
         await #expect {
             try await answer("hello", model: model)
         } throws: {
-            ($0 as? GatewayModelsError)?.kind == .unknownModel
+            ($0 as? PlannerError)?.kind == .unknownModel
         }
     }
 
     @Test("The model's listing says that it is not a language model and costs nothing")
     func description() async throws {
-        let models = try await OfflineModel().models()
+        let models = try await PlannerModel().models()
         #expect(models.map(\.id) == ["martlet-offline"])
         #expect(models[0].name?.has("not a language model") == true && models[0].price?.input?.femtodollars == 0)
-        #expect(await OfflineModel().isAvailable())
+        #expect(await PlannerModel().isAvailable())
     }
 }

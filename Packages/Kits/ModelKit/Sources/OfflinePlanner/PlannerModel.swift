@@ -6,17 +6,13 @@ import TurnLoop
 /// It has no state. Its next step depends only on the messages, including the results of its earlier calls, and on the
 /// offered tools. `TurnLoop` and clients with their own tools can use it like any other model. The same request always
 /// gets the same answer.
-public final class OfflineModel: ModelProvider {
+public final class PlannerModel: ModelProvider {
     /// The name of its only model.
     public static let model = "martlet-offline"
 
-    public let id: String
+    public init() {}
 
-    /// - Parameter id: The provider's id in settings.
-    public init(id: String = "martlet") {
-        self.id = id
-    }
-
+    public var id: String { "martlet" }
     public var name: String { "Martlet's offline planner" }
 
     public func isAvailable() async -> Bool { true }
@@ -59,10 +55,10 @@ public final class OfflineModel: ModelProvider {
         return ChatAnswer(start: start, message: message, finish: finish, usage: usage)
     }
 
-    private func check(_ model: String) throws(GatewayModelsError) {
+    private func check(_ model: String) throws(PlannerError) {
         guard model.isEmpty || model == Self.model || model == "\(id)/\(Self.model)" else {
             let name = PlainText.escape(String(model.prefix(100)))
-            throw GatewayModelsError(
+            throw PlannerError(
                 .unknownModel, "\(id) has no model “\(name)”; its only model is \(Self.model)")
         }
     }

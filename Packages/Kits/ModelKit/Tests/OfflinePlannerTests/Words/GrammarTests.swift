@@ -1,6 +1,6 @@
 import Testing
 
-@testable import GatewayModels
+@testable import OfflinePlanner
 
 @Suite("Grammar of the offline model")
 struct GrammarTests {
