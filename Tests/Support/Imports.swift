@@ -1,5 +1,5 @@
 /// The modules that a Swift file imports, whatever stands before and after the word.
-func importedModules(in text: String) -> [String] {
+public func importedModules(in text: String) -> [String] {
     let attribute = /(?:@\w+(?:\([^)]*\))?\s+)*/
     let access = /(?:(?:public|package|internal|fileprivate|private)\s+)?/
     let kind = /(?:(?:struct|class|enum|protocol|typealias|func|let|var)\s+)?/
