@@ -7,6 +7,7 @@ let features: [String] = [
     "Auth",
     "Chat",
     "Gateway",
+    "OfflineModel",
 ]
 
 /// What a build may leave out besides: surfaces of the program, each with a product of its name and `Frontend`.

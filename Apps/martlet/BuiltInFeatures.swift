@@ -9,6 +9,9 @@ import Registry
 #if Gateway
     import Gateway
 #endif
+#if OfflineModel
+    import OfflineModel
+#endif
 #if Runner
     import RunnerFrontend
 #endif
@@ -39,6 +42,11 @@ enum BuiltInFeatures {
                     GatewayFeature.self
                 #endif
             }.described("Serve models, tools and sessions to other programs"),
+            BuiltInFeature(trait: "OfflineModel", provides: "BuiltInModel") {
+                #if OfflineModel
+                    OfflineModelFeature.self
+                #endif
+            }.described("A planner that answers without a network or an account"),
             BuiltInFeature(trait: "Runner", provides: "DataStore", "CompanionFiles", "GrantHolders") {
                 #if Runner
                     RunnerFeature.self

@@ -4,6 +4,7 @@ import Chat
 import CoreTesting
 import Gateway
 import HostKit
+import OfflineModel
 import Registry
 import RunnerFrontend
 import WorkspaceSupport
@@ -25,7 +26,7 @@ enum Product {
             features: [
                 BuiltInFeature(essential: CommandLineFeature.self), BuiltInFeature(essential: TerminalFeature.self),
                 BuiltInFeature(AuthFeature.self), BuiltInFeature(ChatFeature.self), BuiltInFeature(GatewayFeature.self),
-                BuiltInFeature(RunnerFeature.self),
+                BuiltInFeature(OfflineModelFeature.self), BuiltInFeature(RunnerFeature.self),
             ], environment: environment)
     }
 

@@ -8,6 +8,7 @@ import Gateway
 import HTTPTesting
 import HostKit
 import JSON
+import OfflineModel
 import Registry
 import RunnerFrontend
 import Testing
@@ -259,7 +260,7 @@ extension ProductTests {
                 name: "martlet", version: "1.0",
                 features: [
                     BuiltInFeature(AuthFeature.self), BuiltInFeature(ChatFeature.self),
-                    BuiltInFeature(GatewayFeature.self),
+                    BuiltInFeature(GatewayFeature.self), BuiltInFeature(OfflineModelFeature.self),
                     BuiltInFeature(RunnerFeature.self),
                 ],
                 environment: ["HOME": folder, "MARTLET_HOME": "\(folder)/home", "PATH": "/usr/bin:/bin"])

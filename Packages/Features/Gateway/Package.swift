@@ -18,7 +18,7 @@ let testing: [Target.Dependency] = [
     core, .product(name: "CoreTesting", package: "Core"), .product(name: "TestTraits", package: "Core"), cryptography,
     fileKit,
     .product(name: "HTTPKit", package: "HTTPKit"), server, .product(name: "HTTPTesting", package: "HTTPKit"), loopKit,
-    modelKit, processKit, sandboxKit, storageKit, toolKit,
+    modelKit, planner, processKit, sandboxKit, storageKit, toolKit,
 ]
 
 let package = Package(
@@ -38,8 +38,7 @@ let package = Package(
         .target(name: "GatewayStore", dependencies: [core, modelKit, processKit, storageKit]),
         .target(
             name: "GatewayModels", dependencies: [core, fileKit, loopKit, modelKit, processKit, sandboxKit, toolKit]),
-        .target(
-            name: "GatewayTurns", dependencies: ["GatewayModels", "GatewayStore", core, modelKit, planner, toolKit]),
+        .target(name: "GatewayTurns", dependencies: ["GatewayModels", "GatewayStore", core, modelKit, toolKit]),
         .target(
             name: "GatewayAPI",
             dependencies: ["GatewayStore", "GatewayTurns", core, modelKit, server, toolKit]),
@@ -47,8 +46,8 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "GatewayAPI", "GatewayModels", "GatewayStore", "GatewayTurns", core, cryptography, fileKit,
-                .product(name: "HTTPKit", package: "HTTPKit"), loopKit, modelKit, planner, processKit,
-                sandboxKit, server, storageKit, toolKit,
+                .product(name: "HTTPKit", package: "HTTPKit"), loopKit, modelKit, processKit, sandboxKit,
+                server, storageKit, toolKit,
             ]),
         .testTarget(name: "GatewayStoreTests", dependencies: ["GatewayStore"] + testing),
         .testTarget(name: "GatewayModelsTests", dependencies: ["GatewayModels"] + testing),

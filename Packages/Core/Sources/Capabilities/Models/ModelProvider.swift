@@ -44,6 +44,9 @@ extension ModelProvider {
     public func forget(sessions: [String]) async throws -> Bool { false }
 }
 
+/// A model that is part of the program and answers when no other model is set up. The gateway lists it last.
+public protocol BuiltInModel: ModelProvider {}
+
 /// A model as described by a catalogue. Unknown values are nil.
 public struct ModelDescription: Record, Hashable {
     public var id: String

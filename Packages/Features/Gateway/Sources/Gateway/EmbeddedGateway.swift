@@ -3,7 +3,6 @@ import FileKit
 import GatewayStore
 import GatewayTurns
 import JSON
-import OfflinePlanner
 import Registry
 import Settings
 import StorageKit
@@ -45,10 +44,19 @@ final class EmbeddedGateway: ModelProvider {
     var runsTools: Bool { true }
     var obeysMode: Bool { true }
 
-    /// It needs no network and no key.
-    func isAvailable() async -> Bool { true }
+    /// The model that answers here; nil in a build without one, or while its feature is off.
+    private var builtIn: (any BuiltInModel)? { whole?.registry?.optional((any BuiltInModel).self) }
 
-    func models() async throws -> [ModelDescription] { [PlannerModel().description] }
+    func isAvailable() async -> Bool { await builtIn?.isAvailable() ?? false }
+
+    func models() async throws -> [ModelDescription] {
+        guard let builtIn else { return [] }
+        return try await builtIn.models().map { model in
+            var model = model
+            model.provider = Self.id
+            return model
+        }
+    }
 
     func answer(
         _ request: ChatRequest, _ receive: ([ChatEvent]) async throws -> Void
@@ -100,8 +108,9 @@ final class EmbeddedGateway: ModelProvider {
             limits.approvalTime = .seconds(24 * 3600)
             let store = isKept ? store : GatewayStore.inMemory(now: surroundings.now)
             let turns = Turns(
-                store: store, providers: { [] }, settings: limits, clock: surroundings.clock, now: surroundings.now,
-                tracer: person.tracer, folders: whole?.registry?.optional((any FolderRules).self))
+                store: store, providers: { [] }, builtIn: builtIn, settings: limits, clock: surroundings.clock,
+                now: surroundings.now, tracer: person.tracer,
+                folders: whole?.registry?.optional((any FolderRules).self))
             let place = Place(store: store, turns: turns)
             if isKept { opened.kept = place } else { opened.unkept = place }
             return place
@@ -110,7 +119,8 @@ final class EmbeddedGateway: ModelProvider {
 
     private func input(_ request: ChatRequest, _ place: Place, _ person: Person) async throws -> TurnInput {
         var asked = request
-        asked.model = "\(Self.id)/\(request.model)"
+        // Without a built-in model, the empty name gets an error that says what to do.
+        asked.model = builtIn.map { "\($0.id)/\(request.model)" } ?? ""
         asked.tools = []
         asked.extras = [:]
         var input = TurnInput(asked, isAgent: true)

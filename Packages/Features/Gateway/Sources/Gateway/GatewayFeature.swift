@@ -20,7 +20,7 @@ public struct GatewayFeature: Feature {
         ],
         needs: [
             .one((any SecretStore).self), .optional((any TrustStore).self), .all((any ModelProvider).self),
-            .all((any ToolSource).self), .one((any FolderRules).self),
+            .optional((any BuiltInModel).self), .all((any ToolSource).self), .one((any FolderRules).self),
         ],
         settings: GatewaySettings.declarations,
         groups: [

@@ -1,6 +1,5 @@
 import Capabilities
 import GatewayModels
-import OfflinePlanner
 import Synchronization
 import TurnLoop
 
@@ -15,6 +14,7 @@ final class Catalogue: Sendable {
     }
 
     private let providers: @Sendable () async -> [any ModelProvider]
+    private let builtIn: (any BuiltInModel)?
     private let claude: ClaudeCommand?
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
@@ -43,18 +43,19 @@ final class Catalogue: Sendable {
     private let state = Mutex(State())
 
     init(
-        providers: @escaping @Sendable () async -> [any ModelProvider], claude: ClaudeCommand?,
-        clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
+        providers: @escaping @Sendable () async -> [any ModelProvider], builtIn: (any BuiltInModel)?,
+        claude: ClaudeCommand?, clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
         report: @escaping @Sendable (Listing) async -> Void
     ) {
         self.providers = providers
+        self.builtIn = builtIn
         self.claude = claude
         self.clock = clock
         self.now = now
         self.report = report
     }
 
-    /// The listings in the order of the providers, the offline model last.
+    /// The listings in the order of the providers, the built-in model last.
     func listings() async -> [Listing] { await found().listings }
 
     /// The models of all providers. It is the same array until they are listed again.
@@ -89,18 +90,17 @@ final class Catalogue: Sendable {
         }
     }
 
-    private static let offline = "martlet"
     private static let lifetime = Duration.seconds(60)
     /// A provider that does not respond must not delay the others.
     private static let patience = Duration.seconds(10)
 
     private func load() async -> Found {
         var all = await providers()
-        if !all.contains(where: { $0.id == Self.offline }) { all.append(PlannerModel()) }
+        if let builtIn, !all.contains(where: { $0.id == builtIn.id }) { all.append(builtIn) }
         var listings = await Self.listings(of: all, clock)
         if let claude {
             let own = Listing(id: ClaudeCommand.provider, backend: .claude(claude), models: ClaudeCommand.models)
-            listings.insert(own, at: listings.firstIndex { $0.id == Self.offline } ?? listings.endIndex)
+            listings.insert(own, at: listings.firstIndex { $0.id == builtIn?.id } ?? listings.endIndex)
         }
         let found = Found(listings, at: now())
         let isWhole = !Task.isCancelled
@@ -156,7 +156,11 @@ extension Catalogue {
         for listing in listings where !listing.backend.isFound {
             if let model = listing.models.first { return ModelChoice(backend: listing.backend, description: model) }
         }
-        throw GatewayError(.modelUnavailable, "no model is available now\(Self.leftOut(listings))", param: "model")
+        throw GatewayError(
+            .modelUnavailable,
+            "no model is available now\(Self.leftOut(listings)); store a key with 'martlet auth secret set openai', "
+                + "or switch on the built-in model, as 'martlet features' shows",
+            param: "model")
     }
 
     private static func choice(named name: String, among listings: [Listing]) async throws -> ModelChoice {

@@ -25,7 +25,8 @@ public final class Turns: Sendable {
     private let others: @Sendable () async -> [any ToolSource]
 
     /// - Parameters:
-    ///   - providers: The model providers, preferred ones first. The offline model is added to them.
+    ///   - providers: The model providers, preferred ones first.
+    ///   - builtIn: The model of the program itself, which is listed after all others.
     ///   - sources: Tools besides those of a project's folder.
     ///   - claude: The `claude` command, offered as `claude/…`.
     ///   - running: Turns that already run with earlier settings, so that they are visible and ended here too.
@@ -33,7 +34,8 @@ public final class Turns: Sendable {
     ///   - folders: Where answers for a project are kept; without it they apply to the session.
     public init(
         store: GatewayStore, providers: @escaping @Sendable () async -> [any ModelProvider],
-        settings: TurnSettings = TurnSettings(), sources: @escaping @Sendable () async -> [any ToolSource] = { [] },
+        builtIn: (any BuiltInModel)? = nil, settings: TurnSettings = TurnSettings(),
+        sources: @escaping @Sendable () async -> [any ToolSource] = { [] },
         claude: ClaudeCommand? = nil, clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp, tracer: Tracer? = nil, running: RunningTurns? = nil,
         keeping: (any Sendable)? = nil, folders: (any FolderRules)? = nil
@@ -41,7 +43,8 @@ public final class Turns: Sendable {
         parts = TurnParts(
             store: store, settings: settings, clock: clock, now: now, tracer: tracer ?? Tracer(sinks: [], now: now),
             running: running ?? RunningTurns(clock: clock, now: now), keeping: keeping, folders: folders)
-        catalogue = Catalogue(providers: providers, claude: claude, clock: clock, now: now) { listing in
+        catalogue = Catalogue(providers: providers, builtIn: builtIn, claude: claude, clock: clock, now: now) {
+            listing in
             // A log that cannot be written is no reason to withhold the other models.
             do {
                 try await store.audit(

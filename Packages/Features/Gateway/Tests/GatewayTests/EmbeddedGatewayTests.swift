@@ -33,7 +33,9 @@ struct EmbeddedGatewayTests {
         isAlone: Bool = false, isHeadless: Bool = false,
         isKept: Bool = true, mode: ToolMode? = nil
     ) async throws -> Heard {
-        let host = try TestHost([MemoryVault.self, GatewayFeature.self], folder: folder)
+        let host = try TestHost([MemoryVault.self, PlannerFeature.self, GatewayFeature.self], folder: folder)
+        // The gateway finds the built-in model through the composition, and does not keep it.
+        defer { withExtendedLifetime(host) {} }
         let provider = try #require(
             host.composition.registry.all((any ModelProvider).self).first { $0.id == "martlet" })
         #expect(await provider.isAvailable())
@@ -209,7 +211,7 @@ struct EmbeddedGatewayTests {
         struct Enough: Error {}
         try await TemporaryDirectory.run { folder in
             try project(folder)
-            let host = try TestHost([MemoryVault.self, GatewayFeature.self], folder: folder)
+            let host = try TestHost([MemoryVault.self, PlannerFeature.self, GatewayFeature.self], folder: folder)
             let provider = try #require(host.composition.registry.all((any ModelProvider).self).first)
             var request = ChatRequest(model: "martlet-offline", messages: [Message(.user, "find the TODOs")])
             request.isKept = false
@@ -244,7 +246,7 @@ struct EmbeddedGatewayTests {
     func unkeptRules() async throws {
         try await TemporaryDirectory.run { folder in
             try project(folder)
-            let host = try TestHost([MemoryVault.self, GatewayFeature.self], folder: folder)
+            let host = try TestHost([MemoryVault.self, PlannerFeature.self, GatewayFeature.self], folder: folder)
             _ = try await host.perform(
                 "gateway.project.add", ["folder": .string(folder), "allow": ["*"]], isAgreed: true)
             let heard = try await ask(
@@ -259,10 +261,27 @@ struct EmbeddedGatewayTests {
         struct Enough: Error {}
         try await TemporaryDirectory.run { folder in
             try project(folder)
-            let host = try TestHost([MemoryVault.self, GatewayFeature.self], folder: folder)
+            let host = try TestHost([MemoryVault.self, PlannerFeature.self, GatewayFeature.self], folder: folder)
+            defer { withExtendedLifetime(host) {} }
             let provider = try #require(host.composition.registry.all((any ModelProvider).self).first)
             let request = ChatRequest(model: "martlet-offline", messages: [Message(.user, "find the TODOs")])
             await #expect(throws: Enough.self) { try await provider.answer(request) { _ in throw Enough() } }
+        }
+    }
+
+    @Test("Without a built-in model the embedded gateway is not available and has no models")
+    func withoutModel() async throws {
+        try await TemporaryDirectory.run { folder in
+            let host = try TestHost([MemoryVault.self, GatewayFeature.self], folder: folder)
+            let provider = try #require(host.composition.registry.all((any ModelProvider).self).first)
+            #expect(await provider.isAvailable() == false)
+            #expect(try await provider.models().isEmpty)
+            let request = ChatRequest(model: "martlet-offline", messages: [Message(.user, "find the TODOs")])
+            await #expect {
+                try await provider.answer(request) { _ in }
+            } throws: { error in
+                AnyFailure(error).code == "gateway.model-unavailable"
+            }
         }
     }
 }

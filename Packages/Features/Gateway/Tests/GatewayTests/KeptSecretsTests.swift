@@ -18,7 +18,8 @@ struct KeptSecretsTests {
     func setting(keeps: Bool) async throws {
         try await TemporaryDirectory.run { folder in
             let settings = keeps ? "{gateway: {'keep-secrets': true}}" : "{}"
-            let host = try TestHost([MemoryVault.self, GatewayFeature.self], settings: settings, folder: folder)
+            let host = try TestHost(
+                [MemoryVault.self, PlannerFeature.self, GatewayFeature.self], settings: settings, folder: folder)
             host.host.redactor.learn(Secret(Self.known), named: "lab")
             let provider = try #require(host.composition.registry.all((any ModelProvider).self).first)
             let words = "run `echo \(Self.known) \(Self.key)`"

@@ -15,7 +15,9 @@ import Testing
 struct TokenEndTests {
     enum Way: String, CaseIterable { case revoked, expired }
 
-    private static let features: [any Feature.Type] = [MemoryVault.self, GatewayFeature.self]
+    private static let features: [any Feature.Type] = [
+        MemoryVault.self, PlannerFeature.self, GatewayFeature.self,
+    ]
 
     /// A gateway in a folder, with a project in which commands run without approval and one in which they need it.
     private struct Place: Sendable {

@@ -57,7 +57,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("The default is the setting, else the first provider with a model, else the offline model")
+    @Test("The default is the setting, else the first provider with a model, else the built-in model")
     func defaults() async throws {
         var settings = TurnSettings()
         settings.defaultModel = "first/large"
@@ -70,6 +70,21 @@ struct CatalogueTests {
         settings.defaultModel = "first/gone"
         try await Workshop.run(Self.model("first", "small"), settings: settings) { (workshop) async throws in
             #expect(try await refusal { _ = try await workshop.turns.model(named: "") } == .modelNotFound)
+        }
+    }
+
+    @Test("Without a provider and a built-in model, no model is available, and the error says what to do")
+    func nothing() async throws {
+        try await Workshop.run { workshop in
+            let turns = Turns(store: workshop.store, providers: { [] }, now: { Timestamp(microseconds: 1) })
+            #expect(await turns.models().isEmpty)
+            await #expect {
+                _ = try await turns.model(named: "")
+            } throws: { error in
+                guard let error = error as? GatewayError, error.kind == .modelUnavailable else { return false }
+                return error.message.hasPrefix("no model is available") && error.message.contains("martlet features")
+            }
+            await turns.close()
         }
     }
 

@@ -4,6 +4,7 @@ import FileKit
 import GatewayModels
 import GatewayStore
 import JSON
+import OfflinePlanner
 import ProcessKit
 import Testing
 import TurnLoop
@@ -76,8 +77,8 @@ struct ClaudeTests {
                 program: program, environment: CommandEnvironment(["PATH": "/usr/bin:/bin"]),
                 clock: clock, now: { days.next })
             let turns = Turns(
-                store: workshop.store, providers: { [] }, settings: settings, claude: command, clock: clock,
-                now: { days.next })
+                store: workshop.store, providers: { [] }, builtIn: PlannerModel(), settings: settings, claude: command,
+                clock: clock, now: { days.next })
             try await body(workshop, turns)
             await turns.close()
         }

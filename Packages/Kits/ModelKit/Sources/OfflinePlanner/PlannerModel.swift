@@ -6,7 +6,7 @@ import TurnLoop
 /// It has no state. Its next step depends only on the messages, including the results of its earlier calls, and on the
 /// offered tools. `TurnLoop` and clients with their own tools can use it like any other model. The same request always
 /// gets the same answer.
-public final class PlannerModel: ModelProvider {
+public final class PlannerModel: BuiltInModel {
     /// The name of its only model.
     public static let model = "martlet-offline"
 
@@ -20,7 +20,7 @@ public final class PlannerModel: ModelProvider {
     public func models() async throws -> [ModelDescription] { [description] }
 
     /// The only model. Its price is known to be zero.
-    public var description: ModelDescription {
+    private var description: ModelDescription {
         let nothing = TokenPrice(femtodollars: 0)
         return ModelDescription(
             id: Self.model, provider: id, name: "Offline planner, not a language model",

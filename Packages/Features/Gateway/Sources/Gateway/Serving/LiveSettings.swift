@@ -78,6 +78,7 @@ final class LiveSettings: Sendable {
             providers: {
                 kept.generation.registry.all((any ModelProvider).self).filter { $0.id != EmbeddedGateway.id }
             },
+            builtIn: kept.generation.registry.optional((any BuiltInModel).self),
             settings: GatewaySettings.turns(settings, host.surroundings, socket: socket),
             sources: { kept.generation.registry.all((any ToolSource).self) },
             claude: host.claude, clock: host.clock, now: host.now, tracer: kept.generation.tracer, running: running,

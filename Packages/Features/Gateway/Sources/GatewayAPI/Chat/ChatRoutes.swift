@@ -59,7 +59,7 @@ struct ChatRoutes {
         }
     }
 
-    /// The model that every gateway has.
+    /// The built-in model, which a gateway has unless its build leaves it out.
     private static let model = "martlet/martlet-offline"
 
     private static func example(_ more: JSONObject) -> JSON {

@@ -9,6 +9,7 @@ import HTTPCore
 import HTTPServer
 import HTTPTesting
 import JSON
+import OfflinePlanner
 import Testing
 
 /// A gateway that serves for the length of a test.
@@ -98,7 +99,8 @@ func withGateway(
         let now: @Sendable () -> Timestamp = { .present }
         let store = GatewayStore(GatewayStore.database(at: "\(folder)/gateway.db"), now: now)
         let model = TestModel()
-        let turns = Turns(store: store, providers: { [model] }, settings: settings, now: now)
+        let turns = Turns(
+            store: store, providers: { [model] }, builtIn: PlannerModel(), settings: settings, now: now)
         let folders = ProjectFolders(home: "\(folder)/projects")
         var services = APIServices(store: store, turns: turns, folders: folders, version: "1.2.3", now: now)
         services.patience = patience

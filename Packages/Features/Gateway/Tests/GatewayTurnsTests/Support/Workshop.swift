@@ -4,6 +4,7 @@ import FileKit
 import GatewayStore
 import HTTPTesting
 import JSON
+import OfflinePlanner
 import StorageKit
 import Synchronization
 import Testing
@@ -37,8 +38,8 @@ struct Workshop: Sendable {
             let project = try await store.createProject(
                 NewProject(name: "Sample", path: "\(folder)/project", rules: rules, budget: budget))
             let turns = Turns(
-                store: store, providers: { models }, settings: settings, sources: { sources }, clock: clock, now: now,
-                tracer: tracer, folders: FolderRecordFile("\(folder)/state/folders.json"))
+                store: store, providers: { models }, builtIn: PlannerModel(), settings: settings, sources: { sources },
+                clock: clock, now: now, tracer: tracer, folders: FolderRecordFile("\(folder)/state/folders.json"))
             do {
                 let workshop = Workshop(folder: folder, store: store, turns: turns, project: project)
                 // Turns need a caller.
