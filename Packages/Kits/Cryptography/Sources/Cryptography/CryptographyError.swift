@@ -1,6 +1,5 @@
 import COpenSSL
 public import Capabilities
-import Glibc
 
 /// Why a cryptographic operation failed.
 public struct CryptographyError: Failure, Hashable {
@@ -56,9 +55,7 @@ extension CryptographyError {
     /// A failure of the socket below TLS. `number` is 0 when the connection just ended.
     static func connection(errno number: Int32) -> CryptographyError {
         guard number != 0 else { return .cut }
-        // strerror is safe here: glibc keeps its text in thread-local storage.
-        let reason = unsafe strerror(number).map { unsafe String(cString: $0) } ?? "system error \(number)"
-        return CryptographyError(.connection, "the connection failed: \(reason)")
+        return CryptographyError(.connection, "the connection failed: \(SystemError(number))")
     }
 
     static var cut: CryptographyError {

@@ -53,8 +53,7 @@ public struct FileError: Failure {
         case EROFS: "the file system is read-only"
         case ELOOP: "too many symbolic links, or a symbolic link that is not allowed"
         case ENAMETOOLONG: "the name is too long"
-        // strerror is safe here: glibc keeps its text in thread-local storage.
-        default: unsafe strerror(number).map { unsafe String(cString: $0) } ?? "system error \(number)"
+        default: SystemError(number).description
         }
     }
 }

@@ -177,7 +177,8 @@ extension HTTPClient {
     ) async throws -> HTTPDownload {
         let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
         guard descriptor >= 0 else {
-            throw HTTPError(.body, "cannot write \(path): \(Self.words(errno))", mayHaveBeenSent: false)
+            throw HTTPError(
+                .body, "cannot write \(path): \(SystemError(errno).description.lowercased())", mayHaveBeenSent: false)
         }
         var isDone = false
         defer {
@@ -192,7 +193,9 @@ extension HTTPClient {
         }
         // Some file systems report a full disk only here.
         guard Glibc.close(descriptor) == 0 || errno == EINTR else {
-            throw HTTPError(.body, "cannot write \(path): \(Self.words(errno))", server: request.url.server)
+            throw HTTPError(
+                .body, "cannot write \(path): \(SystemError(errno).description.lowercased())",
+                server: request.url.server)
         }
         isDone = true
         return download
@@ -208,15 +211,12 @@ extension HTTPClient {
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else {
                 throw HTTPError(
-                    .body, "cannot write the response from \(url.server): \(words(errno))", server: url.server)
+                    .body,
+                    "cannot write the response from \(url.server): \(SystemError(errno).description.lowercased())",
+                    server: url.server)
             }
             written += count
         }
-    }
-
-    // strerror is safe here: glibc keeps its text in thread-local storage.
-    private static func words(_ number: Int32) -> String {
-        unsafe strerror(number).map { unsafe String(cString: $0).lowercased() } ?? "system error \(number)"
     }
 }
 

@@ -1,5 +1,4 @@
 public import Capabilities
-import Glibc
 
 /// Why a thread could not be started or a descriptor could not be watched.
 public struct LoopError: Failure {
@@ -36,8 +35,6 @@ extension FailureKind<LoopError> {
 
 extension LoopError {
     static func system(_ action: String, errno number: Int32) -> LoopError {
-        // strerror is safe here: glibc keeps its text in thread-local storage.
-        let reason = unsafe strerror(number).map { unsafe String(cString: $0) } ?? "system error \(number)"
-        return LoopError(.system, "cannot \(action): \(reason)", errno: number)
+        LoopError(.system, "cannot \(action): \(SystemError(number))", errno: number)
     }
 }

@@ -1,5 +1,4 @@
 public import Capabilities
-import Glibc
 import LoopKit
 
 /// Why a child process could not be started, used or waited for.
@@ -55,9 +54,7 @@ extension FailureKind<ProcessError> {
 
 extension ProcessError {
     static func system(_ action: String, _ kind: Kind = .system, errno number: Int32) -> ProcessError {
-        // strerror is safe here: glibc keeps its text in thread-local storage.
-        let reason = unsafe strerror(number).map { unsafe String(cString: $0) } ?? "system error \(number)"
-        return ProcessError(kind, "cannot \(action): \(reason)", errno: number)
+        ProcessError(kind, "cannot \(action): \(SystemError(number))", errno: number)
     }
 
     /// The error when a child or a signal cannot be watched.

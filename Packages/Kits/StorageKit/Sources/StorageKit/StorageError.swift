@@ -79,7 +79,7 @@ extension StorageError {
         let words = PlainText.escape(reply.words)
         // SQLite keeps the system's number only for these two; for others it may be an old one.
         let errno = [SQLITE_IOERR, SQLITE_CANTOPEN].contains(reply.primary) ? reply.errno : 0
-        let reason = errno == 0 ? words : "\(words), \(system(errno))"
+        let reason = errno == 0 ? words : "\(words), \(SystemError(errno))"
         switch (reply.primary, errno) {
         case (SQLITE_FULL, _), (_, ENOSPC), (_, EDQUOT), (_, EFBIG):
             return (.full, "no space left for \(path); free some space and try again; the stored data is safe")
@@ -101,11 +101,6 @@ extension StorageError {
         case (SQLITE_IOERR, _), (SQLITE_NOMEM, _): return (.system, "cannot read or write \(path): \(reason)")
         default: return (.statement, "a statement on \(path) failed: \(words)")
         }
-    }
-
-    private static func system(_ number: Int32) -> String {
-        // strerror is safe here: glibc keeps its text in thread-local storage.
-        unsafe strerror(number).map { unsafe String(cString: $0) } ?? "system error \(number)"
     }
 
     static func closed(_ path: String) -> StorageError {

@@ -1,3 +1,4 @@
+import Capabilities
 import Cryptography
 import FileKit
 import Glibc
@@ -11,12 +12,12 @@ enum KeyFile {
         let number = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard number >= 0 else {
             if errno == ENOENT { return nil }
-            throw VaultError(.keyFile, "cannot open the key file \(path): \(reason(errno))")
+            throw VaultError(.keyFile, "cannot open the key file \(path): \(SystemError(errno))")
         }
         let file = FileDescriptor(owning: number, path: path)
         var status = stat()
         guard unsafe fstat(file.rawValue, &status) == 0 else {
-            throw VaultError(.keyFile, "cannot inspect the key file \(path): \(reason(errno))")
+            throw VaultError(.keyFile, "cannot inspect the key file \(path): \(SystemError(errno))")
         }
         try check(status, path)
         var bytes = try file.read(upTo: VaultKey.size + 1)
@@ -55,10 +56,5 @@ enum KeyFile {
                 "other users can access the key file \(path), so it is rejected; run 'chmod 600 \(path)', and if they "
                     + "may have read it, change the key with 'martlet auth secret passphrase'")
         }
-    }
-
-    static func reason(_ number: Int32) -> String {
-        // strerror is safe here: glibc keeps its text in thread-local storage.
-        unsafe strerror(number).map { unsafe String(cString: $0) } ?? "system error \(number)"
     }
 }

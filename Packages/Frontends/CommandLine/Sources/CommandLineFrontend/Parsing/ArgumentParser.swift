@@ -338,7 +338,7 @@ extension ArgumentParser.SecretSource {
                 bytes += chunk.prefix(count)
             } else if errno != EINTR {
                 throw UsageError.answers(
-                    "cannot read the secret from descriptor \(descriptor): \(unsafe String(cString: strerror(errno)).lowercased())"
+                    "cannot read the secret from descriptor \(descriptor): \(SystemError(errno).description.lowercased())"
                 )
             }
         }
@@ -368,7 +368,7 @@ enum PipedInput {
             if count < 0 {
                 if errno == EINTR { continue }
                 throw UsageError.answers(
-                    "cannot read standard input: \(unsafe String(cString: strerror(errno)).lowercased())")
+                    "cannot read standard input: \(SystemError(errno).description.lowercased())")
             }
             bytes += chunk.prefix(count)
             guard bytes.count <= largest else {

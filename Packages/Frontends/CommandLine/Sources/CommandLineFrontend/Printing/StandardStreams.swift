@@ -120,7 +120,7 @@ enum OutputError: Failure, Hashable {
         switch self {
         case .nobodyReads: "the reader of the output has gone"
         case .failed(let number):
-            "cannot write the result: \(unsafe String(cString: strerror(number)).lowercased()); "
+            "cannot write the result: \(SystemError(number).description.lowercased()); "
                 + "what the command did is not undone"
         }
     }

@@ -90,7 +90,7 @@ enum InputText {
     private static func readAll(_ path: String) throws(BundleFailure) -> [UInt8] {
         let descriptor = path == standardInput ? fcntl(0, F_DUPFD_CLOEXEC, 0) : unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw failure(path, "cannot read it: \(unsafe String(cString: strerror(errno)).lowercased())")
+            throw failure(path, "cannot read it: \(SystemError(errno).description.lowercased())")
         }
         let file = FileDescriptor(owning: descriptor, path: path == standardInput ? "standard input" : path)
         guard isatty(descriptor) == 0 else { throw failure(path, "cannot read from a terminal; use a pipe or a file") }

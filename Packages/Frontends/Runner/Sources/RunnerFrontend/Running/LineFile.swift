@@ -43,7 +43,7 @@ final class LineFile: Sendable {
 
     private static func error(_ path: String, _ number: Int32) -> RunnerError {
         .file(
-            "cannot write \(PlainText.escape(path)): \(unsafe String(cString: strerror(number)).lowercased())")
+            "cannot write \(PlainText.escape(path)): \(SystemError(number).description.lowercased())")
     }
 }
 

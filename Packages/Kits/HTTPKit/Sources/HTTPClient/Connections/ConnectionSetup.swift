@@ -137,7 +137,7 @@ struct ConnectionSetup: Sendable {
             throw HTTPError(
                 .invalid,
                 "\(what) cannot be read: \(PlainText.escape(path)): "
-                    + "\(unsafe String(cString: strerror(errno)).lowercased())", mayHaveBeenSent: false)
+                    + "\(SystemError(errno).description.lowercased())", mayHaveBeenSent: false)
         }
     }
 

@@ -1,3 +1,4 @@
+import Capabilities
 import Glibc
 import HTTPCore
 import Synchronization
@@ -181,7 +182,7 @@ final class BodyFile: Sendable {
     init(path: String, range: Range<Int>?, naming name: String) throws(HTTPError) {
         // O_NONBLOCK keeps a FIFO from blocking the caller; regular files ignore it.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw Self.failure(name, Self.words(errno)) }
+        guard descriptor >= 0 else { throw Self.failure(name, SystemError(errno).description.lowercased()) }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
@@ -210,16 +211,11 @@ final class BodyFile: Sendable {
             let got = unsafe pread(descriptor, buffer.baseAddress, wanted, start + offset)
             if got > 0 { return got }
             if got == 0 { throw Self.failure(name, "it became shorter while it was sent") }
-            guard errno == EINTR else { throw Self.failure(name, Self.words(errno)) }
+            guard errno == EINTR else { throw Self.failure(name, SystemError(errno).description.lowercased()) }
         }
     }
 
     private static func failure(_ name: String, _ reason: String) -> HTTPError {
         HTTPError(.body, "cannot send \(name): \(reason)", mayHaveBeenSent: false)
-    }
-
-    // strerror is safe here: glibc keeps its text in thread-local storage.
-    private static func words(_ number: Int32) -> String {
-        unsafe strerror(number).map { unsafe String(cString: $0).lowercased() } ?? "system error \(number)"
     }
 }

@@ -23,10 +23,8 @@ public struct ServerError: Failure {
     public typealias Kind = FailureKind<ServerError>
 
     static func listen(_ address: String, _ number: Int32) -> ServerError {
-        // strerror is safe here: glibc keeps its text in thread-local storage.
-        let reason = unsafe strerror(number).map { unsafe String(cString: $0) } ?? "system error \(number)"
         let advice = number == EADDRINUSE ? "; stop the program that listens there, or choose another port" : ""
-        return ServerError(.listen, "cannot listen at \(address): \(reason)\(advice)")
+        return ServerError(.listen, "cannot listen at \(address): \(SystemError(number))\(advice)")
     }
 }
 

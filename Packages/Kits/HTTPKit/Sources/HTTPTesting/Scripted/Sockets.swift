@@ -1,3 +1,4 @@
+import Capabilities
 import Glibc
 
 /// System calls on sockets, for the servers of this module.
@@ -113,7 +114,6 @@ enum Sockets {
     }
 
     static func failure(_ what: String) -> ScriptError {
-        let words = unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "error \(errno)"
-        return .failed("cannot \(what): \(words)")
+        .failed("cannot \(what): \(SystemError(errno))")
     }
 }

@@ -95,12 +95,12 @@ final class ScratchFolder: Sendable {
         var template = Array("\(Self.above)/\(Self.prefix)XXXXXX".utf8CString)
         // Only its owner has access, and its name is unpredictable.
         guard unsafe mkdtemp(&template) != nil else {
-            throw SandboxError.notMade("cannot create a folder in \(Self.above): \(MemoryFile.reason(errno))")
+            throw SandboxError.notMade("cannot create a folder in \(Self.above): \(SystemError(errno))")
         }
         path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         let opened = Self.open(path)
         guard opened >= 0 else {
-            let reason = MemoryFile.reason(errno)
+            let reason = SystemError(errno)
             unsafe rmdir(path)
             throw SandboxError.notMade("\(path): \(reason)")
         }

@@ -49,7 +49,7 @@ final class LandlockRules: Sendable {
         guard opened >= 0 else {
             // A path that this process cannot reach is out of the command's reach as well.
             if [ENOENT, EACCES, ENOTDIR].contains(-opened) { return }
-            throw SandboxError.notMade("\(PlainText.escape(path.text)): \(MemoryFile.reason(-opened))")
+            throw SandboxError.notMade("\(PlainText.escape(path.text)): \(SystemError(-opened))")
         }
         try allow(rights, in: Folder(FileDescriptor(owning: opened, path: path.text), resolver: .steps), exceptions)
     }
@@ -108,7 +108,7 @@ final class LandlockRules: Sendable {
     }
 
     private static func checked(_ result: Int32) throws(SandboxError) -> Int32 {
-        guard result >= 0 else { throw SandboxError.notMade("Landlock rules: \(MemoryFile.reason(-result))") }
+        guard result >= 0 else { throw SandboxError.notMade("Landlock rules: \(SystemError(-result))") }
         return result
     }
 }
@@ -186,7 +186,7 @@ struct LandlockVersion: Hashable, Sendable {
         let cause =
             number > 0
             ? "the kernel's Landlock is too old (version \(number) of at least \(first))"
-            : "the kernel has no Landlock (\(MemoryFile.reason(-number)))"
+            : "the kernel has no Landlock (\(SystemError(-number)))"
         return .failure(SandboxError(.unavailable, cause))
     }
 

@@ -1,6 +1,6 @@
 import CSandboxKit
+import Capabilities
 import FileKit
-import Glibc
 import Synchronization
 
 /// What a system call filter refuses in addition to what it always refuses.
@@ -42,14 +42,9 @@ enum MemoryFile {
         return bytes
     }
 
-    // strerror is safe here: glibc keeps its text in thread-local storage.
-    static func reason(_ number: Int32) -> String {
-        unsafe strerror(number).map { unsafe String(cString: $0) } ?? "system error \(number)"
-    }
-
     private static func owned(_ result: Int32, _ name: String) throws(SandboxError) -> FileDescriptor {
         guard result >= 0 else {
-            throw SandboxError(.unavailable, "cannot prepare the sandbox: \(name): \(Self.reason(-result))")
+            throw SandboxError(.unavailable, "cannot prepare the sandbox: \(name): \(SystemError(-result))")
         }
         return FileDescriptor(owning: result, path: name)
     }

@@ -23,7 +23,7 @@ struct DatabaseFile: Sendable {
             // The umask may have removed permissions.
             unsafe chmod(path, 0o600)
         } else if errno != EEXIST {
-            throw StorageError(.open, "cannot create \(PlainText.escape(path)): \(reason(errno))")
+            throw StorageError(.open, "cannot create \(PlainText.escape(path)): \(SystemError(errno))")
         }
         for file in [path] + companions { try narrow(file) }
     }
@@ -34,17 +34,13 @@ struct DatabaseFile: Sendable {
         else { return }
         throw StorageError(
             .open,
-            "other users can read \(PlainText.escape(file)), and its permissions cannot be changed: \(reason(errno))")
+            "other users can read \(PlainText.escape(file)), and its permissions cannot be changed: "
+                + "\(SystemError(errno))")
     }
 
     private var folderPath: String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
-    }
-
-    private func reason(_ number: Int32) -> String {
-        // strerror is safe here: glibc keeps its text in thread-local storage.
-        unsafe strerror(number).map { unsafe String(cString: $0) } ?? "system error \(number)"
     }
 
     // MARK: Damage
@@ -76,7 +72,7 @@ struct DatabaseFile: Sendable {
 
     func trust() throws {
         if unsafe unlink(suspicion) != 0, errno != ENOENT {
-            throw StorageError(.open, "cannot remove \(PlainText.escape(suspicion)): \(reason(errno))")
+            throw StorageError(.open, "cannot remove \(PlainText.escape(suspicion)): \(SystemError(errno))")
         }
     }
 
@@ -118,7 +114,7 @@ struct DatabaseFile: Sendable {
     private func rename(_ old: String, _ new: String) throws {
         guard unsafe Glibc.rename(old, new) == 0 || errno == ENOENT else {
             throw StorageError(
-                .open, "\(PlainText.escape(old)) is damaged and cannot be moved aside: \(reason(errno))")
+                .open, "\(PlainText.escape(old)) is damaged and cannot be moved aside: \(SystemError(errno))")
         }
     }
 

@@ -75,9 +75,7 @@ extension WorkspaceError {
         case EAGAIN:
             self.init(.system, "\(shown) is being renamed repeatedly; try again")
         default:
-            // strerror is safe here: glibc keeps its text in thread-local storage.
-            let reason = unsafe strerror(number).map { unsafe String(cString: $0) } ?? "system error \(number)"
-            self.init(.system, "cannot use \(shown): \(reason)")
+            self.init(.system, "cannot use \(shown): \(SystemError(number))")
         }
     }
 
