@@ -2,7 +2,6 @@
 import PackageDescription
 
 let core: Target.Dependency = .product(name: "Core", package: "Core")
-let cryptography: Target.Dependency = .product(name: "Cryptography", package: "Cryptography")
 
 /// What tests use of the packages below: real HTTP for the vendors' own libraries, and real tools for the planner.
 let testing: [Target.Dependency] = [
@@ -21,15 +20,15 @@ let package = Package(
         .library(name: "DialectTesting", targets: ["DialectTesting"]),
     ],
     dependencies: [
-        .package(path: "../../Core"), .package(path: "../Cryptography"), .package(path: "../FileKit"),
-        .package(path: "../HTTPKit"), .package(path: "../ToolKit"),
+        .package(path: "../../Core"), .package(path: "../FileKit"), .package(path: "../HTTPKit"),
+        .package(path: "../ToolKit"),
     ],
     targets: [
-        .target(name: "ModelKit", dependencies: [core, cryptography]),
-        .target(name: "OpenAIDialect", dependencies: ["ModelKit", core, cryptography]),
-        .target(name: "AnthropicDialect", dependencies: ["ModelKit", core, cryptography]),
-        .target(name: "ResponsesDialect", dependencies: ["ModelKit", core, cryptography]),
-        .target(name: "TurnLoop", dependencies: ["ModelKit", core, cryptography]),
+        .target(name: "ModelKit", dependencies: [core]),
+        .target(name: "OpenAIDialect", dependencies: ["ModelKit", core]),
+        .target(name: "AnthropicDialect", dependencies: ["ModelKit", core]),
+        .target(name: "ResponsesDialect", dependencies: ["ModelKit", core]),
+        .target(name: "TurnLoop", dependencies: ["ModelKit", core]),
         .target(name: "OfflinePlanner", dependencies: ["TurnLoop", core]),
         .target(
             name: "DialectTesting",

@@ -1,5 +1,5 @@
+import Capabilities
 import CoreTesting
-import Cryptography
 import HTTPCore
 import HTTPServer
 import JSON

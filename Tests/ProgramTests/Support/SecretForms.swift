@@ -1,4 +1,4 @@
-import Cryptography
+import Capabilities
 import Glibc
 
 /// The ways in which a secret may turn up somewhere.

@@ -156,7 +156,7 @@ public struct TraceID: Sendable, Hashable, CustomStringConvertible {
         (self.high, self.low) = (high, low)
     }
 
-    public var description: String { high.hex + low.hex }
+    public var description: String { Hexadecimal.digits(of: high) + Hexadecimal.digits(of: low) }
 }
 
 /// A span id of eight bytes.
@@ -173,15 +173,10 @@ public struct SpanID: Sendable, Hashable, CustomStringConvertible {
         self.value = value
     }
 
-    public var description: String { value.hex }
+    public var description: String { Hexadecimal.digits(of: value) }
 }
 
 extension UInt64 {
-    fileprivate var hex: String {
-        let digits = String(self, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
-
     /// The standard allows only lower-case digits, and no sign.
     fileprivate init?(lowerHex text: Substring) {
         guard text.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) }) else { return nil }

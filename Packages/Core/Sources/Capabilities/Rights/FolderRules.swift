@@ -104,8 +104,7 @@ public struct KeptRule: Sendable, Hashable {
         // FNV-1a is enough to distinguish a few rules of one person; nothing depends on its strength.
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in "\(place)\0\(owner)\0\(rule.text())".utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        let digits = String(hash & 0xffff_ffff, radix: 16)
-        return String(repeating: "0", count: 8 - digits.count) + digits
+        return Hexadecimal.digits(of: hash & 0xffff_ffff, count: 8)
     }
 }
 

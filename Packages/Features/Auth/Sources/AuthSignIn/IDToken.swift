@@ -1,5 +1,4 @@
 public import Capabilities
-import Cryptography
 import JSON
 
 /// The server's statement about who has signed in. It is used only for display.

@@ -13,17 +13,12 @@ enum Identifier {
         let milliseconds = UInt64(max(0, time.microseconds) / 1000)
         let upper = milliseconds << 16 | 0x7000 | random.next() & 0x0FFF
         let lower = random.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
-        let digits = hexadecimal(upper) + hexadecimal(lower)
+        let digits = Hexadecimal.digits(of: upper) + Hexadecimal.digits(of: lower)
         var text = ""
         for (place, digit) in digits.enumerated() {
             if [8, 12, 16, 20].contains(place) { text.append("-") }
             text.append(digit)
         }
         return text
-    }
-
-    private static func hexadecimal(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }

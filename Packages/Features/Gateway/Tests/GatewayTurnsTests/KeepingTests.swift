@@ -1,5 +1,4 @@
 import Capabilities
-import Cryptography
 import FileKit
 import GatewayStore
 import JSON

@@ -10,7 +10,7 @@
     _(CRYPTO_free) _(CRYPTO_get_ex_new_index) _(CRYPTO_memcmp) _(DTLS_client_method) _(ERR_clear_error) \
     _(ERR_get_error) _(ERR_peek_last_error) _(ERR_reason_error_string) _(EVP_CIPHER_CTX_ctrl) _(EVP_CIPHER_CTX_free) \
     _(EVP_CIPHER_CTX_new) _(EVP_DecryptFinal_ex) _(EVP_DecryptInit_ex) _(EVP_DecryptUpdate) _(EVP_DigestFinal_ex) \
-    _(EVP_DigestInit_ex) _(EVP_DigestUpdate) _(EVP_EncodeBlock) _(EVP_EncryptFinal_ex) _(EVP_EncryptInit_ex) \
+    _(EVP_DigestInit_ex) _(EVP_DigestUpdate) _(EVP_EncryptFinal_ex) _(EVP_EncryptInit_ex) \
     _(EVP_EncryptUpdate) _(EVP_MD_CTX_free) _(EVP_MD_CTX_new) _(EVP_PBE_scrypt) _(EVP_PKEY_Q_keygen) \
     _(EVP_PKEY_free) _(EVP_PKEY_get_base_id) _(EVP_PKEY_get_bits) _(EVP_aes_256_gcm) _(EVP_sha1) _(EVP_sha256) \
     _(EVP_sha512) _(GENERAL_NAMES_free) _(GENERAL_NAME_free) _(GENERAL_NAME_get0_value) _(GENERAL_NAME_new) \

@@ -1,3 +1,4 @@
+import Capabilities
 import Cryptography
 import Testing
 
@@ -50,23 +51,6 @@ struct DigestTests {
     func webSocket() {
         let key = "dGhlIHNhbXBsZSBub25jZQ==258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
         #expect(Base64.encode(Digest.sha1(Array(key.utf8))) == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
-        #expect(Base64.encode([]) == "")
-        #expect(Base64.encode([0xFF]) == "/w==")
-        #expect(Base64.encode([0xFB, 0xFF]) == "+/8=")
-    }
-
-    @Test("Base64 texts that decode to the same bytes differ only in line breaks and missing padding")
-    func base64() {
-        for (text, bytes) in [
-            ("", [UInt8]()), ("/w==", [255]), ("/w", [255]), ("+/8=", [251, 255]), ("AAAA", [0, 0, 0]),
-        ] {
-            #expect(Base64.decode(text) == bytes)
-        }
-        #expect(Base64.decode("AA\r\nAA\n") == [0, 0, 0])
-        for text in ["/x==", "/w=", "/w===", "/w====", "+/9=", "AAAA=", "AAAA====", "=", "A", "A=", "/w==/w==", "-_"] {
-            #expect(Base64.decode(text) == nil, "\(text)")
-        }
-        #expect(Base64URL.decode("_w") == [255] && Base64URL.decode("_x") == nil && Base64URL.decode("-_9") == nil)
     }
 
     @Test(
@@ -110,14 +94,5 @@ struct DigestTests {
             other[index] ^= 1
             #expect(!same(value, other))
         }
-    }
-
-    @Test("Hexadecimal digits are encoded and decoded, and other text is refused")
-    func hexadecimal() {
-        let all = Array(UInt8.min...UInt8.max)
-        #expect(Hexadecimal.decode(Hexadecimal.encode(all)) == all)
-        #expect(Hexadecimal.decode(Hexadecimal.encode(all, uppercase: true)) == all)
-        #expect(Hexadecimal.encode([1, 0xAB], separator: ":", uppercase: true) == "01:AB")
-        for bad in ["0", "0g", "g0", "00 ", "0x00", "é0"] { #expect(Hexadecimal.decode(bad) == nil) }
     }
 }

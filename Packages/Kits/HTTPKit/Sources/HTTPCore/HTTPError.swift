@@ -57,10 +57,7 @@ public struct HTTPError: Failure {
         if let server { details["server"] = .string(server) }
         if let retryAfter { details["retryAfterSeconds"] = .double(retryAfter / .seconds(1)) }
         if let certificate {
-            details["fingerprint"] = .string(
-                certificate.fingerprint.map { byte in
-                    (byte < 16 ? "0" : "") + String(byte, radix: 16)
-                }.joined())
+            details["fingerprint"] = .string(Hexadecimal.encode(certificate.fingerprint))
             details["defects"] = .array(certificate.defects.map { .string($0.description) })
         }
         return details

@@ -1,5 +1,4 @@
 public import Capabilities
-import Cryptography
 public import JSON
 public import ModelKit
 

@@ -1,5 +1,4 @@
 import Capabilities
-import Cryptography
 import JSON
 import ModelKit
 

@@ -1,5 +1,4 @@
 public import Capabilities
-import Cryptography
 public import JSON
 
 /// Message parts as JSON for a store, and back without loss.

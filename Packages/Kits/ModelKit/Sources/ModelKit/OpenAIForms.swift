@@ -1,5 +1,5 @@
 package import Capabilities
-import Cryptography
+import Capabilities
 package import JSON
 
 /// OpenAI follows a schema strictly only if all of its objects are closed and all of their members required, and

@@ -1,6 +1,5 @@
 import AuthSignIn
 import Capabilities
-import Cryptography
 import Glibc
 import HTTPClient
 import HTTPCore

@@ -1,4 +1,5 @@
 import CAuthVault
+import Capabilities
 import Cryptography
 import Glibc
 

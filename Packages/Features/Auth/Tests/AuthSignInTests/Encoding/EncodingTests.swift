@@ -1,6 +1,5 @@
 import Capabilities
 import CoreTesting
-import Cryptography
 import Testing
 
 @testable import AuthSignIn
@@ -41,17 +40,6 @@ struct EncodingTests {
     @Test("A malformed form is rejected", arguments: ["a=%", "a=%4", "a=%zz", "%ff=1", "a=%C3"])
     func malformed(text: String) {
         #expect(FormFields(parsing: text) == nil)
-    }
-
-    @Test("Base64URL uses exactly the alphabet of the standard")
-    func base64() {
-        #expect(Base64URL.encode([0xFB, 0xFF, 0xFE]) == "-__-")
-        #expect(Base64URL.encode(Array("fooba".utf8)) == "Zm9vYmE")
-        #expect(Base64URL.decode("-__-") == [0xFB, 0xFF, 0xFE])
-        #expect(Base64URL.decode("Zm9vYmE") == Array("fooba".utf8))
-        #expect(Base64URL.decode("a") == nil)
-        #expect(Base64URL.decode("ab==") == nil)
-        #expect(Base64URL.decode("a+/b") == nil)
     }
 
     @Test("The PKCE challenge matches the RFC 7636 example, and a new verifier has the required length")

@@ -1,5 +1,4 @@
 import Capabilities
-import Cryptography
 import JSON
 
 /// The message format of Anthropic: `{"model", "system", "messages": […]}`.

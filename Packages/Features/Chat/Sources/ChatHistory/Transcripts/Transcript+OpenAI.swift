@@ -1,5 +1,4 @@
 import Capabilities
-import Cryptography
 import JSON
 
 /// The message format of OpenAI's Chat Completions: `{"model", "messages": […]}`, or the list alone.

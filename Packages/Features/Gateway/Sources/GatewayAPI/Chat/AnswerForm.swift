@@ -243,10 +243,7 @@ enum WireFrame {
 enum Identifier {
     static func make(_ prefix: String) -> String {
         var generator = SystemRandomNumberGenerator()
-        let digits = (0..<2).map { _ in
-            let part = String(generator.next() as UInt64, radix: 16)
-            return String(repeating: "0", count: 16 - part.count) + part
-        }
+        let digits = (0..<2).map { _ in Hexadecimal.digits(of: generator.next()) }
         return prefix + digits.joined()
     }
 }

@@ -1,5 +1,4 @@
 import Capabilities
-import Cryptography
 import HTTPClient
 import HTTPCore
 import JSON

@@ -1,28 +1,16 @@
+import Capabilities
 import Cryptography
 
 /// The request and the response that turn an HTTP/1.1 connection into a WebSocket.
 public enum WebSocketHandshake {
     /// A key for one request: 16 random bytes in base64.
     public static func makeKey(using generator: inout some RandomNumberGenerator) -> String {
-        base64((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        Base64.encode((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     }
 
     /// The value with which a server must answer a key.
     public static func accept(for key: String) -> String {
-        base64(Digest.sha1(Array(key.utf8) + Array("258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8)))
-    }
-
-    private static func base64(_ bytes: [UInt8]) -> String {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        var text: [UInt8] = []
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            let number = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
-            for place in 0..<4 {
-                text.append(place <= group.count ? alphabet[number >> (18 - 6 * place) & 63] : UInt8(ascii: "="))
-            }
-        }
-        return String(decoding: text, as: UTF8.self)
+        Base64.encode(Digest.sha1(Array(key.utf8) + Array("258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8)))
     }
 }
 

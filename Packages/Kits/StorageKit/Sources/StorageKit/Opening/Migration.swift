@@ -1,3 +1,4 @@
+import Capabilities
 import Cryptography
 
 /// One step from an older version of the tables to a newer one. A released migration is never changed; changes need a

@@ -1,13 +1,7 @@
-import COpenSSL
-
 /// Base64 (RFC 4648, section 4), as used by `Sec-WebSocket-Accept`, `Authorization` and PEM.
 public enum Base64 {
-    public static func encode(_ bytes: [UInt8]) -> String {
-        precondition(bytes.count <= Int(Int32.max) / 2, "more than 1 GiB is not encoded at once")
-        return unsafe String(unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4 + 1) { buffer in
-            Int(unsafe EVP_EncodeBlock(buffer.baseAddress, bytes, Int32(bytes.count)))
-        }
-    }
+    /// Encodes bytes, with padding.
+    public static func encode(_ bytes: [UInt8]) -> String { Base64Alphabet.standard.encode(bytes, isPadded: true) }
 
     /// Decodes a text, or returns nil if it is not valid Base64. Line breaks and missing padding are accepted, as in
     /// mail and pasted text; padding that is present must be correct.
@@ -31,17 +25,8 @@ public enum Base64 {
 
 /// Base64 for addresses, without padding (RFC 4648, section 5).
 public enum Base64URL {
-    public static func encode(_ bytes: [UInt8]) -> String {
-        var text = ""
-        for character in Base64.encode(bytes) where character != "=" {
-            switch character {
-            case "+": text.append("-")
-            case "/": text.append("_")
-            default: text.append(character)
-            }
-        }
-        return text
-    }
+    /// Encodes bytes, without padding.
+    public static func encode(_ bytes: [UInt8]) -> String { Base64Alphabet.forAddresses.encode(bytes, isPadded: false) }
 
     /// Decodes a text, or returns nil if it is not valid.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
@@ -69,6 +54,37 @@ public enum Base64URL {
         case UInt8(ascii: "-"): 62
         case UInt8(ascii: "_"): 63
         default: nil
+        }
+    }
+}
+
+/// One of the two alphabets of Base64.
+struct Base64Alphabet: Sendable {
+    private let letters: [UInt8]
+
+    static let standard = Base64Alphabet("+/")
+    static let forAddresses = Base64Alphabet("-_")
+
+    private init(_ last: String) {
+        letters = Array(("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + last).utf8)
+    }
+
+    func encode(_ bytes: [UInt8], isPadded: Bool) -> String {
+        unsafe String(unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4) { text in
+            var end = 0
+            for start in stride(from: 0, to: bytes.count, by: 3) {
+                let rest = bytes.count - start
+                var group = Int(bytes[start]) << 16
+                if rest > 1 { group |= Int(bytes[start + 1]) << 8 }
+                if rest > 2 { group |= Int(bytes[start + 2]) }
+                unsafe text[end] = letters[group >> 18]
+                unsafe text[end + 1] = letters[group >> 12 & 63]
+                unsafe text[end + 2] = rest > 1 ? letters[group >> 6 & 63] : UInt8(ascii: "=")
+                unsafe text[end + 3] = rest > 2 ? letters[group & 63] : UInt8(ascii: "=")
+                end += 4
+            }
+            let padding = isPadded || bytes.count % 3 == 0 ? 0 : 3 - bytes.count % 3
+            return end - padding
         }
     }
 }

@@ -1,4 +1,4 @@
-/// Bytes as pairs of hexadecimal digits.
+/// Bytes as pairs of hexadecimal digits, and numbers with a fixed count of them.
 public enum Hexadecimal {
     /// "00ff". With `separator` ":" and `uppercase`, "00:FF", the usual format of fingerprints.
     public static func encode(_ bytes: [UInt8], separator: String = "", uppercase: Bool = false) -> String {
@@ -12,6 +12,12 @@ public enum Hexadecimal {
             text.append(digits[Int(byte & 15)])
         }
         return String(decoding: text, as: UTF8.self)
+    }
+
+    /// A number in this many digits, with leading zeros; more only for a number that needs them.
+    public static func digits(of number: UInt64, count: Int = 16) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: max(0, count - digits.utf8.count)) + digits
     }
 
     /// Decodes pairs of digits in either case, without separators. Nil for anything else.
