@@ -1,3 +1,5 @@
+import Capabilities
+
 /// Paths that lead, or seem to lead, out of a folder to a file named `secret`.
 ///
 /// The folder contains a folder `in`, and links: `out` to the folder with the secret, `in/out` to it by `..`, `chain`
@@ -49,7 +51,7 @@ struct WaysOut {
 extension String {
     /// Every byte escaped, which normal clients do not do.
     var escaped: String {
-        utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
+        PercentEncoding.encode(self) { _ in false }
     }
 
     /// Every byte escaped except the slashes.

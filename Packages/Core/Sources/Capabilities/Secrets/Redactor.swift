@@ -304,27 +304,16 @@ struct KnownSecrets {
     /// Plain, as in URLs and forms, in Base64, and in JSON text. Programs differ in what they escape, and how.
     private static func forms(of text: String) -> Set<String> {
         var forms: Set<String> = [text, escaped(text, unicode: false), escaped(text, unicode: true)]
+        // What programs leave as it is besides letters and digits.
         for kept in ["-._~", "-._*", "-._~!$'()*,;:@/"] {
-            let upper = percentEncoded(text, kept: kept, isUpper: true)
+            let isKept = { (byte: UInt8) in PercentEncoding.isLetterOrDigit(byte) || kept.utf8.contains(byte) }
+            let upper = PercentEncoding.encode(text, keeping: isKept)
             forms.formUnion([
                 upper, upper.split(separator: "%20", omittingEmptySubsequences: false).joined(separator: "+"),
             ])
-            forms.insert(percentEncoded(text, kept: kept, isUpper: false))
+            forms.insert(PercentEncoding.encode(text, uppercase: false, keeping: isKept))
         }
         return forms.union(base64Forms(of: text))
-    }
-
-    /// As in a URL or a form; `kept` lists what a program leaves unescaped besides letters and digits.
-    private static func percentEncoded(_ text: String, kept: String, isUpper: Bool) -> String {
-        var encoded = ""
-        for byte in text.utf8 {
-            switch byte {
-            case 48...57, 65...90, 97...122: encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            case _ where kept.utf8.contains(byte): encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            default: encoded += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: isUpper)
-            }
-        }
-        return encoded
     }
 
     /// As in JSON text. Some programs write everything beyond ASCII as `\u00e4`.

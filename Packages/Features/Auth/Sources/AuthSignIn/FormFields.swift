@@ -1,3 +1,4 @@
+import Capabilities
 import HTTPClient
 import HTTPCore
 import JSON
@@ -13,12 +14,12 @@ struct FormFields: Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// Parses a query or a body. Nil when an escape is malformed or the bytes are not valid UTF-8.
-    init?(parsing text: some StringProtocol) {
+    init?(parsing text: String) {
         for part in text.split(separator: "&") {
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = Self.decode(pair[0]), let value = pair.count == 2 ? Self.decode(pair[1]) : "" else {
-                return nil
-            }
+            guard let name = PercentEncoding.decode(pair[0], plusIsSpace: true),
+                let value = pair.count == 2 ? PercentEncoding.decode(pair[1], plusIsSpace: true) : ""
+            else { return nil }
             append(name, value)
         }
     }
@@ -46,48 +47,7 @@ struct FormFields: Sendable, ExpressibleByDictionaryLiteral {
     /// The encoded form. Every character except letters, digits and `-._~` is escaped, so the form fits both queries
     /// and bodies.
     var text: String {
-        fields.map { "\(Self.encode($0.name))=\(Self.encode($0.value))" }.joined(separator: "&")
-    }
-
-    private static func encode(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                bytes.append(byte)
-            default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func decode(_ text: some StringProtocol) -> String? {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
-            case UInt8(ascii: "%"):
-                guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
-                    return nil
-                }
-                bytes.append(high << 4 | low)
-            default: bytes.append(byte)
-            }
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
+        fields.map { "\(PercentEncoding.encode($0.name))=\(PercentEncoding.encode($0.value))" }.joined(separator: "&")
     }
 }
 

@@ -168,14 +168,7 @@ extension ServerAccess {
 extension HTTPURL {
     /// Adds a pair to the query.
     func adding(_ name: String, _ value: String) throws(HTTPError) -> HTTPURL {
-        var pair = "\(name)="
-        for byte in value.utf8 {
-            switch byte {
-            case 48...57, 65...90, 97...122, 45, 46, 95, 126: pair.unicodeScalars.append(Unicode.Scalar(byte))
-            default: pair += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
-            }
-        }
-        return try resolving("?" + (query.map { "\($0)&" } ?? "") + pair)
+        try resolving("?" + (query.map { "\($0)&" } ?? "") + "\(name)=\(PercentEncoding.encode(value))")
     }
 }
 

@@ -63,7 +63,7 @@ extension KamiwazaAPI {
 
     /// Revokes a personal access token by its id. A missing token throws `.notFound`.
     public nonisolated(nonsending) func revokePersonalToken(_ id: String) async throws {
-        let response = try await answer(to: KamiwazaCall(.delete, "/auth/pats/\(WebForm.encode(id))"))
+        let response = try await answer(to: KamiwazaCall(.delete, "/auth/pats/\(PercentEncoding.encode(id))"))
         // A web page with status 200 is not a confirmation.
         if !response.body.isEmpty { _ = try response.json() }
     }

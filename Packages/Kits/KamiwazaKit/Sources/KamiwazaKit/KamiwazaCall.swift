@@ -42,7 +42,7 @@ struct WebForm: CustomStringConvertible {
     /// Adds a pair, or nothing when there is no value.
     mutating func add(_ name: String, _ value: String?) {
         guard let value else { return }
-        text += (text.isEmpty ? "" : "&") + "\(Self.encode(name))=\(Self.encode(value))"
+        text += (text.isEmpty ? "" : "&") + "\(PercentEncoding.encode(name))=\(PercentEncoding.encode(value))"
     }
 
     mutating func add(_ name: String, _ value: Secret) {
@@ -52,22 +52,5 @@ struct WebForm: CustomStringConvertible {
     /// Passes the encoded pairs to the code that sends them.
     func withText<Result, Failure: Error>(_ body: (String) throws(Failure) -> Result) throws(Failure) -> Result {
         try body(text)
-    }
-
-    /// Escapes everything except the unreserved characters of RFC 3986, so that the result is valid anywhere in an
-    /// address.
-    static func encode(_ text: String) -> String {
-        var encoded = ""
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                encoded += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
-            }
-        }
-        return encoded
     }
 }

@@ -1,3 +1,4 @@
+import Capabilities
 import HTTPServer
 
 /// The name-value pairs of a URL-encoded form.
@@ -34,19 +35,6 @@ struct FormBody: Sendable {
 /// Encodes name-value pairs for a URL's query.
 enum Query {
     static func text(_ pairs: [(String, String?)]) -> String {
-        pairs.compactMap { name, value in value.map { "\(name)=\(encode($0))" } }.joined(separator: "&")
-    }
-
-    private static func encode(_ text: String) -> String {
-        var encoded = ""
-        for byte in text.utf8 {
-            let scalar = Unicode.Scalar(byte)
-            if byte < 128, scalar.properties.isAlphabetic || (48...57).contains(byte) || "-._~".utf8.contains(byte) {
-                encoded.unicodeScalars.append(scalar)
-            } else {
-                encoded += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
-            }
-        }
-        return encoded
+        pairs.compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encode($0))" } }.joined(separator: "&")
     }
 }

@@ -271,19 +271,7 @@ struct RequestBuilder {
     }
 
     private static func encoded(_ fields: [HTTPHeaders.Field]) -> String {
-        fields.map { "\(encoded($0.name))=\(encoded($0.value))" }.joined(separator: "&")
-    }
-
-    private static func encoded(_ text: String) -> String {
-        var encoded = ""
-        for byte in text.utf8 {
-            switch byte {
-            case 48...57, 65...90, 97...122: encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            case _ where "-._~".utf8.contains(byte): encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            default: encoded += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
-            }
-        }
-        return encoded
+        fields.map { "\(PercentEncoding.encode($0.name))=\(PercentEncoding.encode($0.value))" }.joined(separator: "&")
     }
 
     /// Words in names whose values are always credentials.

@@ -1,26 +1,13 @@
-/// Decodes percent-encoded text.
+import Capabilities
+
+/// Decodes the paths and queries of requests.
 enum PercentDecoding {
     /// The decoded text, or nil for a malformed escape, invalid UTF-8, or a NUL.
     static func decode(_ text: Substring, plusIsSpace: Bool = false) -> String? {
-        let isPlain = text.utf8.allSatisfy { byte in
-            byte != UInt8(ascii: "%") && byte != 0 && !(plusIsSpace && byte == UInt8(ascii: "+"))
+        guard let decoded = PercentEncoding.decode(text, plusIsSpace: plusIsSpace), !decoded.utf8.contains(0) else {
+            return nil
         }
-        if isPlain { return String(text) }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.utf8.count)
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "%"):
-                guard let first = rest.popFirst().flatMap(Byte.hex), let second = rest.popFirst().flatMap(Byte.hex)
-                else { return nil }
-                bytes.append(first << 4 | second)
-            case UInt8(ascii: "+") where plusIsSpace: bytes.append(Byte.space)
-            default: bytes.append(byte)
-            }
-        }
-        guard !bytes.contains(0) else { return nil }
-        return String(validating: bytes, as: UTF8.self)
+        return decoded
     }
 
     /// The name-value pairs of a query; nil when one of them is malformed.

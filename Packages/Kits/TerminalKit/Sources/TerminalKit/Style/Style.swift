@@ -1,3 +1,5 @@
+import Capabilities
+
 /// The look of a piece of text: a token for its colour and a few attributes.
 public struct Style: Sendable, Hashable {
     /// The colour of the text; without one, the terminal's own.
@@ -74,14 +76,7 @@ public struct LinkTarget: Sendable, Hashable {
         guard ["http", "https", "mailto"].contains(scheme), address.utf8.count > scheme.utf8.count + 1 else {
             return nil
         }
-        var encoded = ""
-        for byte in address.utf8 {
-            if byte > 0x20 && byte < 0x7F {
-                encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            } else {
-                encoded += "%" + (byte < 0x10 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-            }
-        }
+        let encoded = PercentEncoding.encode(address) { $0 > 0x20 && $0 < 0x7F }
         guard encoded.utf8.count <= Self.maximumLength else { return nil }
         self.address = encoded
     }
