@@ -1,3 +1,4 @@
+import Capabilities
 import CoreTesting
 import FileKit
 
@@ -8,6 +9,6 @@ func withHome<T>(isolation: isolated (any Actor)? = #isolation, _ body: (String)
 
 /// Writes a file and the folders above it.
 func write(_ text: String, to path: String) throws {
-    try Files.makeDirectories(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
+    try Files.makeDirectories(PathParts(path).folder)
     try Files.writeAtomically(Array(text.utf8), to: path)
 }

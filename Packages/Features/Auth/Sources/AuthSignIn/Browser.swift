@@ -1,3 +1,4 @@
+import Capabilities
 import FileKit
 public import HTTPClient
 import ProcessKit
@@ -45,7 +46,7 @@ public struct Browser: Sendable {
 
     /// The path of the program. `setsid` itself would search for it too late to report a failure.
     private func path(of program: String) -> String? {
-        if program.hasPrefix("/") { return Self.isProgram(program) ? program : nil }
+        if AbsolutePath.isAbsolute(program) { return Self.isProgram(program) ? program : nil }
         guard !program.contains("/") else { return nil }
         let directories = (environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
         return directories.lazy.filter { $0.hasPrefix("/") }.map { "\($0)/\(program)" }.first(where: Self.isProgram)

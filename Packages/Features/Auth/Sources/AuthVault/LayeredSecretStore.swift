@@ -88,7 +88,7 @@ struct CredentialsDirectory: Sendable {
 
     /// Nil when systemd did not start the program with credentials.
     init?(environment: [String: String]) {
-        guard let path = environment["CREDENTIALS_DIRECTORY"], path.hasPrefix("/") else { return nil }
+        guard let path = environment["CREDENTIALS_DIRECTORY"], AbsolutePath.isAbsolute(path) else { return nil }
         self.path = path
     }
 

@@ -188,5 +188,5 @@ extension Redactor {
 
     /// `GOOGLE_APPLICATION_CREDENTIALS` and similar variables hold the path of a secret, which people want to read in
     /// messages.
-    private static func isFile(_ value: String) -> Bool { value.hasPrefix("/") && Files.exists(value) }
+    private static func isFile(_ value: String) -> Bool { AbsolutePath.isAbsolute(value) && Files.exists(value) }
 }

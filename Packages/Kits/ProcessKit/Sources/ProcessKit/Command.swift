@@ -1,3 +1,4 @@
+import Capabilities
 import Glibc
 
 /// A program to run and everything it gets. Nothing else is passed on.
@@ -101,7 +102,7 @@ extension Command {
                 .workingDirectory, "cannot run \(executable): no such directory: \(directory)", errno: ENOENT)
         }
         if executable.utf8.contains(UInt8(ascii: "/")) {
-            let seen = executable.hasPrefix("/") ? executable : "\(workingDirectory ?? ".")/\(executable)"
+            let seen = AbsolutePath.joined(executable, in: workingDirectory ?? ".")
             guard unsafe access(seen, F_OK) == 0 else { throw notFound("no such file", errno) }
             guard isProgram(seen) else { throw notExecutable("it is not an executable file", EACCES) }
             return executable

@@ -32,9 +32,7 @@ enum KeyFile {
     /// Creates a new key file. It is on the disk when this returns.
     static func make(_ path: String) throws -> SecretBytes {
         let key = try Random.secret(VaultKey.size)
-        if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
-            try Files.makeDirectories(String(path[..<slash]))
-        }
+        try Files.makeDirectories(PathParts(path).folder)
         var bytes = key.withBytes { key in key.indices.map { key[$0] } }
         defer { bytes.wipe() }
         try Files.writeAtomically(bytes, to: path, mode: 0o600)

@@ -205,9 +205,9 @@ enum HostChecks {
     private static func parentIsWritable(_ path: String) throws -> HealthCheck.Finding {
         var parent = path
         repeat {
-            parent = parent.lastIndex(of: "/").map { String(parent[..<$0]) } ?? ""
-        } while !parent.isEmpty && !Files.exists(parent)
-        guard Files.isWritable(parent.isEmpty ? "/" : parent) else {
+            parent = PathParts(parent).folder
+        } while !Files.exists(parent)
+        guard Files.isWritable(parent) else {
             return .warning("\(path) cannot be created", mend: "make \(parent) writable, or set MARTLET_HOME")
         }
         return .ok("\(path) (created when needed)")

@@ -63,7 +63,7 @@ struct ProjectTrust {
 
     private func change(_ edit: (inout JSONObject) -> Void) async throws {
         guard !path.isEmpty else { throw HostError.noFile("there is no folder to store trust in; set HOME") }
-        try Files.makeDirectories(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
+        try Files.makeDirectories(PathParts(path).folder)
         let lock = try await FileLock.acquire(path + ".lock", within: .seconds(5))
         var list = try load()
         edit(&list)
@@ -106,10 +106,10 @@ final class TrustedBundles: TrustedFiles {
 
     /// The bundles of the project that owns a settings file, each with its content.
     static func all(besides settings: String) throws -> [(path: String, content: [UInt8])] {
-        let folder = settings[..<(settings.lastIndex(of: "/") ?? settings.startIndex)] + "/bundles"
-        guard Files.exists(String(folder)) else { return [] }
+        let folder = AbsolutePath.joined("bundles", in: PathParts(settings).folder)
+        guard Files.exists(folder) else { return [] }
         let endings = [".yaml", ".yml", ".json5", ".json"]
-        return try Files.list(String(folder)).map(\.name).filter { name in endings.contains { name.hasSuffix($0) } }
+        return try Files.list(folder).map(\.name).filter { name in endings.contains { name.hasSuffix($0) } }
             .sorted().map { name in
                 let path = "\(folder)/\(name)"
                 return (path, try Files.read(path, limit: SettingsLoader.largestFile))

@@ -21,7 +21,7 @@ struct SettingsFile {
 
     /// Takes the lock that keeps other commands from changing settings.
     func lock() async throws -> FileLock {
-        try Files.makeDirectories(Self.folder(of: lockPath))
+        try Files.makeDirectories(PathParts(lockPath).folder)
         return try await FileLock.acquire(lockPath, within: .seconds(30))
     }
 
@@ -38,16 +38,12 @@ struct SettingsFile {
                 "\(error.located(in: path)); nothing was changed; fix it first with 'martlet config edit'")
         }
         if after != before {
-            try Files.makeDirectories(Self.folder(of: path))
+            try Files.makeDirectories(PathParts(path).folder)
             try Files.writeAtomically(after, to: path)
             ActionContext.current?.session.lookAgain()
         }
         lock.release()
         return after != before
-    }
-
-    private static func folder(of path: String) -> String {
-        String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
     }
 
     /// The file's text; empty if the file does not exist.
@@ -75,7 +71,7 @@ enum SettingsEditor {
         }
         let file = try SettingsFile(context.host.locations, isProject: isProject)
         let before = try file.read()
-        let folder = String(file.path[..<(file.path.lastIndex(of: "/") ?? file.path.startIndex)])
+        let folder = PathParts(file.path).folder
         try Files.makeDirectories(folder)
         let draft = "\(folder)/.config-draft-\(UInt32.random(in: 0 ... .max)).json5"
         let start = before.isEmpty ? Array(starter.utf8) : before

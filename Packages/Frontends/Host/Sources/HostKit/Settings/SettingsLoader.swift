@@ -105,7 +105,7 @@ struct SettingsLoader {
         var folder = folder
         while folder.count > 1, folder != home {
             files.append("\(folder)/\(projectFolder)/\(fileName)")
-            folder = folder.lastIndex(of: "/").map { String(folder[..<$0]) } ?? ""
+            folder = PathParts(folder).folder
         }
         return files
     }

@@ -19,10 +19,7 @@ public struct BundleSource: Sendable {
     }
 
     /// The folder of the file, from its name.
-    public var folder: String {
-        guard let slash = file.lastIndex(of: "/") else { return "." }
-        return slash == file.startIndex ? "/" : String(file[..<slash])
-    }
+    public var folder: String { PathParts(file).folder }
 
     /// The maximum size of the text.
     public static let longest = 4 << 20

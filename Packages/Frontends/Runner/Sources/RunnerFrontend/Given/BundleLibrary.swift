@@ -88,7 +88,7 @@ final class BundleLibrary: Sendable {
     }
 
     static func path(_ path: String, besides file: String) -> String {
-        if path.hasPrefix("/") { return path }
+        if AbsolutePath.isAbsolute(path) { return path }
         let folder = file.lastIndex(of: "/").map { file[...$0] } ?? ""
         return String(folder) + (path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
     }
@@ -164,10 +164,8 @@ struct BundleFinder {
     }
 
     private var projectFolder: String {
-        guard let settings = host.locations.project, let slash = settings.lastIndex(of: "/") else {
-            return absolute(".martlet/bundles")
-        }
-        return settings[..<slash] + "/bundles"
+        guard let settings = host.locations.project else { return absolute(".martlet/bundles") }
+        return AbsolutePath.joined("bundles", in: PathParts(settings).folder)
     }
 
     static func read(_ path: String) throws(BundleFailure) -> BundleSource {

@@ -243,9 +243,7 @@ struct RunDocuments {
 
     private func write(_ text: String, to path: String) throws {
         let path = finder.absolute(path)
-        if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
-            try Files.makeDirectories(String(path[..<slash]), mode: 0o755)
-        }
+        try Files.makeDirectories(PathParts(path).folder, mode: 0o755)
         try Files.writeAtomically(Array(text.utf8), to: path, mode: 0o644)
     }
 }

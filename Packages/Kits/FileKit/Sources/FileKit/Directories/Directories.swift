@@ -1,3 +1,4 @@
+import Capabilities
 import Glibc
 
 /// The directories of an application, by the XDG Base Directory rules or under one folder that a variable names.
@@ -68,14 +69,14 @@ extension Directories {
     /// "All paths set in these environment variables must be absolute. If an implementation encounters a relative
     /// path in any of these variables it should consider the path invalid and ignore it." (XDG Base Directory)
     private func absolute(_ variable: String) -> String? {
-        environment[variable].flatMap { $0.startsAtRoot ? $0 : nil }
+        environment[variable].flatMap { AbsolutePath.isAbsolute($0) ? $0 : nil }
     }
 
     // A relative override is rejected, not ignored: ignoring it would write to the real home directory.
     private var overridingFolder: String? {
         get throws(FileError) {
             guard let override, let folder = environment[override], !folder.isEmpty else { return nil }
-            guard folder.startsAtRoot else {
+            guard AbsolutePath.isAbsolute(folder) else {
                 throw FileError(.notFound, "use", folder, because: "\(override) must be an absolute path")
             }
             return folder
@@ -105,7 +106,7 @@ enum UserDatabase {
                 unsafe found != nil, let home = unsafe record.pw_dir
             else { return nil }
             let path = unsafe String(cString: home)
-            return path.startsAtRoot ? path : nil
+            return AbsolutePath.isAbsolute(path) ? path : nil
         }
     }
 }

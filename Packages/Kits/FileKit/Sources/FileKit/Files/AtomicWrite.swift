@@ -1,4 +1,5 @@
 import CFileKit
+import Capabilities
 import Glibc
 
 /// Replaces a file: the new content is written to another file beside it, which is then renamed over it.
@@ -19,7 +20,7 @@ public struct AtomicWrite: ~Copyable {
     init(replacing path: String, mode: UInt32?) throws(FileError) {
         try FileError.refuseZero(path, "write")
         let target = PathParts(try Self.followingLinks(path))
-        let directory = try FileDescriptor.open(target.directory, O_RDONLY | O_DIRECTORY, for: "write in")
+        let directory = try FileDescriptor.open(target.folder, O_RDONLY | O_DIRECTORY, for: "write in")
         try self.init(target.name, in: directory, mode: mode, naming: path)
     }
 
@@ -76,7 +77,7 @@ public struct AtomicWrite: ~Copyable {
             // EINVAL: it is not a link. ENOENT: it does not exist. Both end the chain.
             guard length >= 0 else { return current }
             let link = String(decoding: target.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
-            current = link.startsAtRoot ? link : "\(PathParts(current).directory)/\(link)"
+            current = AbsolutePath.joined(link, in: PathParts(current).folder)
         }
         throw FileError("write", path, errno: ELOOP)
     }

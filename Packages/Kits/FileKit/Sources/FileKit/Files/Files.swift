@@ -140,7 +140,7 @@ extension Files {
         try FileError.refuseZero(path, "create directory")
         if unsafe mkdir(path, mode) == 0 { return }
         var failure = errno
-        let parent = PathParts(path).directory
+        let parent = PathParts(path).folder
         if failure == ENOENT, parent != path, parent != "." {
             try makeDirectories(parent, mode: mode)
             if unsafe mkdir(path, mode) == 0 { return }
@@ -185,7 +185,7 @@ extension Files {
             }
         }
         let directory = try FileDescriptor.open(
-            PathParts(name).directory, O_RDONLY | O_DIRECTORY, for: "rename", naming: name)
+            PathParts(name).folder, O_RDONLY | O_DIRECTORY, for: "rename", naming: name)
         // Some network file systems cannot sync a directory and say so with EINVAL; the rename has happened anyway.
         if fsync(directory.rawValue) != 0, errno != EINVAL { throw FileError("rename", name, errno: errno) }
     }
@@ -201,31 +201,4 @@ extension Files {
         try write.write(bytes.span)
         try write.commit()
     }
-}
-
-/// The directory and the last name of a path; trailing slashes are ignored.
-///
-/// By bytes, as in the kernel: for Swift, a slash with an accent after it is another character.
-struct PathParts {
-    let directory: String
-    let name: String
-
-    init(_ path: String) {
-        let slash = UInt8(ascii: "/")
-        let trimmed = path.utf8.reversed().drop { $0 == slash }
-        let name = trimmed.prefix { $0 != slash }
-        let directory = trimmed.dropFirst(name.count).drop { $0 == slash }
-        self.name = String(decoding: name.reversed(), as: UTF8.self)
-        self.directory =
-            if !directory.isEmpty {
-                String(decoding: directory.reversed(), as: UTF8.self)
-            } else {
-                path.startsAtRoot ? "/" : "."
-            }
-    }
-}
-
-extension String {
-    /// Whether the kernel treats it as an absolute path.
-    var startsAtRoot: Bool { utf8.first == UInt8(ascii: "/") }
 }

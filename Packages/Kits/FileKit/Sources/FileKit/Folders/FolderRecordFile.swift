@@ -128,7 +128,9 @@ private struct Entry {
 
     /// Nil when the entry is not valid, or has a part that could not be obeyed.
     init?(_ json: JSON, path: String) {
-        guard path.hasPrefix("/"), let device = json["device"]?.int, let inode = json["inode"]?.int else { return nil }
+        guard AbsolutePath.isAbsolute(path), let device = json["device"]?.int, let inode = json["inode"]?.int else {
+            return nil
+        }
         self.path = path
         (self.device, self.inode) = (UInt64(bitPattern: Int64(device)), UInt64(bitPattern: Int64(inode)))
         if let json = json["mode"], !json.isNull {

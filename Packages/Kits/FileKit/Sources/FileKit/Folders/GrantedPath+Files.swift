@@ -109,7 +109,7 @@ extension GrantedPath {
     // MARK: Beneath a root
 
     private func makeFolders() throws(FileError) {
-        try Files.makeDirectories(PathParts(absolute).directory, mode: 0o755)
+        try Files.makeDirectories(PathParts(absolute).folder, mode: 0o755)
     }
 
     /// Opens the root, which must be the permitted folder.

@@ -22,7 +22,7 @@ final class Handle {
         var opened: OpaquePointer?
         let flags = (access == .inspect ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX
         // Debian's SQLite treats a name that starts with "file:" as a URI, which "./" prevents for a relative path.
-        let name = access == .memory ? ":memory:" : path.hasPrefix("/") ? path : "./\(path)"
+        let name = access == .memory ? ":memory:" : AbsolutePath.isAbsolute(path) ? path : "./\(path)"
         let code = unsafe sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_EXRESCODE, nil)
         guard let raw = unsafe opened else {
             throw StorageError(.system, "out of memory while opening \(PlainText.escape(path))", resultCode: code)

@@ -16,7 +16,7 @@ struct DatabaseFile: Sendable {
     ///
     /// SQLite gives the files beside it the same permissions.
     func make() throws {
-        let folder = folderPath
+        let folder = PathParts(path).folder
         if !Files.exists(folder) { try Files.makeDirectories(folder) }
         // Unlike open, mknod leaves no descriptor to close.
         if unsafe mknod(path, mode_t(S_IFREG | 0o600), 0) == 0 {
@@ -36,11 +36,6 @@ struct DatabaseFile: Sendable {
             .open,
             "other users can read \(PlainText.escape(file)), and its permissions cannot be changed: "
                 + "\(SystemError(errno))")
-    }
-
-    private var folderPath: String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     // MARK: Damage
@@ -93,11 +88,12 @@ struct DatabaseFile: Sendable {
     /// The files that `setAside` renamed, the oldest first, without those that SQLite had put beside them.
     var setAsides: [String] {
         get throws {
-            guard !path.isEmpty, Files.exists(folderPath) else { return [] }
-            let beginning = "\(path).damaged-"
-            return try Files.list(folderPath).map { "\(folderPath)/\($0.name)" }.filter { file in
-                file.hasPrefix(beginning) && !["-wal", "-shm", "-journal"].contains { file.hasSuffix($0) }
-            }
+            let parts = PathParts(path)
+            guard !path.isEmpty, Files.exists(parts.folder) else { return [] }
+            let beginning = "\(parts.name).damaged-"
+            return try Files.list(parts.folder).map(\.name).filter { name in
+                name.hasPrefix(beginning) && !["-wal", "-shm", "-journal"].contains { name.hasSuffix($0) }
+            }.map { path + $0.dropFirst(parts.name.count) }
         }
     }
 
