@@ -94,11 +94,7 @@ enum GatewayStreamsServer {
     static let word = "gateway-streams-server"
 
     static func run(_ folder: String) async throws {
-        let now: @Sendable () -> Timestamp = {
-            var time = timespec()
-            unsafe clock_gettime(CLOCK_REALTIME, &time)
-            return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec / 1000))
-        }
+        let now: @Sendable () -> Timestamp = Timestamp.now
         let store = GatewayStore(GatewayStore.database(at: "\(folder)/gateway.db"), now: now)
         let pulse = Pulse()
         let turns = Turns(store: store, providers: { [PausingModel(pulse)] }, now: now)

@@ -176,9 +176,9 @@ enum HistoryBenchmark {
         try await TemporaryDirectory.run { folder in
             var words = MessageWords(seed: 21)
             let path = "\(folder)/chat.db"
-            let filling = try await fill(History(path, now: { now() }), &words)
+            let filling = try await fill(History(path, now: Timestamp.now), &words)
             // A new connection, so that the state right after writing is not measured.
-            let history = History(path, now: { now() })
+            let history = History(path, now: Timestamp.now)
             guard
                 try await history.database.read({ try $0.first("SELECT count(*) FROM messages") { try $0[0] } })
                     == conversations * length
@@ -246,11 +246,5 @@ enum HistoryBenchmark {
             times.append((ContinuousClock.now - start) / .milliseconds(1))
         }
         return times.sorted()
-    }
-
-    private static func now() -> Timestamp {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
     }
 }

@@ -1,3 +1,4 @@
+import Glibc
 public import JSON
 
 /// A moment in time, exact to the microsecond, written in ISO 8601 with UTC.
@@ -97,6 +98,16 @@ public struct Timestamp: InputValue, OutputValue, Hashable, Comparable {
     /// The time from another moment to this one.
     public static func - (left: Timestamp, right: Timestamp) -> Duration {
         .microseconds(left.microseconds - right.microseconds)
+    }
+}
+
+extension Timestamp {
+    /// The current time by the system's clock. What can be tested takes its time from outside, and this is the default.
+    public static func now() -> Timestamp {
+        var time = timespec()
+        // This cannot fail: the clock always exists and the pointer is valid.
+        _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
     }
 }
 

@@ -133,15 +133,6 @@ public struct Workbench: Sendable {
     }
 }
 
-extension Timestamp {
-    /// The current time, from the system.
-    static func now() -> Timestamp {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
-    }
-}
-
 extension Workbench {
     /// Opens the session of this workbench; the caller must close it. A workbench has only one session. The session
     /// picks up changed settings while it is open.

@@ -107,7 +107,7 @@ extension HTTPClient {
         public var proxies = ProxySettings.none
         public var userAgent = "martlet"
         /// Receives a span for each request.
-        public var tracer = Tracer(sinks: [], now: Timestamp.system)
+        public var tracer = Tracer(sinks: [], now: Timestamp.now)
         /// The feature name under which requests are traced.
         public var feature = "http"
         /// Whether requests send a `traceparent` header. Use it only for your own servers: to others it reveals which
@@ -116,7 +116,7 @@ extension HTTPClient {
         /// The clock for waits between attempts.
         public var clock: any Clock<Duration> & Sendable = ContinuousClock()
         /// The time of day, used to interpret a server's `Retry-After` date.
-        public var now: @Sendable () -> Timestamp = Timestamp.system
+        public var now: @Sendable () -> Timestamp = Timestamp.now
 
         /// What a request that belongs to no action may reach: nothing by default. A request of an action may reach
         /// what its caller may.

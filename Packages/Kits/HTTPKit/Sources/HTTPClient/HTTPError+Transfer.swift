@@ -232,7 +232,7 @@ extension HTTPError {
         if let words = Self.words(in: body, headers) { message += ": \(words)" }
         self.init(
             .status, message, status: status,
-            retryAfter: RetryAfter(headers, now: .system())?.duration, server: server)
+            retryAfter: RetryAfter(headers, now: .now())?.duration, server: server)
     }
 
     /// The message from one of the usual error shapes: `{"error": {"message"}}`, `{"error"}`, `{"message"}`,

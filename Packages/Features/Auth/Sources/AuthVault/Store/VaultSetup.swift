@@ -1,6 +1,5 @@
 public import Capabilities
 public import Cryptography
-import Glibc
 
 /// The location of a vault and how to unlock it.
 public struct VaultSetup: Sendable {
@@ -18,7 +17,7 @@ public struct VaultSetup: Sendable {
     /// How long to wait while another program writes.
     public var patience: Duration = .seconds(30)
     /// The current time.
-    public var now: @Sendable () -> Timestamp = { .system }
+    public var now: @Sendable () -> Timestamp = Timestamp.now
 
     public init(
         folder: String, keyFile: String, passphrase: PassphraseSources,
@@ -28,14 +27,5 @@ public struct VaultSetup: Sendable {
         self.keyFile = keyFile
         self.passphrase = passphrase
         self.notice = notice
-    }
-}
-
-extension Timestamp {
-    fileprivate static var system: Timestamp {
-        var time = timespec()
-        // This cannot fail: the clock always exists and the pointer is valid.
-        _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
     }
 }

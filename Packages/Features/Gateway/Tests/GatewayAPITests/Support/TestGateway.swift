@@ -96,7 +96,7 @@ func withGateway(
     }
     change(&configuration)
     try await TemporaryDirectory.run { [configuration] folder in
-        let now: @Sendable () -> Timestamp = { .present }
+        let now: @Sendable () -> Timestamp = Timestamp.now
         let store = GatewayStore(GatewayStore.database(at: "\(folder)/gateway.db"), now: now)
         let model = TestModel()
         let turns = Turns(
@@ -123,13 +123,5 @@ func withGateway(
             await gateway.client.close()
         }
         await store.close()
-    }
-}
-
-extension Timestamp {
-    fileprivate static var present: Timestamp {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
     }
 }

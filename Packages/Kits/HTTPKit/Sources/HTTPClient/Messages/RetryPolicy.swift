@@ -1,6 +1,5 @@
 import CHTTPClient
 public import Capabilities
-import Glibc
 public import HTTPCore
 
 /// Decides when a request is retried and after which wait: a pure rule without a clock.
@@ -96,14 +95,5 @@ extension Timestamp {
         let seconds = unsafe curl_getdate(String(text), nil)
         guard seconds > 0 else { return nil }
         self.init(microseconds: Int64(seconds) * 1_000_000)
-    }
-}
-
-extension Timestamp {
-    /// The time of day of this machine.
-    @Sendable static func system() -> Timestamp {
-        var time = timespec()
-        _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
     }
 }

@@ -1,5 +1,4 @@
 public import Capabilities
-import Glibc
 public import HTTPCore
 public import JSON
 
@@ -24,7 +23,7 @@ public struct ServerConfiguration: Sendable {
     public var spans: [any SpanSink] = []
     /// Removes secrets from the spans.
     public var redactor = Redactor()
-    public var now: @Sendable () -> Timestamp = { .now }
+    public var now: @Sendable () -> Timestamp = Timestamp.now
 
     public init() {}
 }
@@ -112,14 +111,5 @@ public struct ServerLimits: Sendable {
         limits.head = headSize
         limits.target = headSize / 2
         return limits
-    }
-}
-
-extension Timestamp {
-    /// The current time by the system's clock.
-    static var now: Timestamp {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
     }
 }

@@ -102,7 +102,7 @@ struct DatabaseOpener: Sendable {
             reason = error.message
         }
         let alone = try lockAlone(cancellation, reason)
-        let place = try file.setAside(at: .now)
+        let place = try file.setAside(at: .now())
         let connection = try openSound(cancellation)
         _ = consume alone
         lock.release()
@@ -185,14 +185,6 @@ struct DatabaseOpener: Sendable {
         } catch let error as StorageError where error.kind == .damaged {
             return [error.message]
         }
-    }
-}
-
-extension Timestamp {
-    static var now: Timestamp {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
     }
 }
 
