@@ -21,7 +21,7 @@ public final class LoopbackReceiver: Sendable {
     public let state: Secret
     private let configuration: Configuration
     private let reader: RedirectReader
-    private let outcome = SharedWork<RedirectAnswer>()
+    private let outcome = Promise<RedirectAnswer>()
     private let isOver = Mutex(false)
 
     /// What to wait for, and how long.
@@ -113,7 +113,7 @@ extension LoopbackReceiver {
             return !isOver
         }
         guard isFirst else { return .over }
-        outcome.finish(result)
+        outcome.settle(with: result)
         if case .success = result { return .done }
         return .declined
     }
@@ -154,17 +154,17 @@ extension LoopbackReceiver {
         serving.limits.drain = .seconds(1)
         serving.now = configuration.now
         let server = HTTPServer(try routes { place.receiver }, serving)
-        let started = SharedWork<LoopbackReceiver>()
+        let started = Promise<LoopbackReceiver>()
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 do {
                     try await server.run { addresses in
-                        started.finish(Swift.Result { try place.open(configuration, addresses) })
+                        started.settle(with: Swift.Result { try place.open(configuration, addresses) })
                     }
                     // When it is cancelled before it listens, `run` returns without an error.
                     throw CancellationError()
                 } catch {
-                    started.finish(.failure(error))
+                    started.settle(with: .failure(error))
                 }
             }
             defer { group.cancelAll() }

@@ -46,7 +46,7 @@ public final class SessionKeeper: Sendable {
 
     /// One renewal, or the first read of the stored session.
     struct Renewal {
-        let work: SharedWork<Session>
+        let work: Promise<Session>
         let task: Task<Void, Never>
         let refused: Secret?
     }
@@ -81,7 +81,7 @@ public final class SessionKeeper: Sendable {
     private enum Step {
         case use(Session)
         /// `isMeant` when the renewal is for the same refusal, so that its result counts in any case.
-        case wait(SharedWork<Session>, isMeant: Bool)
+        case wait(Promise<Session>, isMeant: Bool)
     }
 
     private func next(refusing refused: Secret?, mark: SessionMark?) throws(SignInError) -> Step {
@@ -161,7 +161,7 @@ extension SessionKeeper {
     /// - Parameter mark: the mark of the stored session before this. The renewal's own write changes the mark, so the
     /// next request reads once more. A later mark could hide a change by another process in between.
     func begin(_ refused: Secret?, generation: Int, mark: SessionMark?) -> Renewal {
-        let work = SharedWork<Session>()
+        let work = Promise<Session>()
         let task = Task {
             let result: Result<Session, any Error>
             do { result = .success(try await obtain(refusing: refused)) } catch { result = .failure(error) }
@@ -174,7 +174,7 @@ extension SessionKeeper {
                 case .failure(let error): if Self.isFinal(error) { state.current = nil }
                 }
             }
-            work.finish(result)
+            work.settle(with: result)
         }
         return Renewal(work: work, task: task, refused: refused)
     }

@@ -220,9 +220,9 @@ struct CodeFlowTests {
         try await Provider.run { provider in
             try await withClient { client in
                 let configuration = try #require(try await provider.configuration(client))
-                let shown = SharedWork<Void>()
+                let shown = Promise<Void>()
                 let flow = CodeFlow(configuration, clientID: "martlet", client: client, now: provider.time.clock)
-                let task = Task { try await flow.run { _ in shown.finish(.success(())) } }
+                let task = Task { try await flow.run { _ in shown.settle(()) } }
                 try await shown.value()
                 task.cancel()
                 let error = await #expect(throws: CancellationError.self) { _ = try await task.value }

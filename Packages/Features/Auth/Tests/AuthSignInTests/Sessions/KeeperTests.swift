@@ -97,9 +97,9 @@ struct KeeperTests {
         let source = MemorySource(.sample("access-0"))
         let keeper = SessionKeeper(source, now: time.clock)
         let session = try await keeper.session()
-        let (inside, leave) = (SharedWork<Void>(), SharedWork<Void>())
+        let (inside, leave) = (Promise<Void>(), Promise<Void>())
         async let holder: Void = source.exclusively {
-            inside.finish(.success(()))
+            inside.settle(())
             try await leave.value()
             try await source.store(.sample("theirs"))
         }
@@ -107,7 +107,7 @@ struct KeeperTests {
         let before = source.state.withLock { $0.loads }
         async let mine = keeper.session(refusing: session.accessToken)
         while source.state.withLock({ $0.loads }) == before { await Task.yield() }
-        leave.finish(.success(()))
+        leave.settle(())
         try await holder
         #expect(try await mine.token == "theirs")
         #expect(source.renewals == 0)

@@ -1,4 +1,4 @@
-import Synchronization
+import Capabilities
 
 /// How work with a time limit ended.
 enum Bounded<Value: Sendable>: Sendable {
@@ -15,7 +15,7 @@ enum Bounded<Value: Sendable>: Sendable {
 func bounded<Value: Sendable>(
     by limit: Duration?, on clock: any Clock<Duration>, _ work: @escaping @Sendable () async throws -> Value
 ) async -> Bounded<Value> {
-    let first = First<Bounded<Value>>()
+    let first = Promise<Bounded<Value>>()
     // Both tasks are cancelled below. A task group would wait for work that never ends.
     let worker = Task {
         do { first.settle(.ended(.success(try await work()))) } catch { first.settle(.ended(.failure(error))) }
@@ -30,49 +30,8 @@ func bounded<Value: Sendable>(
         worker.cancel()
         alarm.cancel()
     }
-    return await withTaskCancellationHandler {
-        await first.value()
-    } onCancel: {
-        first.settle(.stopped)
-    }
-}
-
-/// The first of several values; later ones are dropped.
-private final class First<Value: Sendable>: Sendable {
-    private enum State {
-        case open
-        case awaited(CheckedContinuation<Value, Never>)
-        case settled(Value)
-    }
-
-    private let state = Mutex(State.open)
-
-    func settle(_ value: Value) {
-        let waiting = state.withLock { state -> CheckedContinuation<Value, Never>? in
-            switch state {
-            case .open:
-                state = .settled(value)
-                return nil
-            case .awaited(let continuation):
-                state = .settled(value)
-                return continuation
-            case .settled: return nil
-            }
-        }
-        waiting?.resume(returning: value)
-    }
-
-    /// For one caller.
-    func value() async -> Value {
-        await withCheckedContinuation { continuation in
-            let settled = state.withLock { state -> Value? in
-                if case .settled(let value) = state { return value }
-                state = .awaited(continuation)
-                return nil
-            }
-            if let settled { continuation.resume(returning: settled) }
-        }
-    }
+    // Only a cancelled wait throws.
+    do { return try await first.value() } catch { return .stopped }
 }
 
 /// Measures a duration, on any clock.

@@ -1,7 +1,8 @@
 import Synchronization
 
-/// The result of work that continues regardless of who waits for it: a wait can be cancelled, the work cannot.
-final class SharedWork<Value: Sendable>: Sendable {
+/// A value, or an error, that another task sets later. Any number of tasks can wait for it, and a wait that is
+/// cancelled ends at once.
+public final class Promise<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
         var waiting: [Int: CheckedContinuation<Value, any Error>] = [:]
@@ -10,8 +11,12 @@ final class SharedWork<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// Waits for the result.
-    func value() async throws -> Value {
+    /// A promise without a value.
+    public init() {}
+
+    /// Waits for the value. Throws the error that was set instead, or `CancellationError` when the waiting task is
+    /// cancelled before anything is set.
+    public func value() async throws -> Value {
         let id = state.withLock { state in
             state.next += 1
             return state.next
@@ -33,8 +38,13 @@ final class SharedWork<Value: Sendable>: Sendable {
         }
     }
 
-    /// Gives the result to all current and future waiters. Only the first call counts.
-    func finish(_ result: Result<Value, any Error>) {
+    /// Gives the value to all current and future waiters. Only the first call counts.
+    public func settle(_ value: Value) {
+        settle(with: .success(value))
+    }
+
+    /// Gives the value or the error to all current and future waiters. Only the first call counts.
+    public func settle(with result: Result<Value, any Error>) {
         let waiting = state.withLock { state in
             guard state.result == nil else { return [CheckedContinuation<Value, any Error>]() }
             state.result = result
@@ -44,6 +54,9 @@ final class SharedWork<Value: Sendable>: Sendable {
         for continuation in waiting { continuation.resume(with: result) }
     }
 
+    /// Whether the value or an error was set.
+    public var isSettled: Bool { state.withLock { $0.result != nil } }
+
     /// The current number of waiters.
-    var waiters: Int { state.withLock { $0.waiting.count } }
+    public var waiters: Int { state.withLock { $0.waiting.count } }
 }
