@@ -10,15 +10,8 @@ struct Latch: Sendable {
 
     /// Waits until it is open; false if the limit passes or the waiting task is cancelled.
     func wait(atMost limit: Duration, clock: any Clock<Duration>) async -> Bool {
-        await withTaskGroup(of: Bool.self) { group in
-            group.addTask { await self.wait() }
-            group.addTask {
-                do { try await clock.sleep(for: limit) } catch { return false }
-                return false
-            }
-            let first = await group.next() ?? false
-            group.cancelAll()
-            return first
+        do { return try await withTimeLimit(limit, on: clock) { try await opened.value() } != nil } catch {
+            return false
         }
     }
 

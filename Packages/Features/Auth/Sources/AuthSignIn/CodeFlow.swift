@@ -14,7 +14,7 @@ public struct CodeFlow: Sendable {
     public var extra: [(name: String, value: String)] = []
     /// How long the user may take to sign in.
     public var limit: Duration = .seconds(300)
-    public var clock: any Clock<Duration> & Sendable = ContinuousClock()
+    public var clock: any Clock<Duration> = ContinuousClock()
     /// Tells the user why they are sent to the server a second time.
     public var notice: @Sendable (String) -> Void = { _ in }
     let client: HTTPClient

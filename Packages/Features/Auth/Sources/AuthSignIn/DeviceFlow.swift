@@ -10,7 +10,7 @@ public struct DeviceFlow: Sendable {
     public var scopes = ["openid", "email", "profile", CodeFlow.offline]
     /// Tells the user why they get a second code.
     public var notice: @Sendable (String) -> Void = { _ in }
-    public var clock: any Clock<Duration> & Sendable = ContinuousClock()
+    public var clock: any Clock<Duration> = ContinuousClock()
     private let address: HTTPURL
     private let tokens: TokenEndpoint
     private let client: HTTPClient

@@ -34,7 +34,7 @@ public final class LoopbackReceiver: Sendable {
         public var usesIPv6 = false
         /// How long the user may take to sign in.
         public var limit: Duration = .seconds(300)
-        public var clock: any Clock<Duration> & Sendable = ContinuousClock()
+        public var clock: any Clock<Duration> = ContinuousClock()
         /// The current time, from which the expiry of tokens in a redirect is computed.
         public var now: @Sendable () -> Timestamp
 
@@ -61,18 +61,13 @@ public final class LoopbackReceiver: Sendable {
 
     /// Waits for the redirect. Throws `SignInError` when the server refuses, or when the user does not sign in in time.
     public func answer() async throws -> RedirectAnswer {
-        try await withThrowingTaskGroup(of: RedirectAnswer.self) { [configuration, outcome] group in
-            group.addTask { try await outcome.value() }
-            group.addTask {
-                try await configuration.clock.sleep(for: configuration.limit)
-                throw SignInError(
-                    .unanswered,
-                    "the sign-in was not completed within \(configuration.limit.words); start the sign-in again")
-            }
-            defer { group.cancelAll() }
-            guard let answer = try await group.next() else { throw CancellationError() }
-            return answer
+        let limit = configuration.limit
+        let answer = try await withTimeLimit(limit, on: configuration.clock) { [outcome] in try await outcome.value() }
+        guard let answer else {
+            throw SignInError(
+                .unanswered, "the sign-in was not completed within \(limit.words); start the sign-in again")
         }
+        return answer
     }
 }
 

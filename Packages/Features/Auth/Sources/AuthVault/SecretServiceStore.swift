@@ -77,27 +77,18 @@ public final class SecretServiceStore: KeptSecrets {
     /// Runs a call on its own thread. The call ends when the task is cancelled or the time is over.
     private func perform<T: Sendable>(_ body: @escaping @Sendable (DesktopCall) throws -> T) async throws -> T {
         guard let call = DesktopCall() else { throw VaultError.desktop("libsecret cannot be loaded") }
-        let patience = patience
-        return try await withThrowingTaskGroup(of: T?.self) { group in
-            group.addTask {
-                try await withTaskCancellationHandler {
-                    try await onOwnThread { Result { try body(call) } }.get()
-                } onCancel: {
-                    call.cancel()
-                }
+        let result = try await withTimeLimit(patience, on: ContinuousClock()) {
+            try await withTaskCancellationHandler {
+                try await onOwnThread { Result { try body(call) } }.get()
+            } onCancel: {
+                call.cancel()
             }
-            group.addTask {
-                try await ContinuousClock().sleep(for: patience)
-                return nil
-            }
-            defer { group.cancelAll() }
-            let first = try await group.next() ?? nil
-            try Task.checkCancellation()
-            guard let result = first else {
-                throw VaultError.desktop("it did not answer within \(patience.components.seconds) seconds")
-            }
-            return result
         }
+        try Task.checkCancellation()
+        guard let result else {
+            throw VaultError.desktop("it did not answer within \(patience.components.seconds) seconds")
+        }
+        return result
     }
 }
 

@@ -34,16 +34,7 @@ final class Approvals: Sendable {
         open.withLock { $0[ticket.id] = Open(ticket: ticket, answer: answer) }
         defer { _ = take(ticket.id, of: session) }
         tell(ticket)
-        let clock = clock
-        let first = try await withThrowingTaskGroup(of: Result<ApprovalAnswer, any Error>?.self) { group in
-            group.addTask { try await answer.value() }
-            group.addTask {
-                try await clock.sleep(for: limit)
-                return nil
-            }
-            defer { group.cancelAll() }
-            return try await group.next() ?? nil
-        }
+        let first = try await withTimeLimit(limit, on: clock) { try await answer.value() }
         if let first { return try first.get() }
         // An accepted answer counts, even if the time ran out at the same moment.
         guard take(ticket.id, of: session) != nil else { return try await answer.value().get() }

@@ -127,16 +127,13 @@ final class Catalogue: Sendable {
     private static func listing(of provider: any ModelProvider, _ clock: any Clock<Duration>) async -> Listing? {
         var listing = Listing(id: provider.id, backend: .provider(provider))
         do {
-            let models = try await withThrowingTaskGroup(of: [ModelDescription]?.self) { group in
-                group.addTask { await provider.isAvailable() ? try await provider.models() : nil }
-                group.addTask {
-                    try await clock.sleep(for: patience)
-                    throw GatewayError(.modelUnavailable, "it did not list its models within \(patience.words)")
-                }
-                defer { group.cancelAll() }
-                return try await group.next() ?? nil
+            let found = try await withTimeLimit(patience, on: clock) { () async throws -> [ModelDescription]? in
+                await provider.isAvailable() ? try await provider.models() : nil
             }
-            guard let models else { return nil }
+            guard let found else {
+                throw GatewayError(.modelUnavailable, "it did not list its models within \(patience.words)")
+            }
+            guard let models = found else { return nil }
             listing.models = models.map(ModelTable.known.completing)
         } catch {
             listing.problem = AnyFailure(error)

@@ -129,14 +129,9 @@ extension Turns {
         of source: any ToolSource, within limit: Duration, on clock: any Clock<Duration>
     ) async -> ToolOffer {
         do {
-            let tools = try await withThrowingTaskGroup(of: [ToolDescription].self) { group in
-                group.addTask { try await source.tools() }
-                group.addTask {
-                    try await clock.sleep(for: limit)
-                    throw GatewayError(.toolsUnavailable, "it did not respond within \(limit.words)")
-                }
-                defer { group.cancelAll() }
-                return try await group.next() ?? []
+            let tools = try await withTimeLimit(limit, on: clock) { try await source.tools() }
+            guard let tools else {
+                throw GatewayError(.toolsUnavailable, "it did not respond within \(limit.words)")
             }
             return ToolOffer(source: source.name, tools: tools, problem: nil)
         } catch {

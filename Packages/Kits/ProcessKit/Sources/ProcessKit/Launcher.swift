@@ -129,20 +129,13 @@ extension Launcher {
         var command = command
         command.output = .pipe
         if case .pipe = command.errors { command.errors = .tail() }
-        return try await withThrowingTaskGroup(of: Completion?.self) { [command] group in
-            group.addTask {
-                try await self.withChild(command, grace: grace) { try await $0.completion(outputLimit: outputLimit) }
-            }
-            group.addTask {
-                try await ContinuousClock().sleep(for: timeout)
-                return nil
-            }
-            defer { group.cancelAll() }
-            guard let completion = try await group.next() ?? nil else {
-                throw ProcessError(.timedOut, "\(command.executable) took longer than \(timeout) and was stopped")
-            }
-            return completion
+        let completion = try await withTimeLimit(timeout, on: ContinuousClock()) { [command] in
+            try await self.withChild(command, grace: grace) { try await $0.completion(outputLimit: outputLimit) }
         }
+        guard let completion else {
+            throw ProcessError(.timedOut, "\(command.executable) took longer than \(timeout) and was stopped")
+        }
+        return completion
     }
 }
 

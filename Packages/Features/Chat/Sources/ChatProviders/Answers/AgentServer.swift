@@ -40,12 +40,16 @@ struct AgentServer: Sendable {
         var settled = Settled()
         var answer = ApprovalAnswer(isAllowed: false)
         do {
-            answer = try await Self.limited(question.limit, on: access.clock) { try await approve(question.request) }
+            let given = try await withTimeLimit(question.limit, on: access.clock) {
+                try await approve(question.request)
+            }
+            guard let given else {
+                return Settled(
+                    isUnapproved: true, notice: "nobody answered in time, so \(access.name) does not run the call")
+            }
+            answer = given
         } catch is CancellationError {
             throw CancellationError()
-        } catch is Expired {
-            return Settled(
-                isUnapproved: true, notice: "nobody answered in time, so \(access.name) does not run the call")
         } catch InteractionError.declined {
             // A denial without a reason.
         } catch let error as InteractionError where error.isUnfit {
@@ -92,24 +96,6 @@ struct AgentServer: Sendable {
             throw ChatError(.unsupported, "the question is no longer open", provider: access.id, status: 404)
         }
         throw access.refused(response)
-    }
-
-    private struct Expired: Error {}
-
-    private static func limited<Value: Sendable>(
-        _ limit: Duration?, on clock: any Clock<Duration>, _ work: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        guard let limit else { return try await work() }
-        return try await withThrowingTaskGroup(of: Value.self) { group in
-            group.addTask { try await work() }
-            group.addTask {
-                try await clock.sleep(for: limit)
-                throw Expired()
-            }
-            defer { group.cancelAll() }
-            guard let first = try await group.next() else { throw CancellationError() }
-            return first
-        }
     }
 }
 
