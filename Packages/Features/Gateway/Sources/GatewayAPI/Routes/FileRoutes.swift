@@ -109,7 +109,7 @@ struct FileContent: Sendable {
 
     func answer(range: String?, ifRange: String?, ifNoneMatch: String?) throws -> HTTPAnswer {
         let (length, tag) = (file.entry.size, file.entry.etag)
-        if let ifNoneMatch, Self.matches(ifNoneMatch, tag) {
+        if let ifNoneMatch, EntityTag.matches(ifNoneMatch, tag) {
             return HTTPAnswer.empty(.notModified).header("ETag", tag)
         }
         // A part of another version is useless.
@@ -137,31 +137,16 @@ struct FileContent: Sendable {
         return answer
     }
 
-    private static func matches(_ header: String, _ tag: String) -> Bool {
-        header.split(separator: ",").map(\.trimmingSpaces).contains { $0 == "*" || $0 == tag || $0 == "W/" + tag }
-    }
-
-    /// The requested range. Nil for the whole file, also for a malformed header or several ranges, which "a server MAY
-    /// ignore".
+    /// The requested range; nil for the whole file.
     private static func part(_ header: String?, of length: Int) throws(RequestProblem) -> Range<Int>? {
-        guard let header, header.lowercased().hasPrefix("bytes=") else { return nil }
-        let ends = header.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false).map(\.trimmingSpaces)
-        guard ends.count == 2, ends.allSatisfy({ $0.isEmpty || number($0) != nil }) else { return nil }
-        switch (number(ends[0]), number(ends[1])) {
-        case (let first?, let last?) where first > last: return nil
-        case (let first?, let last) where first < length: return first..<min((last ?? length) &+ 1, length)
-        case (nil, let count?) where count > 0 && length > 0: return max(0, length - count)..<length
-        case (nil, nil): return nil
-        default:
+        switch ByteRange(header, of: length) {
+        case .everything: return nil
+        case .part(let part): return part
+        case .unsatisfiable:
             throw RequestProblem(
                 HTTPStatus(416), code: "gateway.range", "the range starts after the end of the file (\(length) bytes)",
                 headers: ["Content-Range": "bytes */\(length)"])
         }
-    }
-
-    private static func number(_ text: Substring) -> Int? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
-        return Int(text) ?? Int.max - 1
     }
 }
 

@@ -64,15 +64,17 @@ struct AnswerShape {
 }
 
 /// The part of the body that a `Range` header requests.
-enum ByteRange: Equatable {
+public enum ByteRange: Sendable, Equatable {
     /// The whole body: the header is absent, malformed, in another unit, or requests several ranges, which a server may
     /// ignore.
     case everything
+    /// These bytes; never empty.
     case part(Range<Int>)
     /// No requested byte exists.
     case unsatisfiable
 
-    init(_ header: String?, of length: Int) {
+    /// What the header requests of a body with this length.
+    public init(_ header: String?, of length: Int) {
         self = .everything
         guard let header, header.lowercased().hasPrefix("bytes=") else { return }
         let text = header.dropFirst(6).trimmingSpaces
@@ -97,9 +99,9 @@ enum ByteRange: Equatable {
 }
 
 /// Compares the client's entity tag with the current one.
-enum EntityTag {
+public enum EntityTag {
     /// Whether a list such as `If-None-Match` contains the tag, ignoring `W/`.
-    static func matches(_ header: String, _ tag: String) -> Bool {
+    public static func matches(_ header: String, _ tag: String) -> Bool {
         header.split(separator: ",").map(\.trimmingSpaces).contains { $0 == "*" || strong($0) == strong(tag[...]) }
     }
 
