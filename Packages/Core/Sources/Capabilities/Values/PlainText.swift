@@ -25,4 +25,9 @@ public enum PlainText {
     public static func escapeLines(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { escape(String($0)) }.joined(separator: "\n")
     }
+
+    /// The beginning of a text, escaped; "…" stands for what is left out after `limit` characters.
+    public static func escape(_ text: String, limit: Int) -> String {
+        escape(text.count > limit ? text.prefix(limit) + "…" : text)
+    }
 }

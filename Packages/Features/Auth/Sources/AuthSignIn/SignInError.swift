@@ -153,7 +153,7 @@ enum ServerText {
         }
         let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         guard !line.isEmpty else { return nil }
-        return PlainText.escape(line.count > 300 ? line.prefix(300) + "…" : line)
+        return PlainText.escape(line, limit: 300)
     }
 
     private static func replacing(_ secret: String, in text: String) -> String {

@@ -252,6 +252,6 @@ extension HTTPError {
         guard let text else { return nil }
         let line = text.split { $0.isNewline || $0 == "\t" || $0 == " " }.joined(separator: " ")
         guard !line.isEmpty else { return nil }
-        return PlainText.escape(line.count > 500 ? line.prefix(500) + "…" : line)
+        return PlainText.escape(line, limit: 500)
     }
 }

@@ -224,6 +224,6 @@ struct ServerReason {
         // The line becomes part of a message without a final stop.
         while line.hasSuffix(".") { line.removeLast() }
         guard !line.isEmpty else { return nil }
-        return PlainText.escape(line.count > 400 ? line.prefix(400) + "…" : line)
+        return PlainText.escape(line, limit: 400)
     }
 }

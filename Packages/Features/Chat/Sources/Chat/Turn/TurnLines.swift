@@ -50,7 +50,7 @@ struct ToolLines {
     private static func reason(_ result: ToolResult, without prefix: String = "") -> String? {
         guard let first = result.content.split(whereSeparator: \.isNewline).first else { return nil }
         let words = first.hasPrefix(prefix) ? first.dropFirst(prefix.count) : first
-        return PlainText.escape(words.count > 200 ? words.prefix(200) + "…" : String(words))
+        return PlainText.escape(String(words), limit: 200)
     }
 }
 

@@ -321,6 +321,6 @@ enum CallMessages {
 
     /// Text from elsewhere, shortened and escaped.
     private static func said(_ words: String) -> String {
-        PlainText.escape(words.count > 500 ? words.prefix(500) + "…" : words)
+        PlainText.escape(words, limit: 500)
     }
 }
