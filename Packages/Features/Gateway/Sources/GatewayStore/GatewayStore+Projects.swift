@@ -65,7 +65,7 @@ extension GatewayStore {
 
     /// Projects whose name, description or path contains the text, most recently used first.
     public func projects(page: PageRequest = PageRequest(), search: String? = nil) async throws -> Page<ProjectRow> {
-        let pattern = search.map(Line.pattern)
+        let pattern = search.map(SearchQuery.pattern)
         return try await database.read { connection in
             let condition: SQL = pattern == nil ? " WHERE ?1 IS NULL" : Connection.projectMatches
             let total = try connection.first("SELECT count(*) FROM projects" + condition, pattern) { row in

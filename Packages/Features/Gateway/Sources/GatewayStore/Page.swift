@@ -51,14 +51,4 @@ enum Line {
         let line = words.map { String(String.UnicodeScalarView($0)) }.joined(separator: " ")
         return String(line.prefix(longest))
     }
-
-    /// A LIKE pattern, with `\` as the escape character, that matches a literal text.
-    static func pattern(_ text: String) -> String {
-        var pattern = "%"
-        for scalar in text.unicodeScalars {
-            if ["%", "_", "\\"].contains(scalar) { pattern += "\\" }
-            pattern.unicodeScalars.append(scalar)
-        }
-        return pattern + "%"
-    }
 }

@@ -69,3 +69,15 @@ public struct SearchQuery: Sendable, Hashable {
         }
     }
 }
+
+extension SearchQuery {
+    /// A pattern for `LIKE ? ESCAPE '\'` that matches every text with this one in it.
+    public static func pattern(_ text: String) -> String {
+        var pattern = "%"
+        for scalar in text.unicodeScalars {
+            if ["%", "_", "\\"].contains(scalar) { pattern += "\\" }
+            pattern.unicodeScalars.append(scalar)
+        }
+        return pattern + "%"
+    }
+}

@@ -108,4 +108,19 @@ struct SearchTests {
             _ = try find(String(repeating: "x", count: 200_000), connection)
         }
     }
+
+    @Test(
+        "A pattern matches every text with its text in it, and has no other signs",
+        arguments: [
+            ("", "", true), ("b", "abc", true), ("B", "abc", true), ("d", "abc", false), ("a%b", "xa%by", true),
+            ("a%b", "axb", false), ("_", "a_b", true), ("_", "ab", false), ("\\", "a\\b", true), ("\\", "ab", false),
+        ])
+    func pattern(text: String, value: String, matches: Bool) async throws {
+        try await withTexts { connection in
+            let found: Bool? = try connection.first(
+                "SELECT ?1 LIKE ?2 ESCAPE '\\'", value, SearchQuery.pattern(text)
+            ) { row in try row[0] }
+            #expect(found == matches)
+        }
+    }
 }

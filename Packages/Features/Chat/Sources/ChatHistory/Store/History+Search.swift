@@ -133,7 +133,8 @@ extension History {
         let rows = try await database.read { connection in
             try connection.all(
                 Self.listQuery(filter, hasWords: words != nil), cursor?.updated, cursor?.row, filter.provider,
-                filter.model, filter.server, filter.since, filter.until, limit + 1, filter.text.map(Self.pattern), words
+                filter.model, filter.server, filter.since, filter.until, limit + 1,
+                filter.text.map(SearchQuery.pattern), words
             ) { row in try Connection.conversation(row) }
         }
         let items = rows.prefix(limit)
@@ -161,16 +162,6 @@ extension History {
             AND (?4 IS NULL OR c.model = ?4) AND (?5 IS NULL OR c.server = ?5)
             AND (?6 IS NULL OR c.updated >= ?6) AND (?7 IS NULL OR c.updated < ?7)
             """ + text + " ORDER BY c.updated DESC, c.id DESC LIMIT ?8"
-    }
-
-    /// A LIKE pattern that matches the text literally.
-    private static func pattern(_ text: String) -> String {
-        var pattern = "%"
-        for character in text.unicodeScalars {
-            if ["%", "_", "\\"].contains(character) { pattern += "\\" }
-            pattern.unicodeScalars.append(character)
-        }
-        return pattern + "%"
     }
 }
 
