@@ -114,7 +114,7 @@ extension HTTPClient {
         /// requests come from the same person.
         public var sendsTraceparent = false
         /// The clock for waits between attempts.
-        public var clock: any Clock<Duration> & Sendable = ContinuousClock()
+        public var clock: any Clock<Duration> = ContinuousClock()
         /// The time of day, used to interpret a server's `Retry-After` date.
         public var now: @Sendable () -> Timestamp = Timestamp.now
 

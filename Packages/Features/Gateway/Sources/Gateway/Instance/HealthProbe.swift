@@ -48,9 +48,9 @@ struct HealthProbe: Sendable {
     private func look(at address: String, _ trust: TrustDomain, isOwn: Bool) async -> GatewayHealth {
         var health = GatewayHealth(address: address)
         do {
-            let start = services.surroundings.clock.measure()
+            let stopwatch = Stopwatch(services.surroundings.clock)
             let response = try await send("/health", to: address, trust).requireSuccess()
-            health.latency = start()
+            health.latency = stopwatch.time()
             health.read(try JSON(parsing: response.body), isOwn: isOwn)
         } catch {
             let failure = AnyFailure(error)
@@ -104,14 +104,6 @@ struct HealthProbe: Sendable {
         case _ where isOwn: "stop it with 'martlet gateway stop' and start it again"
         default: "check the address; without one, 'martlet gateway status' checks the gateway of this machine"
         }
-    }
-}
-
-extension Clock where Duration == Swift.Duration {
-    /// Starts a stopwatch; the result returns the time since then.
-    fileprivate func measure() -> () -> Duration {
-        let start = now
-        return { start.duration(to: now) }
     }
 }
 

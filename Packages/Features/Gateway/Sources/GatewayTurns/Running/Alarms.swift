@@ -1,3 +1,4 @@
+import Capabilities
 import Synchronization
 
 /// Timeouts that share one time limit.
@@ -19,20 +20,19 @@ public final class Alarms: Sendable {
     /// The time after which alarms fire.
     public let limit: Duration
     private let clock: any Clock<Duration>
-    /// The time since these alarms were made.
-    private let elapsed: @Sendable () -> Duration
+    private let stopwatch: Stopwatch
     private let state = Mutex(State())
 
     /// Creates alarms that fire after `limit`.
     public init(after limit: Duration, on clock: any Clock<Duration>) {
         self.limit = limit
         self.clock = clock
-        elapsed = Self.stopwatch(clock)
+        stopwatch = Stopwatch(clock)
     }
 
     /// Sets an alarm. The caller must call `cancel` later, even if it fired.
     public func set(_ ring: @escaping @Sendable () -> Void) -> Int {
-        let due = elapsed() + limit
+        let due = stopwatch.time() + limit
         return state.withLock { state in
             state.next += 1
             state.alarms[state.next] = Alarm(due: due, ring: ring)
@@ -70,7 +70,7 @@ public final class Alarms: Sendable {
     /// Fires due alarms, and returns the time until the next one; nil if there is none.
     private func ringing() -> Duration? {
         let (due, time) = state.withLock { state -> ([Alarm], Duration?) in
-            let now = elapsed()
+            let now = stopwatch.time()
             let due = state.alarms.filter { $0.value.due <= now }
             for number in due.keys { state.alarms[number] = nil }
             if state.alarms.isEmpty { state.watch = nil }
@@ -78,10 +78,5 @@ public final class Alarms: Sendable {
         }
         for alarm in due { alarm.ring() }
         return time
-    }
-
-    private static func stopwatch<Time: Clock<Duration>>(_ clock: Time) -> @Sendable () -> Duration {
-        let start = clock.now
-        return { start.duration(to: clock.now) }
     }
 }

@@ -207,20 +207,15 @@ struct Repetition: Sendable {
 
     /// Repeats until the task is cancelled, and returns the last result.
     func run<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
-        let elapsed = Self.stopwatch(clock)
+        let stopwatch = Stopwatch(clock)
         while true {
             let value = try await work()
             if Task.isCancelled { return value }
             // Work that takes longer than the interval skips the starts that it missed.
-            let rounds = (elapsed() / every).rounded(.down) + 1
-            let wait = every * rounds - elapsed()
+            let rounds = (stopwatch.time() / every).rounded(.down) + 1
+            let wait = every * rounds - stopwatch.time()
             do { try await clock.sleep(for: max(wait, .zero)) } catch { return value }
         }
-    }
-
-    private static func stopwatch<C: Clock<Duration>>(_ clock: C) -> () -> Duration {
-        let start = clock.now
-        return { start.duration(to: clock.now) }
     }
 }
 

@@ -172,21 +172,6 @@ public final class RunEngine: Sendable {
     }
 }
 
-/// Measures time on any clock.
-struct Stopwatch: Sendable {
-    let time: @Sendable () -> Duration
-
-    init(_ clock: any Clock<Duration>) {
-        time = Self.started(clock)
-    }
-
-    private static func started<C: Clock<Duration>>(_ clock: C) -> @Sendable () -> Duration {
-        let start = clock.now
-        return { start.duration(to: clock.now) }
-    }
-
-}
-
 /// Settings of a run.
 public struct RunOptions: Sendable {
     /// How many actions run at once if the bundle does not specify it: the number of processors.

@@ -1,3 +1,4 @@
+import Capabilities
 public import HTTPCore
 
 /// An event stream that reconnects after the connection is lost. It supports only GET requests whose server can resume.
@@ -54,7 +55,7 @@ public struct EventSource: AsyncSequence, Sendable {
         /// Whether the current stream has brought an event.
         private var isProven = false
         /// How long the current stream has been open.
-        private var age: @Sendable () -> Duration = { .zero }
+        private var age: Stopwatch?
         private var isOver = false
         private var retry: Duration
 
@@ -101,7 +102,7 @@ public struct EventSource: AsyncSequence, Sendable {
             }
             try EventSource.check(exchange)
             isProven = false
-            age = EventSource.stopwatch(source.client.configuration.clock)
+            age = Stopwatch(source.client.configuration.clock)
             stream = exchange.events(limits: source.limits, lastEventID: lastEventID).makeAsyncIterator()
             source.onChange?(.opened)
         }
@@ -115,7 +116,7 @@ public struct EventSource: AsyncSequence, Sendable {
                 retry = stream.retry ?? retry
             }
             // A server may be silent for a while, but a stream that only opens and ends counts as a failure.
-            let wasOfUse = stream != nil && (isProven || age() >= .seconds(5))
+            let wasOfUse = stream != nil && (isProven || (age?.time() ?? .zero) >= .seconds(5))
             failures = wasOfUse ? 0 : failures + 1
             if failures > 0, failures >= source.attempts {
                 isOver = true
@@ -146,12 +147,6 @@ extension EventSource {
         // Retries are decided here only.
         request.retry = .none
         return request
-    }
-
-    /// The time since now on a clock, whatever its instants are.
-    fileprivate static func stopwatch<Time: Clock<Duration> & Sendable>(_ clock: Time) -> @Sendable () -> Duration {
-        let start = clock.now
-        return { start.duration(to: clock.now) }
     }
 
     fileprivate var useless: HTTPError {

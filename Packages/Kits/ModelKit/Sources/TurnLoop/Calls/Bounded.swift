@@ -33,9 +33,3 @@ func bounded<Value: Sendable>(
     // Only a cancelled wait throws.
     do { return try await first.value() } catch { return .stopped }
 }
-
-/// Measures a duration, on any clock.
-func stopwatch<C: Clock<Duration>>(_ clock: C) -> @Sendable () -> Duration {
-    let start = clock.now
-    return { start.duration(to: clock.now) }
-}

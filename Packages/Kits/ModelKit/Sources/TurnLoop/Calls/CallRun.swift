@@ -209,13 +209,13 @@ extension CallRun {
                     call.name = tool.description.name
                     let (limit, clock, sink, reach) = (limit(of: index), loop.clock, sink, entries[index].reach)
                     group.addTask { [call] in
-                        let time = stopwatch(clock)
+                        let stopwatch = Stopwatch(clock)
                         let end = await bounded(by: limit, on: clock) {
                             try await asModel {
                                 try await tool.source.run(call, reaching: reach) { await sink.tell(call.id, $0) }
                             }
                         }
-                        return (index, end, time())
+                        return (index, end, stopwatch.time())
                     }
                     running += 1
                 }
