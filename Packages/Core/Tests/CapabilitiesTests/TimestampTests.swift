@@ -143,4 +143,9 @@ struct TimestampTests {
         let time = Timestamp(words: "today", now: now) { _ in .seconds(-5 * 3600) }
         #expect(time?.iso8601 == "2026-11-21T05:00:00Z")
     }
+
+    @Test("The compact form has whole seconds and no signs") func compact() throws {
+        let time = try #require(Timestamp(iso8601: "2026-11-22T02:30:05.75Z"))
+        #expect(time.compact == "20261122T023005")
+    }
 }

@@ -41,6 +41,9 @@ public struct Timestamp: InputValue, OutputValue, Hashable, Comparable {
         return text + "Z"
     }
 
+    /// The same in whole seconds and without signs, `20261120T093000`, for names of files and ids that sort by time.
+    public var compact: String { String(iso8601.prefix(19).filter { $0 != "-" && $0 != ":" }) }
+
     /// Reads a date and time with `Z`, an offset, or no zone (taken as UTC, as several servers mean it).
     public init?(iso8601 text: String) {
         var rest = Array(text.utf8)[...]

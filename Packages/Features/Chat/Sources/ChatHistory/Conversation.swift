@@ -109,8 +109,7 @@ public struct ConversationID: RawRepresentable, Sendable, Hashable, OutputValue,
             let choice = place == 0 ? Self.letters : Self.signs
             tag.append(choice[Int.random(in: choice.indices, using: &random)])
         }
-        let digits = time.iso8601.prefix(19).filter { $0 != "-" && $0 != ":" }
-        rawValue = "\(digits.replacing("T", with: "-"))-\(tag)"
+        rawValue = "\(time.compact.replacing("T", with: "-"))-\(tag)"
     }
 }
 

@@ -149,9 +149,8 @@ public struct RunID: Sendable, Hashable, CustomStringConvertible {
     }
 
     public static func new(at time: Timestamp) -> RunID {
-        let digits = time.iso8601.prefix(19).filter { $0 != "-" && $0 != ":" }
         let letters = (0..<4).map { _ in "abcdefghjkmnpqrstuvwxyz".randomElement() ?? "a" }
-        return RunID("\(digits.lowercased())-\(String(letters))")
+        return RunID("\(time.compact.lowercased())-\(String(letters))")
     }
 
     public var description: String { text }

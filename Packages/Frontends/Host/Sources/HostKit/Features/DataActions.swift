@@ -142,7 +142,7 @@ enum DataActions {
     private static func keep(_ stores: [any DataStore], _ context: ActionContext) async throws -> String {
         let present = stores.filter { Files.exists($0.location) }
         guard !present.isEmpty else { return "" }
-        let time = context.host.now().iso8601.prefix(19).filter { $0 != "-" && $0 != ":" }
+        let time = context.host.now().compact
         var folder = "\(context.host.locations.data)/replaced-\(time)Z"
         while Files.exists(folder) { folder += "-2" }
         try Files.makeDirectories(folder)

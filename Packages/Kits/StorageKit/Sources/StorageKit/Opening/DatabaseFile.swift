@@ -73,12 +73,11 @@ struct DatabaseFile: Sendable {
 
     /// Renames the file and those beside it, and returns the new name. Nothing is deleted.
     func setAside(at time: Timestamp) throws -> String {
-        let compact = time.iso8601.prefix(19).filter { $0 != "-" && $0 != ":" }
-        var name = "\(path).damaged-\(compact)Z"
+        var name = "\(path).damaged-\(time.compact)Z"
         var number = 1
         while Files.exists(name) {
             number += 1
-            name = "\(path).damaged-\(compact)Z-\(number)"
+            name = "\(path).damaged-\(time.compact)Z-\(number)"
         }
         // The main file is renamed last. Otherwise a new one could use the old log.
         for file in companions + [path] { try rename(file, name + file.dropFirst(path.count)) }
