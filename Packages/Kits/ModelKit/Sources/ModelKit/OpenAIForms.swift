@@ -1,5 +1,4 @@
 package import Capabilities
-import Capabilities
 package import JSON
 
 /// OpenAI follows a schema strictly only if all of its objects are closed and all of their members required, and

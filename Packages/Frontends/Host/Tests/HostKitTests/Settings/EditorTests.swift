@@ -7,7 +7,8 @@ import JSON
 import Synchronization
 import Testing
 
-private let (again, leave) = ("Edit again", "Leave the file as it was and keep the draft")
+private let editAgain = "Edit again"
+private let leaveIt = "Leave the file as it was and keep the draft"
 
 /// A person who chooses these options when the settings are not valid.
 private func person(choosing choices: String...) -> ScriptedPerson {
@@ -63,7 +64,7 @@ struct EditorTests {
                     "if grep -q dpeth \"$file\"; then echo '{}' >\"$file\"; else echo '{sample: {dpeth: 1}}' >\"$file\"; fi"
                 )
             ]) { $1 }
-            let chooser = person(choosing: again)
+            let chooser = person(choosing: editAgain)
             bench.person = chooser
             try await bench.perform("config.edit")
             #expect(chooser.left == 0)
@@ -77,7 +78,7 @@ struct EditorTests {
         try await withBench(SampleFeature.self) { bench in
             try bench.write("{sample: {depth: 2}}", to: bench.userFile)
             bench.environment["EDITOR"] = try editor(bench, "echo 'oops' >\"$file\"")
-            bench.person = person(choosing: leave)
+            bench.person = person(choosing: leaveIt)
             let problem = await failure { try await bench.perform("config.edit") }
             #expect(problem?.code == "config.editor")
             let draft = try #require(problem?.message.split(separator: " ").last).description
