@@ -8,15 +8,14 @@ let features: [String] = [
     "Chat",
     "Gateway",
     "OfflineModel",
+    "Runner",
 ]
-
-/// What a build may leave out besides: surfaces of the program, each with a product of its name and `Frontend`.
-let frontends: [String] = ["Runner"]
 
 /// The modules with tests of their own, for features that have more than one.
 let modules: [String: [String]] = [
     "Auth": ["AuthVault", "AuthTrust", "AuthSignIn", "Auth"], "Chat": ["ChatHistory", "ChatProviders", "Chat"],
     "Gateway": ["GatewayStore", "GatewayModels", "GatewayTurns", "GatewayAPI", "Gateway"],
+    "Runner": ["Expressions", "Bundles", "Runs", "RunReports", "Runner"],
 ]
 
 /// The packages that every build has, with their products and the names of their test targets.
@@ -44,10 +43,6 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
     ("YAMLKit", "Packages/Kits/YAMLKit", ["YAMLKit"], ["YAMLKit"]),
     ("Host", "Packages/Frontends/Host", ["HostKit", "HostTesting"], ["HostKit"]),
     ("CommandLine", "Packages/Frontends/CommandLine", ["CommandLineFrontend"], ["CommandLineFrontend"]),
-    (
-        "Runner", "Packages/Frontends/Runner", ["RunnerFrontend"],
-        ["Expressions", "Bundles", "Runs", "RunReports", "RunnerFrontend"]
-    ),
 ]
 
 /// What a test may use besides the product that it tests.
@@ -87,8 +82,7 @@ let released: [LinkerSetting] = [
 let package = Package(
     name: "martlet",
     products: [.executable(name: "martlet", targets: ["martlet"])],
-    traits: Set(
-        [.default(enabledTraits: Set(features + frontends))] + (features + frontends).map { .trait(name: $0) }),
+    traits: Set([.default(enabledTraits: Set(features))] + features.map { .trait(name: $0) }),
     dependencies: base.map { .package(path: $0.path) } + features.map { .package(path: "Packages/Features/\($0)") },
     targets: [
         .executableTarget(
@@ -96,14 +90,13 @@ let package = Package(
             dependencies: [
                 .product(name: "Core", package: "Core"),
                 .product(name: "CommandLineFrontend", package: "CommandLine"),
-            ] + features.map { .product(name: $0, package: $0, condition: .when(traits: [$0])) }
-                + frontends.map { .product(name: "\($0)Frontend", package: $0, condition: .when(traits: [$0])) },
+            ] + features.map { .product(name: $0, package: $0, condition: .when(traits: [$0])) },
             path: "Apps/martlet", linkerSettings: released),
         .executableTarget(
             name: "bench",
             dependencies: baseProducts + [
                 .product(name: "Auth", package: "Auth"), .product(name: "Chat", package: "Chat"),
-                .product(name: "Gateway", package: "Gateway"),
+                .product(name: "Gateway", package: "Gateway"), .product(name: "Runner", package: "Runner"),
             ], path: "Apps/bench",
             exclude: ["Peers"]),
         // Features that misbehave, and those of the product as others than the person use them, for the tests of the whole
@@ -114,8 +107,7 @@ let package = Package(
                 .product(name: "Core", package: "Core"), .product(name: "CoreTesting", package: "Core"),
                 .product(name: "CommandLineFrontend", package: "CommandLine"),
                 .product(name: "FileKit", package: "FileKit"), .product(name: "HostKit", package: "Host"),
-            ] + features.map { .product(name: $0, package: $0, condition: .when(traits: [$0])) }
-                + frontends.map { .product(name: "\($0)Frontend", package: $0, condition: .when(traits: [$0])) },
+            ] + features.map { .product(name: $0, package: $0, condition: .when(traits: [$0])) },
             path: "Tests/TestBench"),
         .testTarget(
             name: "ProgramTests", dependencies: testProducts + ["martlet", "test-bench"], path: "Tests/ProgramTests"),

@@ -7,7 +7,7 @@ let package = Package(
     dependencies: [
         .package(path: "../../Packages/Core"), .package(path: "../../Packages/Kits/Cryptography"),
         .package(path: "../../Packages/Kits/HTTPKit"), .package(path: "../../Packages/Kits/ModelKit"),
-        .package(path: "../../Packages/Frontends/Runner"), .package(path: "../../Packages/Kits/TerminalKit"),
+        .package(path: "../../Packages/Features/Runner"), .package(path: "../../Packages/Kits/TerminalKit"),
         .package(path: "../../Packages/Kits/YAMLKit"),
     ],
     targets: [
@@ -18,7 +18,7 @@ let package = Package(
                 "CFuzzer", .product(name: "Core", package: "Core"),
                 .product(name: "Cryptography", package: "Cryptography"),
                 .product(name: "HTTPKit", package: "HTTPKit"), .product(name: "HTTPServer", package: "HTTPKit"),
-                .product(name: "ModelKit", package: "ModelKit"), .product(name: "RunnerFrontend", package: "Runner"),
+                .product(name: "ModelKit", package: "ModelKit"), .product(name: "Runner", package: "Runner"),
                 .product(name: "TerminalKit", package: "TerminalKit"), .product(name: "YAMLKit", package: "YAMLKit"),
             ]),
     ]

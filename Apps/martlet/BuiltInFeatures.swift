@@ -13,7 +13,7 @@ import Registry
     import OfflineModel
 #endif
 #if Runner
-    import RunnerFrontend
+    import Runner
 #endif
 
 /// The features of this program. A trait includes each of them in a build. `make feature NAME=Weather` adds one.

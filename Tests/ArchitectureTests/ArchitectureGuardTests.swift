@@ -12,7 +12,7 @@ func hasNoForbiddenArrow() throws {
 func acceptsTreeInOrder() async throws {
     try await withTree { workspace in
         let (packages, violations) = (try workspace.packages(), try ArchitectureGuard(workspace).violations())
-        #expect(packages.count == 6)
+        #expect(packages.count == 7)
         #expect(violations == [])
     }
 }

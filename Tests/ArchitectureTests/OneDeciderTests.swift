@@ -10,7 +10,7 @@ private enum Deciding {
     static let excused: [String: String] = [
         "Packages/Features/Gateway/Sources/Gateway/Token/TokenHolders.swift":
             "outside of an action nobody is there to ask for",
-        "Packages/Frontends/Runner/Sources/RunnerFrontend/Given/BundleHolders.swift":
+        "Packages/Features/Runner/Sources/Runner/Given/BundleHolders.swift":
             "outside of an action nobody is there to ask for",
         "Packages/Frontends/Host/Sources/HostKit/Features/AccessAction.swift":
             "it tells what a grant decides, and reads any file for it, which only the person may",

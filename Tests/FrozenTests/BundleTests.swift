@@ -16,7 +16,7 @@ struct BundleTests {
         for (level, operators) in Operator.levels.enumerated() {
             lines += operators.map { "operator \($0.rawValue) of level \(level)" }
         }
-        let literals = try SourceText.product(in: "Packages/Frontends/Runner/Sources/Bundles").flatMap(\.literals)
+        let literals = try SourceText.product(in: "Packages/Features/Runner/Sources/Bundles").flatMap(\.literals)
         let words = Set(literals.filter { $0.wholeMatch(of: /[a-z_]+/) != nil })
         lines += literals.filter { $0.hasPrefix("@") }.map { "schedule \($0)" }
         lines += words.filter(Self.isSource).map { "env.NAME.\($0)" }

@@ -6,7 +6,7 @@ import Gateway
 import HostKit
 import OfflineModel
 import Registry
-import RunnerFrontend
+import Runner
 import WorkspaceSupport
 
 @testable import CommandLineFrontend

@@ -10,7 +10,7 @@ import HostKit
 import JSON
 import OfflineModel
 import Registry
-import RunnerFrontend
+import Runner
 import Testing
 
 /// Every caller with every action, and every target in every form that a parameter can name it: the whole product, made

@@ -44,10 +44,4 @@ public struct Workspace: Sendable {
         let list = try text("Package.swift").firstMatch(of: /let features: \[String\] = \[([^\]]*)\]/)?.output.1 ?? ""
         return list.matches(of: /"(\w+)"/).map { String($0.output.1) }
     }
-
-    /// The surfaces that a build may leave out, as the root manifest lists them.
-    public func frontends() throws -> [String] {
-        let list = try text("Package.swift").firstMatch(of: /let frontends: \[String\] = \[([^\]]*)\]/)?.output.1 ?? ""
-        return list.matches(of: /"(\w+)"/).map { String($0.output.1) }
-    }
 }

@@ -201,7 +201,7 @@ struct ConsoleTests {
         try await Desk.run(answers: Answers.say("A")) { desk in
             desk.environment = [
                 "GATEWAY_BASE_URL": "http://127.0.0.1:\(desk.server.port)", "GATEWAY_API_KEY": Desk.key,
-                "HOME": "\(desk.folder)/home",
+                "HOME": "/nonexistent",
             ]
             desk.person = ScriptedPerson(types: "/mode full", "/tools", "/quit")
             let done = try await desk.run("chat.send", ["mode": "workspace"])

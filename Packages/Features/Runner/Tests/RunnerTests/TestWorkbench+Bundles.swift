@@ -3,7 +3,7 @@ import FileKit
 import HostTesting
 import JSON
 import Registry
-import RunnerFrontend
+import Runner
 
 extension TestWorkbench {
     /// Lends a workbench with the runner and the lab's actions.

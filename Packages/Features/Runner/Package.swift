@@ -6,14 +6,14 @@ let core: Target.Dependency = .product(name: "Core", package: "Core")
 let package = Package(
     name: "Runner",
     products: [
-        .library(name: "RunnerFrontend", targets: ["Bundles", "Expressions", "RunReports", "RunnerFrontend", "Runs"])
+        .library(name: "Runner", targets: ["Bundles", "Expressions", "RunReports", "Runner", "Runs"])
     ],
     dependencies: [
         .package(path: "../../Core"), .package(path: "../../Kits/Cryptography"), .package(path: "../../Kits/FileKit"),
         .package(path: "../../Kits/HTTPKit"), .package(path: "../../Kits/LoopKit"),
         .package(path: "../../Kits/ProcessKit"), .package(path: "../../Kits/SandboxKit"),
         .package(path: "../../Kits/StorageKit"), .package(path: "../../Kits/TerminalKit"),
-        .package(path: "../../Kits/YAMLKit"), .package(path: "../Host"),
+        .package(path: "../../Kits/YAMLKit"), .package(path: "../../Frontends/Host"),
     ],
     targets: [
         .target(name: "Expressions", dependencies: [core]),
@@ -34,7 +34,7 @@ let package = Package(
             name: "RunReports",
             dependencies: ["Runs", core, .product(name: "TerminalKit", package: "TerminalKit")]),
         .target(
-            name: "RunnerFrontend",
+            name: "Runner",
             dependencies: [
                 "Bundles", "Expressions", "RunReports", "Runs", core,
                 .product(name: "Cryptography", package: "Cryptography"),
@@ -53,9 +53,9 @@ let package = Package(
                 .product(name: "TerminalKit", package: "TerminalKit"),
             ]),
         .testTarget(
-            name: "RunnerFrontendTests",
+            name: "RunnerTests",
             dependencies: [
-                "Bundles", "RunnerFrontend", "Runs", core, .product(name: "CoreTesting", package: "Core"),
+                "Bundles", "Runner", "Runs", core, .product(name: "CoreTesting", package: "Core"),
                 .product(name: "Cryptography", package: "Cryptography"),
                 .product(name: "FileKit", package: "FileKit"), .product(name: "HostKit", package: "Host"),
                 .product(name: "HTTPKit", package: "HTTPKit"), .product(name: "HTTPTesting", package: "HTTPKit"),

@@ -9,7 +9,7 @@ import Runs
 import StorageKit
 import Testing
 
-@testable import RunnerFrontend
+@testable import Runner
 
 @Suite("Runs with changed settings", .timeLimit(.minutes(5)))
 struct ChangedSettingsTests {

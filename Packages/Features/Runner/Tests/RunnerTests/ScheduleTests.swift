@@ -8,7 +8,7 @@ import ProcessKit
 import Registry
 import Testing
 
-@testable import RunnerFrontend
+@testable import Runner
 
 @Suite("Schedules", .timeLimit(.minutes(5)))
 struct ScheduleTests {

@@ -8,7 +8,7 @@ import JSON
 import Registry
 import Testing
 
-@testable import RunnerFrontend
+@testable import Runner
 
 @Suite("run.start", .serialized, .timeLimit(.minutes(5)))
 struct RunTests {
