@@ -99,8 +99,9 @@ docs: build ## Write the reference and the manual page to .build/docs
 	.build/release/martlet docs man > .build/docs/martlet.1
 	.build/release/martlet docs schema --json > .build/docs/actions.json
 
-feature: ## Make a new feature package: NAME=Weather
-	$(SWIFT) package --allow-writing-to-package-directory new-feature "$(NAME)"
+feature: ## Make a new feature package: NAME=Weather, and WITH=http,storage,secret,background for parts of it
+	$(SWIFT) package --allow-writing-to-package-directory new-feature "$(NAME)" $(if $(WITH),--with "$(WITH)")
+	$(SWIFT) format format --in-place --recursive "Packages/Features/$(NAME)"
 
 compose: ## Write and build a host of chosen features: DIR=../bench NAME=mybench FEATURES=Weather OWN=Mine
 	$(SWIFT) package --allow-writing-to-directory "$(DIR)" compose "$(DIR)" --name "$(NAME)" --features "$(FEATURES)" $(if $(OWN),--own "$(OWN)")

@@ -5,7 +5,9 @@ import PackagePlugin
 @main
 struct NewFeature: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) throws {
-        guard arguments.count == 1, let argument = arguments.first else {
+        var words = arguments
+        let parts = try Self.parts(&words)
+        guard words.count == 1, let argument = words.first else {
             throw Refusal("give the feature one name: make feature NAME=Weather")
         }
         let root = context.package.directoryURL
@@ -16,8 +18,9 @@ struct NewFeature: CommandPlugin {
         }
         // Prepares all texts before writing the first one, so that a refusal changes nothing.
         let wiring = try Wiring(in: root)
-        let wired = try wiring.adding(name)
-        let files = try FeatureTemplate(root.appending(path: "Plugins/new-feature/Template")).files(for: name)
+        let wired = try wiring.adding(name, providing: parts.contains("storage") ? ["DataStore"] : [])
+        let files = try FeatureTemplate(root.appending(path: "Plugins/new-feature/Template")).files(
+            for: name, with: parts)
         do {
             for file in files { try file.write(below: folder) }
             for file in wired.files { try file.write(below: root) }
@@ -26,6 +29,20 @@ struct NewFeature: CommandPlugin {
             throw error
         }
         print(report(name, files))
+    }
+
+    /// Takes `--with http,storage` out of the arguments.
+    private static func parts(_ words: inout [String]) throws -> Set<String> {
+        guard let option = words.firstIndex(of: "--with") else { return [] }
+        let list = words[words.index(after: option)...].first ?? ""
+        words.removeSubrange(option..<min(option + 2, words.endIndex))
+        let parts = list.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        if let unknown = parts.first(where: { !FeatureTemplate.parts.contains($0) }) {
+            throw Refusal(
+                "a feature cannot be made with '\(unknown)'; WITH takes \(FeatureTemplate.parts.joined(separator: ", "))"
+            )
+        }
+        return Set(parts)
     }
 
     /// Restores the previous state. If that fails, prints a warning in addition to the original error.

@@ -18,12 +18,14 @@ struct Wiring {
     }
 
     /// A copy with one more feature, inserted in alphabetical order.
-    func adding(_ name: FeatureName) throws(Refusal) -> Wiring {
+    ///
+    /// - Parameter provided: the capabilities that it provides.
+    func adding(_ name: FeatureName, providing provided: [String]) throws(Refusal) -> Wiring {
         let name = name.description
         return Wiring(
             manifest: try Self.edited(manifest) { (lines) throws(Refusal) in try Self.list(name, in: &lines) },
             executable: try Self.edited(executable) { (lines) throws(Refusal) in
-                try Self.entry(name, in: &lines)
+                try Self.entry(name, providing: provided, in: &lines)
                 try Self.importing(name, in: &lines)
             })
     }
@@ -47,7 +49,9 @@ struct Wiring {
         separate(place.startIndex...place.endIndex, in: &lines) { $0.quoted != nil }
     }
 
-    private static func entry(_ name: String, in lines: inout [String]) throws(Refusal) {
+    private static func entry(
+        _ name: String, providing provided: [String], in lines: inout [String]
+    ) throws(Refusal) {
         let place = try elements(of: "        [", in: &lines)
         let indent = "            "
         let opening = indent + "BuiltInFeature("
@@ -55,8 +59,10 @@ struct Wiring {
         let next =
             place.first { lines[$0].hasPrefix(opening) && (lines[$0].quoted ?? lines[$0 + 1].quoted ?? "") > name }
             ?? place.endIndex
+        let provides = provided.isEmpty ? "" : ", provides: " + provided.map { "\"\($0)\"" }.joined(separator: ", ")
         let entry = [
-            "BuiltInFeature(trait: \"\(name)\") {", "    #if \(name)", "        \(name)Feature.self", "    #endif",
+            "BuiltInFeature(trait: \"\(name)\"\(provides)) {", "    #if \(name)", "        \(name)Feature.self",
+            "    #endif",
             "},",
         ]
         lines.insert(contentsOf: entry.map { indent + $0 }, at: next)

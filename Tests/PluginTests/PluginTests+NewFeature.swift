@@ -4,18 +4,40 @@ import Testing
 import WorkspaceSupport
 
 extension PluginTests {
-    @Test("a new feature builds and passes its tests alone, without a warning")
-    func newFeaturePassesItsTests() async throws {
+    @Test(
+        "A new feature builds and passes its tests alone, without a warning",
+        arguments: [("Weather", "2 tests in 0 suites"), ("Station", "9 tests in 1 suite")])
+    func newFeaturePassesItsTests(name: String, count: String) async throws {
         let output = try await clone.shell.run(
-            "swift", "test", "--package-path", "Packages/Features/Weather", "--scratch-path", ".build")
-        #expect(output.contains("Test run with 2 tests in 0 suites passed"))
+            "swift", "test", "--package-path", "Packages/Features/\(name)", "--scratch-path", ".build")
+        #expect(output.contains("Test run with \(count) passed"))
+    }
+
+    @Test("The code of the guide for features is what make feature writes")
+    func guideIsTrue() throws {
+        let guide = try clone.workspace.text("docs/FEATURES.md")
+        let written = try clone.workspace.files(in: "Packages/Features/Station", ending: ".swift").map { file in
+            Self.bare(try clone.workspace.text(file))
+        }
+        let blocks = guide.matches(of: /```swift\n([^`]+)```/).map { String($0.output.1) }
+        #expect(blocks.count >= 8)
+        for block in blocks {
+            let code = Self.bare(
+                block.replacing("Weather", with: "Station").replacing("weather", with: "station"))
+            #expect(written.contains { $0.contains(code) }, "\(block)")
+        }
+    }
+
+    /// The lines without their indentation and empty lines.
+    private static func bare(_ text: String) -> String {
+        text.split(separator: "\n").map { $0.drop { $0 == " " } }.filter { !$0.isEmpty }.joined(separator: "\n")
     }
 
     @Test("what the plugin writes is clean and in order")
     func newFeatureIsClean() async throws {
         let lint = try await clone.shell.outcome([
             "swift", "format", "lint", "--strict", "--recursive", "--configuration", ".swift-format",
-            "Package.swift", "Apps/martlet", "Packages/Features/Weather",
+            "Package.swift", "Apps/martlet", "Packages/Features/Weather", "Packages/Features/Station",
         ])
         #expect(lint.code == 0, "\(lint.errors)")
         #expect(try clone.workspace.features() == Subset.everything().features)
@@ -57,6 +79,8 @@ extension PluginTests {
             (["JSON"], "JSON already"), (["Registry"], "Registry already"), (["HostKit"], "HostKit already"),
             (["Foundation"], "Foundation already"), (["Testing"], "Testing already"), (["Config"], "'martlet config'"),
             (["Ab", "Cd"], "one name"), (["--help"], "letters and digits"),
+            (["Thing", "--with", "http,rain"], "'rain'; WITH takes background, http, secret, storage"),
+            (["Thing", "--with"], "WITH takes"),
         ])
     func refusesName(_ words: [String], _ reason: String) async throws {
         let files = ["Package.swift", "Apps/martlet/BuiltInFeatures.swift"]
@@ -66,7 +90,7 @@ extension PluginTests {
         #expect(outcome.errors.contains(reason))
         #expect(try files.map { try clone.workspace.text($0) } == before)
         let packages = try Files.list("\(clone.workspace.root)/Packages/Features").map(\.name)
-        #expect(Set(packages).isSuperset(of: ["Courier", "Packer", "Weather"]))
+        #expect(Set(packages).isSuperset(of: ["Courier", "Packer", "Station", "Weather"]))
         #expect(packages.allSatisfy { name in before[0].contains("\"\(name)\"") })
     }
 

@@ -23,6 +23,7 @@ public enum FeatureConformance {
     ///   - feature: the feature under test.
     ///   - others: features that it needs.
     ///   - folder: the folder for all of the person's files; features that store something need a folder of the test.
+    ///   - settings: the text of a settings file.
     ///   - environment: the environment variables.
     ///   - samples: arguments for actions, performed first and in this order. All other actions are performed with only
     ///     their required arguments.
@@ -32,7 +33,8 @@ public enum FeatureConformance {
     ///   - limits: the time limits for starting and stopping.
     public static func violations(
         of feature: any Feature.Type, with others: [any Feature.Type] = [], in folder: String = "/nonexistent",
-        environment: [String: String] = [:], doing samples: KeyValuePairs<String, JSONObject> = [:],
+        settings: String = "{}", environment: [String: String] = [:],
+        doing samples: KeyValuePairs<String, JSONObject> = [:],
         lasting: Set<String> = [], texts: [String: String] = [:], limits: WorkbenchSession.Limits = .init()
     ) async throws -> [String] {
         var found: [String] = []
@@ -41,7 +43,7 @@ public enum FeatureConformance {
             found.append("the summary must be one line without a final stop")
         }
         let before = try await OpenDescriptors.settled()
-        let test = try TestHost([feature] + others, folder: folder)
+        let test = try TestHost([feature] + others, settings: settings, folder: folder)
         found += test.composition.problems.map { "the composition is refused: \($0)" }
         if try await before.haveGrown() {
             found.append("making the feature opened a file, a socket or a pipe")
@@ -51,7 +53,7 @@ public enum FeatureConformance {
         found += try await lifeViolations(manifest.id, test, limits, before)
         guard found.isEmpty else { return found }
         found += try await SessionConformance(
-            manifest.id, [feature] + others, folder, environment, samples, lasting: lasting
+            manifest.id, [feature] + others, folder, environment, settings, samples, lasting: lasting
         )
         .violations()
         if try await before.haveGrown() { found.append("its actions left a file, a socket or a pipe open") }
@@ -138,6 +140,7 @@ struct SessionConformance {
     private let feature: String
     private let test: TestHost
     private let samples: KeyValuePairs<String, JSONObject>
+    private let settings: String
     private let lasting: Set<String>
 
     /// Even on a slow machine, a cancelled action has ended by then.
@@ -145,15 +148,16 @@ struct SessionConformance {
 
     init(
         _ feature: String, _ types: [any Feature.Type], _ folder: String, _ environment: [String: String],
-        _ samples: KeyValuePairs<String, JSONObject>, lasting: Set<String>
+        _ settings: String, _ samples: KeyValuePairs<String, JSONObject>, lasting: Set<String>
     ) throws {
         self.feature = feature
+        self.settings = settings
         self.samples = samples
         self.lasting = lasting
         // Pauses take real time here, because nobody advances the clock.
         test = try TestHost(
-            types.map { BuiltInFeature($0) }, environment: environment, folder: folder, clock: TestClock(),
-            time: ContinuousClock())
+            types.map { BuiltInFeature($0) }, settings: settings, environment: environment, folder: folder,
+            clock: TestClock(), time: ContinuousClock())
     }
 
     func violations() async throws -> [String] {
@@ -180,7 +184,7 @@ struct SessionConformance {
         let isReading = test.composition.registry.actions.all.first { $0.id == id }?.effect == .reads
         var found: [String] = []
         if lasting.contains(id) {
-            try test.change(settings: "{}")
+            try test.change(settings: settings)
             return await ends(id, arguments, cancelledAfter: 1000) ? [] : ["\(id) keeps running after it was cancelled"]
         }
         let first = await outcome(id, arguments)
@@ -196,7 +200,7 @@ struct SessionConformance {
             return await group.reduce(into: []) { $0.append($1) }
         }
         for other in others { expect(other, "side by side with itself") }
-        try test.change(settings: "{}")
+        try test.change(settings: settings)
         expect(await outcome(id, arguments), "after a change of settings")
         for pause in [0, 1, 100] {
             guard await ends(id, arguments, cancelledAfter: pause) else {

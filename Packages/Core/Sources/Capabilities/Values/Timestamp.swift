@@ -107,10 +107,15 @@ public struct Timestamp: InputValue, OutputValue, Hashable, Comparable {
 extension Timestamp {
     /// The current time by the system's clock. What can be tested takes its time from outside, and this is the default.
     public static func now() -> Timestamp {
-        var time = timespec()
-        // This cannot fail: the clock always exists and the pointer is valid.
-        _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+        // The members of `timespec` are visible only through another module in some builds, so it is read as what it is:
+        // two numbers.
+        var time = (seconds: 0, nanoseconds: 0)
+        unsafe withUnsafeMutablePointer(to: &time) { time in
+            // This cannot fail: the clock always exists and the pointer is valid.
+            _ = unsafe clock_gettime(
+                CLOCK_REALTIME, UnsafeMutableRawPointer(time).assumingMemoryBound(to: timespec.self))
+        }
+        return Timestamp(microseconds: Int64(time.seconds) * 1_000_000 + Int64(time.nanoseconds) / 1000)
     }
 }
 
