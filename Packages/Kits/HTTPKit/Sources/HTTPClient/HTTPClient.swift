@@ -103,8 +103,11 @@ public final class HTTPClient: Sendable {
 extension HTTPClient {
     /// Settings shared by all requests of a client.
     public struct Configuration: Sendable {
+        /// Whom the client trusts, and which certificates it presents.
         public var trust = TrustDomain.system
+        /// The proxies; none by default, whatever the environment says.
         public var proxies = ProxySettings.none
+        /// The `User-Agent` of requests that do not set one; a control character makes every request fail.
         public var userAgent = "martlet"
         /// Receives a span for each request.
         public var tracer = Tracer(sinks: [], now: Timestamp.now)
@@ -122,6 +125,7 @@ extension HTTPClient {
         /// what its caller may.
         public var withoutCaller = Grant.nobody
 
+        /// A client with the system's authorities, that may reach nothing outside of an action.
         public init() {}
 
         /// For a program without sessions and actions: every server may be reached.
@@ -135,7 +139,9 @@ extension HTTPClient {
 
 /// The result of a download.
 public struct HTTPDownload: Sendable {
+    /// The status of the response, which is a success.
     public let status: HTTPStatus
+    /// The headers of the response.
     public let headers: HTTPHeaders
     /// The address that responded.
     public let url: HTTPURL
@@ -340,6 +346,7 @@ public struct RequestSigner: Sendable {
     private let authenticator: any Authenticator
     private let server: ServerID
 
+    /// - Parameter server: the profile or provider whose credential is used.
     public init(_ authenticator: any Authenticator, for server: ServerID) {
         self.authenticator = authenticator
         self.server = server

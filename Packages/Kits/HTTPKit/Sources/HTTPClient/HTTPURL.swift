@@ -15,6 +15,7 @@ public struct HTTPURL: Sendable, Hashable {
         public var defaultPort: Int { self == .https ? 443 : 80 }
     }
 
+    /// The scheme, which decides about encryption.
     public let scheme: Scheme
     /// The name or address in lower case; an IPv6 address has no brackets.
     public let host: String

@@ -19,6 +19,7 @@ public struct HTTPError: Failure {
     /// The host and port that the request went to, for programs.
     public var server: String?
 
+    /// - Parameter mayHaveBeenSent: true unless it is certain that no part of the request has left.
     public init(
         _ kind: Kind, _ message: String, status: HTTPStatus? = nil, retryAfter: Duration? = nil,
         certificate: PresentedCertificate? = nil, mayHaveBeenSent: Bool = true, server: String? = nil,

@@ -20,15 +20,19 @@ public struct TestCertificates: Sendable {
     public let wrongName: Identity
     /// Signed by the authority for the name `localhost` only, so it is wrong for an IP address.
     public let nameOnly: Identity
+    /// Signed by the authority, expired ten days ago.
     public let expired: Identity
+    /// Signed by the authority, valid in ten days.
     public let notYetValid: Identity
     /// Signed by the authority, with a 1024-bit RSA key.
     public let weakKey: Identity
     /// Signed by an untrusted authority.
     public let unknownIssuer: Identity
+    /// Self-signed, otherwise without defects.
     public let selfSigned: Identity
     /// A different certificate, as after a server was reinstalled.
     public let otherSelfSigned: Identity
+    /// Self-signed and expired ten days ago.
     public let expiredSelfSigned: Identity
     /// Self-signed for `elsewhere.example`.
     public let wrongNameSelfSigned: Identity

@@ -4,6 +4,7 @@ import ProcessKit
 
 /// A file of that size that takes no space on the disk: its bytes are zeros.
 public enum SparseFile {
+    /// Creates the file. A file of that name is replaced.
     public static func make(_ path: String, size: Int) throws {
         try Files.writeAtomically([], to: path)
         guard unsafe truncate(path, size) == 0 else { throw Sockets.failure("enlarge \(path)") }

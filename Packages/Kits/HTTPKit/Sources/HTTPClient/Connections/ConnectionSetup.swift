@@ -162,16 +162,19 @@ struct ConnectionSetup: Sendable {
 public struct ProxySettings: Sendable, Hashable {
     /// The proxy for http addresses, such as `http://proxy.example:3128`; it may contain user and password.
     public var http: String?
+    /// The proxy for https addresses, in the same form; nil connects directly.
     public var https: String?
     /// The names and networks that are reached directly, separated by commas.
     public var except: String?
 
+    /// Proxies as a program sets them. Unlike the environment, this adds no exception for this machine.
     public init(http: String? = nil, https: String? = nil, except: String? = nil) {
         self.http = http
         self.https = https
         self.except = except
     }
 
+    /// Connects directly to every server.
     public static let none = ProxySettings()
 
     /// Reads the usual variables. `HTTP_PROXY` in capitals is ignored: in a CGI program a client could set it with a

@@ -22,6 +22,7 @@ public struct TrustDomain: Sendable {
         }
     }
 
+    /// The authorities for servers without an entry in `serverAuthorities`.
     public var authorities: Authorities
     /// Replacement authorities for single servers, by `host:port`.
     public var serverAuthorities: [String: Authorities] = [:]
@@ -51,6 +52,7 @@ public struct TrustDomain: Sendable {
     /// A number that changes when earlier decisions may no longer hold; older connections are then not reused.
     public var generation: (@Sendable () -> Int)?
 
+    /// A domain that treats all servers alike, until the properties for single servers are set.
     public init(
         authorities: Authorities = .system, identity: ClientIdentity? = nil,
         judge: (@Sendable (PresentedCertificate) -> TrustJudgement)? = nil

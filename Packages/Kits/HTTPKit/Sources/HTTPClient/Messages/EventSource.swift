@@ -15,6 +15,7 @@ public struct EventSource: AsyncSequence, Sendable {
 
     private let client: HTTPClient
     private let request: HTTPRequest
+    /// The size limits of an event; one that exceeds them is a final error.
     public var limits = EventLimits()
     /// The id to resume after, usually the last one of an earlier source.
     public var lastEventID = ""

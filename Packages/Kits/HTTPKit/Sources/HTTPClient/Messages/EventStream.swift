@@ -69,6 +69,7 @@ public struct EventBatches: AsyncSequence, Sendable {
         AsyncIterator(events: stream.makeAsyncIterator())
     }
 
+    /// Returns the events that arrived together, and waits only when there are none.
     public struct AsyncIterator: AsyncIteratorProtocol {
         var events: EventStream.AsyncIterator
 

@@ -2,15 +2,19 @@ public import HTTPCore
 
 /// A response whose body is not read yet. Releasing it and its body ends the request.
 public struct HTTPExchange: Sendable {
+    /// The status of the response. A failure status is not thrown; see `requireSuccess`.
     public let status: HTTPStatus
+    /// The headers of the response, without those of redirects before it.
     public let headers: HTTPHeaders
     /// The address that responded; differs from the requested one after redirects.
     public let url: HTTPURL
+    /// The protocol version that the server used.
     public let version: HTTPVersion
     /// Whether the connection had served another request before.
     public let isReused: Bool
     /// How many times the request was sent.
     public let attempts: Int
+    /// The body as it arrives; it can be read once.
     public let body: HTTPBodyStream
     /// The maximum wait for the message of a failure response.
     private let patience: Duration
@@ -112,6 +116,7 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(lease: lease) }
 
+    /// Reads the body. All iterators of a body share its bytes, and each byte is read once.
     public struct AsyncIterator: AsyncIteratorProtocol {
         let lease: TransferLease
 

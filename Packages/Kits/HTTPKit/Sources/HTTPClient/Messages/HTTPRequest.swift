@@ -4,18 +4,26 @@ import LoopKit
 
 /// A request to a server and its limits.
 public struct HTTPRequest: Sendable {
+    /// The method, such as `.get`.
     public var method: HTTPMethod
+    /// The address, without user and password.
     public var url: HTTPURL
+    /// The headers besides those that the client sets: `Content-Length`, `Transfer-Encoding` and `Expect` are refused.
     public var headers: HTTPHeaders
+    /// The body; `.none` sends no body.
     public var body: HTTPBody
+    /// The time and size limits.
     public var limits = HTTPLimits()
+    /// How redirects are handled; by default up to ten are followed.
     public var redirects = RedirectPolicy.follow
+    /// When the request is retried; by default up to three times, if that cannot do its work twice.
     public var retry = RetryPolicy.standard
     /// Sent as `Idempotency-Key`. A server that supports it does the work only once, so a request with a key is retried
     /// in cases where one without is not.
     public var idempotencyKey: String?
     /// The Unix socket of a server on this machine; host and port then appear only in the request.
     public var unixSocket: String?
+    /// The protocol version to use. HTTP/2 needs an https address.
     public var version = HTTPVersionChoice.automatic
     /// Whether the server may compress the response, which is decompressed here. By default it may for whole responses,
     /// but not for streams and downloads: a compressed stream can be late, and is read in smaller pieces because it can
@@ -28,6 +36,7 @@ public struct HTTPRequest: Sendable {
     /// Called on the client's thread after bytes were sent or received; it must not block.
     public var onProgress: (@Sendable (HTTPProgress) -> Void)?
 
+    /// A request with the default limits, redirects and retries.
     public init(_ method: HTTPMethod, _ url: HTTPURL, headers: HTTPHeaders = [:], body: HTTPBody = .none) {
         self.method = method
         self.url = url
@@ -101,9 +110,11 @@ public struct HTTPRequest: Sendable {
 
 /// The number of body bytes sent and received.
 public struct HTTPProgress: Sendable, Hashable {
+    /// The bytes of the request's body that were sent so far.
     public var sent: Int
     /// Nil if the length of the body is unknown.
     public var toSend: Int?
+    /// The bytes of the response's body that were received so far.
     public var received: Int
     /// Nil if the server did not announce the response's length.
     public var toReceive: Int?
@@ -113,12 +124,15 @@ public struct HTTPProgress: Sendable, Hashable {
 public enum HTTPVersionChoice: Sendable, Hashable {
     /// HTTP/2 if the server offers it in the handshake, otherwise HTTP/1.1.
     case automatic
+    /// HTTP/1.1, even if the server offers HTTP/2.
     case http1
 }
 
 /// The body of a request.
 public enum HTTPBody: Sendable {
+    /// No body.
     case none
+    /// These bytes, which can be sent again for a retry or a redirect.
     case bytes([UInt8])
     /// A regular file, or part of one, read while it is sent. Errors name it `naming`, by default its path.
     case file(path: String, range: Range<Int>? = nil, naming: String? = nil)
@@ -155,6 +169,7 @@ public struct HTTPLimits: Sendable, Hashable {
     /// up to 512 KiB while the reader keeps up. The same number of bytes may also have been read from the system.
     public var buffer = 64 << 10
 
+    /// The default limits.
     public init() {}
 
     var held: Int { min(max(buffer, 16 << 10), ReadAhead.most) }

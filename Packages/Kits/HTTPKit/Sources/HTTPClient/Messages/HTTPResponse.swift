@@ -2,10 +2,13 @@ public import HTTPCore
 
 /// A whole response.
 public struct HTTPResponse: Sendable {
+    /// The status. A failure status is not thrown; see `requireSuccess`.
     public let status: HTTPStatus
+    /// The headers of the response, without those of redirects before it.
     public let headers: HTTPHeaders
     /// The address that responded; differs from the requested one after redirects.
     public let url: HTTPURL
+    /// The protocol version that the server used.
     public let version: HTTPVersion
     /// The body, decompressed if the server compressed it.
     public let body: [UInt8]
@@ -26,16 +29,22 @@ public struct HTTPResponse: Sendable {
 
 /// The HTTP version of a response.
 public struct HTTPVersion: Sendable, Hashable, CustomStringConvertible {
+    /// The number before the dot.
     public let major: Int
+    /// The number after the dot; 0 for HTTP/2.
     public let minor: Int
 
+    /// A version by its two numbers.
     public init(major: Int, minor: Int) {
         self.major = major
         self.minor = minor
     }
 
+    /// HTTP/1.0.
     public static let http10 = HTTPVersion(major: 1, minor: 0)
+    /// HTTP/1.1.
     public static let http11 = HTTPVersion(major: 1, minor: 1)
+    /// HTTP/2.
     public static let http2 = HTTPVersion(major: 2, minor: 0)
 
     public var description: String { minor == 0 && major > 1 ? "HTTP/\(major)" : "HTTP/\(major).\(minor)" }

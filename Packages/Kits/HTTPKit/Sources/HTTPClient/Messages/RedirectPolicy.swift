@@ -7,12 +7,15 @@ public struct RedirectPolicy: Sendable, Hashable {
     /// Whether a redirect from https to http is followed, which exposes the traffic on the way.
     public var mayLoseTLS: Bool
 
+    /// - Parameter most: the maximum number of redirects in a row; zero follows none.
     public init(most: Int, mayLoseTLS: Bool = false) {
         self.most = most
         self.mayLoseTLS = mayLoseTLS
     }
 
+    /// Follows up to ten redirects, but none from https to http.
     public static let follow = RedirectPolicy(most: 10)
+    /// Returns a redirect itself to the caller.
     public static let none = RedirectPolicy(most: 0)
 
     /// The request that a response redirects to, or nil when the response is for the caller.

@@ -25,6 +25,7 @@ public struct RetryPolicy: Sendable, Hashable {
         .gatewayTimeout,
     ]
 
+    /// A policy for the errors and statuses that are usually temporary.
     public init(attempts: Int, base: Duration? = nil) {
         self.attempts = attempts
         self.base = base
@@ -32,6 +33,7 @@ public struct RetryPolicy: Sendable, Hashable {
 
     /// Three retries after the first attempt.
     public static let standard = RetryPolicy(attempts: 4)
+    /// One attempt, and no retry.
     public static let none = RetryPolicy(attempts: 1)
 
     /// The wait before the next attempt after an error, or nil when the error is for the caller.

@@ -1,6 +1,7 @@
 /// Decides when a connection is made, tested, dropped and remade. It has no clock and no connection: callers pass in
 /// times and carry out the returned actions.
 public struct ConnectionMachine<Instant: InstantProtocol>: Sendable where Instant.Duration == Duration {
+    /// The state that callers observe.
     public typealias State = ConnectionState<Instant>
 
     /// An event for the machine.
@@ -27,11 +28,15 @@ public struct ConnectionMachine<Instant: InstantProtocol>: Sendable where Instan
     public enum Action: Sendable, Hashable {
         /// Drop the current connection or attempt.
         case drop
+        /// Make a new connection, and report `.connected`, `.failed` or `.refused`.
         case connect
+        /// Send a ping.
         case ping
+        /// Tell observers the new state.
         case changed(State)
     }
 
+    /// The state after the last event. Each change is also a `.changed` action.
     public private(set) var state = State.disconnected
     private let policy: ConnectionPolicy
     /// Consecutive failures. A connection on which nothing ever arrived does not reset the count.
@@ -42,6 +47,7 @@ public struct ConnectionMachine<Instant: InstantProtocol>: Sendable where Instan
     private var settled: Instant?
     private var hasChangedAgain = false
 
+    /// A machine that is disconnected until `.start`.
     public init(policy: ConnectionPolicy = ConnectionPolicy()) {
         self.policy = policy
     }
@@ -155,6 +161,7 @@ public struct ConnectionPolicy: Sendable, Hashable {
     /// The interval between pings.
     public var ping: Duration = .seconds(30)
 
+    /// The default waits, limits and intervals.
     public init() {}
 
     /// The wait after this many consecutive failures, or nil to give up.

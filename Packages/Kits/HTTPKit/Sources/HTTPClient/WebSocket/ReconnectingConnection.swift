@@ -9,7 +9,9 @@ import Synchronization
 ///     for await state in connection.states() { … }                  // in one task
 ///     try await connection.run { input in … }                       // in another; it lives here
 public final class ReconnectingConnection<Connection: KeptConnection, Time: Clock<Duration>>: Sendable {
+    /// The rules by which it connects, over the times of its clock.
     public typealias Machine = ConnectionMachine<Time.Instant>
+    /// The state of the connection, as `states()` delivers it.
     public typealias State = Machine.State
 
     private struct Shared {
@@ -273,6 +275,7 @@ public struct ConnectionEnded: Error, Sendable {}
 
 /// A connection that `ReconnectingConnection` maintains, such as a `WebSocket`.
 public protocol KeptConnection: Sendable {
+    /// What arrives: the messages, and other signs of life.
     associatedtype Input: Sendable
 
     /// The next input from the server, which counts as a sign of life; nil after the server closed.
@@ -285,8 +288,10 @@ public protocol KeptConnection: Sendable {
 
 /// A `WebSocket` for `ReconnectingConnection`; its pings and pongs also count as signs of life.
 public struct KeptWebSocket: KeptConnection {
+    /// The connection itself, to send messages.
     public let socket: WebSocket
 
+    /// - Parameter socket: an open connection, which `ReconnectingConnection` closes.
     public init(_ socket: WebSocket) {
         self.socket = socket
     }

@@ -37,6 +37,7 @@ public final class WebSocketClient: Sendable {
 
 /// A request to open a WebSocket.
 public struct WebSocketRequest: Sendable {
+    /// The address, with the scheme `http` or `https` instead of `ws` or `wss`.
     public var url: HTTPURL
     /// Additional headers, such as `Authorization`.
     public var headers: HTTPHeaders
@@ -53,6 +54,7 @@ public struct WebSocketRequest: Sendable {
     /// The path of a Unix socket, used instead of the address's host.
     public var unixSocket: String?
 
+    /// A request with the default limits and deadline.
     public init(_ url: HTTPURL, headers: HTTPHeaders = [:], subprotocols: [String] = [], origin: String? = nil) {
         self.url = url
         self.headers = headers

@@ -93,6 +93,7 @@ public struct EventLimits: Sendable, Hashable {
     /// The bytes of an id, and of a type.
     public var name: Int
 
+    /// Limits in bytes; by default 16 MiB for a line and an event, and 1 KiB for an id or a type.
     public init(line: Int = 16 << 20, event: Int = 16 << 20, name: Int = 1024) {
         self.line = line
         self.event = event

@@ -4,6 +4,7 @@ public struct EventWriter: Sendable {
     /// Output that was not taken yet.
     public private(set) var bytes: [UInt8] = []
 
+    /// A writer without output.
     public init() {}
 
     /// Writes an event. Data of several lines goes out as several `data` lines, which a reader joins with line feeds.

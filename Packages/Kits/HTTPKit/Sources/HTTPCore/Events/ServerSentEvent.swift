@@ -10,16 +10,19 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// The last id that the server set, on this event or an earlier one; empty if it set none.
     public var lastEventID: String
 
+    /// An event with these bytes as its data, which are not copied.
     public init(type: String = Self.defaultType, data: ArraySlice<UInt8>, lastEventID: String = "") {
         self.type = type
         self.data = data
         self.lastEventID = lastEventID
     }
 
+    /// An event with these bytes as its data.
     public init(type: String = Self.defaultType, data: [UInt8], lastEventID: String = "") {
         self.init(type: type, data: data[...], lastEventID: lastEventID)
     }
 
+    /// An event with the UTF-8 of this text as its data.
     public init(type: String = Self.defaultType, text: String, lastEventID: String = "") {
         self.init(type: type, data: Array(text.utf8)[...], lastEventID: lastEventID)
     }

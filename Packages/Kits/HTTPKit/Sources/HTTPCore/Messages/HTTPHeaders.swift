@@ -1,17 +1,22 @@
 /// The header lines of a request or response, in order. Names are case-insensitive.
 public struct HTTPHeaders: Sendable, Hashable {
+    /// One header line.
     public typealias Field = (name: String, value: String)
 
     private var names: [String] = []
     private var values: [String] = []
 
+    /// No header lines.
     public init() {}
 
+    /// These lines, in this order; names may repeat.
     public init(_ fields: [Field]) {
         for field in fields { append(field.name, field.value) }
     }
 
+    /// The number of lines; a name that repeats counts each time.
     public var count: Int { names.count }
+    /// Whether there are no lines.
     public var isEmpty: Bool { names.isEmpty }
 
     /// The first value of that name. Setting replaces every line of that name, and `nil` removes them.
@@ -51,6 +56,7 @@ public struct HTTPHeaders: Sendable, Hashable {
         values.append(value)
     }
 
+    /// Removes every line of that name, if there are any.
     public mutating func remove(_ name: String) {
         for index in names.indices.reversed() where Self.isSame(names[index], name) {
             names.remove(at: index)

@@ -1,9 +1,13 @@
 /// A frame to be sent.
 public struct WebSocketFrame: Sendable, Hashable {
+    /// The type; `.continuation` for every frame of a message but the first.
     public var opcode: WebSocketOpcode
+    /// Whether it is the last frame of its message.
     public var isFinal: Bool
+    /// The payload, without a mask.
     public var payload: [UInt8]
 
+    /// By default a whole message in one frame.
     public init(_ opcode: WebSocketOpcode, _ payload: [UInt8] = [], isFinal: Bool = true) {
         self.opcode = opcode
         self.isFinal = isFinal

@@ -58,8 +58,11 @@ extension WebSocketHandshake {
 extension WebSocketHandshake {
     /// Why a request does not open a WebSocket, and how to respond.
     public struct Refusal: Error, Sendable {
+        /// The status of the response.
         public let status: HTTPStatus
+        /// Headers that the response needs, such as `Upgrade` for 426.
         public let headers: HTTPHeaders
+        /// What is wrong and what to do, for the body of the response.
         public let message: String
     }
 

@@ -5,6 +5,7 @@
 public struct WebSocketMachine: Sendable {
     /// The phase of the closing handshake.
     public enum Phase: Sendable, Hashable {
+        /// Messages can be sent and may arrive.
         case open
         /// This side has started to close; messages may still arrive.
         case closing
@@ -14,6 +15,7 @@ public struct WebSocketMachine: Sendable {
         case failed(WebSocketViolation)
     }
 
+    /// How far the closing handshake is.
     public private(set) var phase = Phase.open
     private let role: WebSocketRole
     private let makeMask: @Sendable () -> UInt32
@@ -65,6 +67,7 @@ extension WebSocketMachine {
         phase = .closing
     }
 
+    /// Whether `takeOutput` would return bytes.
     public var hasOutput: Bool { !output.isEmpty || pong != nil }
 
     /// Returns the bytes to send now, in whole frames.
@@ -147,6 +150,7 @@ public struct WebSocketLimits: Sendable, Hashable {
     /// The bytes of a message, whatever the number of its frames.
     public var message: Int
 
+    /// Limits in bytes; by default 16 MiB for a message. A larger message is a violation of the protocol.
     public init(message: Int = 16 << 20) {
         self.message = message
     }

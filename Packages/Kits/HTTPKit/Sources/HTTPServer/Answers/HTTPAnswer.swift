@@ -12,6 +12,7 @@ import JSON
 /// .events { events in try await events.send(ServerSentEvent(data: "…")) }
 /// ```
 public struct HTTPAnswer: Sendable {
+    /// The status of the response.
     public var status: HTTPStatus
     /// Headers besides those that frame the body, which the server adds itself: `Content-Length`, `Transfer-Encoding`
     /// and `Connection` are refused here.

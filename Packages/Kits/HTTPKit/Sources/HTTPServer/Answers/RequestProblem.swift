@@ -8,6 +8,7 @@ public import JSON
 /// throw RequestProblem.notFound("there is no project '\(id)'; GET /v1/projects lists them")
 /// ```
 public struct RequestProblem: Failure {
+    /// The status of the response.
     public var status: HTTPStatus
     public let code: String
     public let message: String
@@ -16,6 +17,7 @@ public struct RequestProblem: Failure {
     /// Header lines of the response, such as `Retry-After`.
     public var headers: HTTPHeaders
 
+    /// - Parameter code: the stable dotted code in the response, such as `server.not-found`.
     public init(
         _ status: HTTPStatus, code: String, _ message: String, inputs: [InputProblem] = [],
         headers: HTTPHeaders = HTTPHeaders()
@@ -29,27 +31,33 @@ public struct RequestProblem: Failure {
 
     public var details: JSONObject { ["status": .int(status.code)] }
 
+    /// 400, `server.bad-request`.
     public static func badRequest(_ message: String) -> RequestProblem {
         RequestProblem(.badRequest, code: "server.bad-request", message)
     }
 
+    /// 401, `server.unauthorized`, with a `WWW-Authenticate` line that asks for a bearer token.
     public static func unauthorized(_ message: String) -> RequestProblem {
         RequestProblem(
             .unauthorized, code: "server.unauthorized", message, headers: ["WWW-Authenticate": "Bearer"])
     }
 
+    /// 403, `server.forbidden`.
     public static func forbidden(_ message: String) -> RequestProblem {
         RequestProblem(.forbidden, code: "server.forbidden", message)
     }
 
+    /// 404, `server.not-found`.
     public static func notFound(_ message: String) -> RequestProblem {
         RequestProblem(.notFound, code: "server.not-found", message)
     }
 
+    /// 409, `server.conflict`.
     public static func conflict(_ message: String) -> RequestProblem {
         RequestProblem(.conflict, code: "server.conflict", message)
     }
 
+    /// 503, `server.unavailable`, with a `Retry-After` line in seconds.
     public static func unavailable(_ message: String, retryAfter seconds: Int) -> RequestProblem {
         RequestProblem(
             .serviceUnavailable, code: "server.unavailable", message, headers: ["Retry-After": "\(seconds)"])
@@ -78,6 +86,7 @@ public struct InputProblem: Sendable, Hashable {
     /// What is wrong, as the end of a sentence that starts with the name.
     public let message: String
 
+    /// - Parameter message: completes a sentence that begins with the name.
     public init(place: String, name: String, message: String) {
         self.place = place
         self.name = name

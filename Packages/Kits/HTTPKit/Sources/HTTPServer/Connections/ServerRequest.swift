@@ -31,10 +31,13 @@ public struct ServerRequest: Sendable {
         facts = Facts(head, id, connection, number, principal, bodyLimit ?? connection.core.limits.body)
     }
 
+    /// The request line and the headers.
     public var head: HTTPRequestHead { facts.head }
     /// Identifies this request in responses, spans and logs.
     public var id: String { facts.id }
+    /// The method of the request.
     public var method: HTTPMethod { facts.head.method }
+    /// The headers of the request.
     public var headers: HTTPHeaders { facts.head.headers }
     /// The authenticated client; nil on open routes and without an authenticator.
     public var principal: Principal? { facts.principal }
@@ -61,6 +64,7 @@ public struct Principal: Sendable, Hashable {
     /// Distinguishes its credential from others of the same name, such as by a digest; nil where the name is enough.
     public let credential: String?
 
+    /// - Parameter grant: limits what the client's requests may do, within what the server itself may do.
     public init(_ name: String, grant: Grant = .person, credential: String? = nil) {
         self.name = name
         self.grant = grant

@@ -75,6 +75,7 @@ public struct BoundAddress: Sendable, Hashable, CustomStringConvertible {
     public let host: String
     /// Nil for a Unix socket.
     public let port: Int?
+    /// Whether it uses TLS.
     public let isSecure: Bool
 
     /// As a URL: `http://127.0.0.1:8080`, `unix:/run/user/1000/martlet.sock`.

@@ -136,6 +136,7 @@ struct SocketAddress: Sendable {
 
 /// The peer of a connection.
 public enum PeerAddress: Sendable, Hashable, CustomStringConvertible {
+    /// The IP address as text.
     case ip(String)
     /// A program on this machine, connected through a Unix socket.
     case unix

@@ -2,6 +2,7 @@ public import HTTPCore
 
 /// The request line and the header lines.
 public struct HTTPRequestHead: Sendable {
+    /// The method, which need not be one that a route has.
     public let method: HTTPMethod
     /// The request target as received.
     public let target: String
@@ -9,7 +10,9 @@ public struct HTTPRequestHead: Sendable {
     public let path: String
     /// The text after the question mark, as received.
     public let query: String?
+    /// The version in the request line.
     public let version: Version
+    /// All header lines, in the order received.
     public let headers: HTTPHeaders
     /// The host and port that the client addressed; nil only for HTTP/1.0.
     public let host: String?

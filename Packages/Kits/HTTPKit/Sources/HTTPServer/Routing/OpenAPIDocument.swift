@@ -4,7 +4,9 @@ import JSON
 
 /// The general part of a server's OpenAPI document.
 public struct APIDescription: Sendable {
+    /// The name of the API.
     public var title: String
+    /// The version of the API.
     public var version: String
     /// In Markdown.
     public var details: String
@@ -13,6 +15,7 @@ public struct APIDescription: Sendable {
     /// How a client authenticates.
     public var security: [Security]
 
+    /// One way to authenticate.
     public enum Security: Sendable, Hashable {
         /// `Authorization: Bearer …`
         case bearer
@@ -20,6 +23,7 @@ public struct APIDescription: Sendable {
         case key(header: String)
     }
 
+    /// - Parameter security: the ways to authenticate; empty if none is needed.
     public init(
         title: String, version: String, details: String = "", servers: [String] = [],
         security: [Security] = [.bearer]

@@ -13,6 +13,7 @@ public import JSON
 /// }
 /// ```
 public struct Route: Sendable {
+    /// The method that it handles.
     public let method: HTTPMethod
     /// The path with placeholders in braces.
     public let template: String
@@ -20,6 +21,7 @@ public struct Route: Sendable {
     public let id: String
     /// One line, without a final stop.
     public let summary: String
+    /// The inputs, in the order of the handler's arguments.
     public let inputs: [RouteInputDeclaration]
     /// The declared success responses.
     public private(set) var answers: [AnswerDeclaration]
@@ -27,7 +29,9 @@ public struct Route: Sendable {
     public private(set) var refusals: [HTTPStatus] = []
     /// The status for invalid input values.
     public private(set) var inputRefusal = HTTPStatus.unprocessable
+    /// More than the summary, in Markdown; empty for none.
     public private(set) var details = ""
+    /// The group in which documents show it; nil for none.
     public private(set) var tag: String?
     /// Whether the route needs no authentication.
     public private(set) var isOpen = false
@@ -35,19 +39,26 @@ public struct Route: Sendable {
     public private(set) var scopes: Set<ClientScope> = []
     /// Whether documents omit it.
     public private(set) var isHidden = false
+    /// Whether new clients should not use it.
     public private(set) var isDeprecated = false
     /// The largest body; nil for the server's limit.
     public private(set) var bodyLimit: ByteCount?
+    /// An example of the request body for documents.
     public private(set) var requestExample: JSON?
 
     let run: @Sendable (RawInputs) async throws -> HTTPAnswer
 
     /// The declaration of a response with a certain status.
     public struct AnswerDeclaration: Sendable {
+        /// The status that it is for.
         public let status: HTTPStatus
+        /// What the response means, in one line.
         public let summary: String
+        /// The content type; empty for a response without a body.
         public let type: String
+        /// The shape of a JSON body; nil for other types.
         public let schema: Schema?
+        /// An example body for documents.
         public var example: JSON?
     }
 

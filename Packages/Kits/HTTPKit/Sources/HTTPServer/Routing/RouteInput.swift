@@ -42,16 +42,22 @@ public struct RouteInput<Value: Sendable>: Sendable {
 
 /// An input without its static type; documents are built from it.
 public struct RouteInputDeclaration: Sendable {
+    /// The part of the request that has the value. A `body` is parsed as JSON, an `upload` is read as bytes.
     public enum Place: String, Sendable {
         case path, query, header, body, upload
     }
 
+    /// Where the value comes from.
     public let place: Place
+    /// The name in the path, query or headers; `body` for both kinds of body.
     public let name: String
+    /// What the value means, in one line; may be empty for a body.
     public let summary: String
+    /// The shape of the value.
     public let schema: Schema
     /// The default, if it can be shown.
     public let standard: JSON?
+    /// Whether a request without it is refused.
     public let isRequired: Bool
     /// Whether members unknown to the schema are allowed.
     public var isLenient = false

@@ -11,6 +11,7 @@ public struct CrossOriginRules: Sendable {
     /// How long a browser may cache the preflight result.
     public var age: Duration
 
+    /// Rules for these origins. By default scripts may send credentials and a content type.
     public init(
         origins: Set<String>, headers: [String] = ["Authorization", "Content-Type", "X-API-Key"],
         exposed: [String] = [], age: Duration = .seconds(600)

@@ -4,7 +4,9 @@ public import JSON
 
 /// The settings of a server besides its routes.
 public struct ServerConfiguration: Sendable {
+    /// Where the server listens; by default at a port of 127.0.0.1 that the system chooses.
     public var addresses: [ListenAddress] = [.loopback()]
+    /// The time and size limits for clients.
     public var limits = ServerLimits()
     /// Additional host names for clients, besides the loopback names and the listen address.
     public var hosts: Set<String> = []
@@ -23,17 +25,24 @@ public struct ServerConfiguration: Sendable {
     public var spans: [any SpanSink] = []
     /// Removes secrets from the spans.
     public var redactor = Redactor()
+    /// The time of day, for spans.
     public var now: @Sendable () -> Timestamp = Timestamp.now
 
+    /// A server on the loopback address, without authentication.
     public init() {}
 }
 
 /// The problem of a request, for the envelope.
 public struct ProblemReport: Sendable {
+    /// The status of the response.
     public let status: HTTPStatus
+    /// The stable dotted code of the problem.
     public let code: String
+    /// What happened and what to do next.
     public let message: String
+    /// All invalid input values; empty if the problem is another one.
     public let inputs: [InputProblem]
+    /// The id of the request, as in spans and logs.
     public let requestID: String
     /// Facts of the failure for programs.
     public let details: JSONObject
@@ -98,12 +107,14 @@ public struct ServerLimits: Sendable {
     public var discarded = 256 << 10
     /// The largest head; its address may use half of that.
     public var headSize = 16 << 10
+    /// Open connections at the same time. A client beyond that gets a 503 at once.
     public var connections = 10_000
     /// Nil for no separate limit; clients of a loopback all have one address.
     public var connectionsPerPeer: Int?
     /// Requests answered at the same time, including streams.
     public var handlers = 8_000
 
+    /// The default limits.
     public init() {}
 
     var parsing: RequestParser.Limits {

@@ -37,9 +37,13 @@ public struct Nginx: Sendable {
     public struct LogLine: Sendable, Hashable {
         /// The number of the connection, the same for all its requests.
         public let connection: String
+        /// The protocol, such as `HTTP/1.1` or `HTTP/2.0`.
         public let version: String
+        /// The request line: `GET /hello HTTP/1.1`.
         public let request: String
+        /// The status of the response.
         public let status: Int
+        /// The bytes of the body that were sent, as transferred.
         public let bodyBytesSent: Int
     }
 

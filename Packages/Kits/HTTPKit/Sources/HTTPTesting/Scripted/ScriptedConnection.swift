@@ -109,6 +109,7 @@ public final class ScriptedConnection {
         }
     }
 
+    /// Sends the UTF-8 of a text.
     public func send(_ text: String) throws {
         try send(Array(text.utf8))
     }

@@ -23,6 +23,7 @@ public final class ScriptedServer: Sendable {
         case loopback
         /// ::1, at a port of the system's choice.
         case loopback6
+        /// A Unix socket at this path.
         case unix(path: String)
     }
 
@@ -190,6 +191,7 @@ public struct ServerRecord: Sendable {
         public var bytesReceived = 0
         /// Bytes that the socket has accepted; the peer may not have read them.
         public var bytesSent = 0
+        /// False after the script has ended and the connection was closed.
         public var isOpen = true
         /// Whether the peer left before the script was over.
         public var peerLeft = false
@@ -200,9 +202,13 @@ public struct ServerRecord: Sendable {
 
 /// A request as it was received.
 public struct RecordedRequest: Sendable {
+    /// The first word of the request line; empty if there is none.
     public var method: String
+    /// The second word of the request line, such as `/v1/models?limit=5`; empty if there is none.
     public var target: String
+    /// The third word of the request line, such as `HTTP/1.1`; empty if there is none.
     public var version: String
+    /// The header lines in the order received.
     public var headers: HTTPHeaders
     /// The part of the body that the script received.
     public var body: [UInt8] = []
