@@ -11,8 +11,10 @@ public struct AnthropicDialect: Dialect {
     /// The value of the header `anthropic-version`.
     public static let version = "2023-06-01"
 
+    /// The options for the model that is asked.
     public let options: AnthropicOptions
 
+    /// A dialect with these options; by default those that suit most models.
     public init(_ options: AnthropicOptions = AnthropicOptions()) {
         self.options = options
     }
@@ -35,10 +37,12 @@ public struct AnthropicDialect: Dialect {
 
 /// A page of a server's models, and the position of the next page.
 public struct ModelPage: Sendable, Hashable {
+    /// The models of the page, in the server's order.
     public var models: [ModelDescription]
     /// The value of `after_id` for the next page; nil on the last page.
     public var next: String?
 
+    /// - Parameter next: the value of `after_id` for the next page; nil for the last page.
     public init(models: [ModelDescription], next: String? = nil) {
         self.models = models
         self.next = next

@@ -27,8 +27,10 @@ public struct AnthropicOptions: Sendable, Hashable {
     public var maxTokens: Int?
     /// Nil selects it by the model's name.
     public var thinking: Thinking?
+    /// How a schema is enforced. A request with reasoning uses `.format` in any case.
     public var schemaWay = SchemaWay.tool
 
+    /// The defaults, which suit most models.
     public init() {}
 
     /// The options for a retry after a server has refused something that this model does in another way; nil if the

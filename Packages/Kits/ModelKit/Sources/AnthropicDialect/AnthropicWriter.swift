@@ -27,11 +27,13 @@ public struct AnthropicWriter: Sendable {
     private var textHead: [UInt8] = []
     private var tools = ServerTools()
 
+    /// A writer for one answer. `model` is used until a server names another.
     public init(id: String, model: String) {
         self.id = id
         self.model = model
     }
 
+    /// Appends the frames of an event to `frames`. Complete calls are written, but not pieces of them.
     public mutating func write(_ event: ChatEvent, into frames: inout [Frame]) {
         switch event {
         case .began(let start):

@@ -5,8 +5,11 @@ public import ModelKit
 
 /// An answer with all its events.
 public struct Heard: Sendable, Equatable {
+    /// The answer in comparable form; for one that failed, with the error.
     public let reading: Reading
+    /// All events in order, up to the end or the failure.
     public let events: [ChatEvent]
+    /// The answer; only the part before the failure if it failed.
     public let answer: ChatAnswer
 
     /// Reads a stream that arrives in these pieces.
@@ -77,24 +80,32 @@ extension ChatAnswer {
 
 /// An answer in a form that is easy to compare and to write down.
 public struct Reading: Sendable, Equatable {
+    /// The model that the server names; nil if it names none.
     public var model: String?
+    /// All text of the answer.
     public var text = ""
+    /// All text of the reasoning.
     public var reasoning = ""
     /// The signatures of reasoning, and the sealed reasoning.
     public var proofs: [String] = []
+    /// The text with which the model refuses.
     public var refusal = ""
     /// `id name {"input":1}`, with `, done` for those that the server ran.
     public var calls: [String] = []
     /// `id name text` of malformed calls.
     public var badCalls: [String] = []
+    /// The results of the tools that the server ran.
     public var results: [ToolResult] = []
+    /// The reported usage.
     public var usage = Usage()
+    /// Why the answer ended; nil if it failed.
     public var finish: ChatAnswer.Finish?
     /// The code of the error at the end.
     public var failure: String?
     /// The server's message in it.
     public var words: String?
 
+    /// The expected reading; what is omitted is expected to be absent.
     public init(
         model: String? = nil, text: String = "", reasoning: String = "", proofs: [String] = [], refusal: String = "",
         calls: [String] = [], badCalls: [String] = [], results: [ToolResult] = [], usage: Usage = Usage(),
@@ -114,6 +125,7 @@ public struct Reading: Sendable, Equatable {
         self.words = words
     }
 
+    /// The parts of a complete answer.
     public init(_ answer: ChatAnswer) {
         model = answer.start.model
         usage = answer.usage

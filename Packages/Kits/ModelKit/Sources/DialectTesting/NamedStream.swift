@@ -2,8 +2,11 @@ import JSON
 
 /// A stream of some kind of server, whose events are named by their `type`, and its meaning.
 public struct NamedStream: Sendable, CustomStringConvertible {
+    /// The name of the case, for failure messages.
     public let name: String
+    /// The whole `text/event-stream`.
     public let stream: String
+    /// What a reader of the dialect must read from it.
     public let expected: Reading
     /// Whether the vendor's own library reads the same. If not, it does not know the quirk.
     public let isKnownToVendor: Bool
@@ -14,6 +17,7 @@ public struct NamedStream: Sendable, CustomStringConvertible {
         self.init(name, isKnownToVendor: isKnownToVendor, lines.map(Self.event).joined(), expected)
     }
 
+    /// - Parameter stream: the whole `text/event-stream`.
     public init(_ name: String, isKnownToVendor: Bool = true, _ stream: String, _ expected: Reading) {
         self.name = name
         self.stream = stream
@@ -22,8 +26,10 @@ public struct NamedStream: Sendable, CustomStringConvertible {
     }
 
     public var description: String { name }
+    /// The stream as a server sends it.
     public var bytes: [UInt8] { Array(stream.utf8) }
 
+    /// One event of a stream, named by the `type` in its data.
     public static func event(_ data: some StringProtocol) -> String {
         // Lines that are not JSON are also sent, under an unknown name.
         let json: JSON

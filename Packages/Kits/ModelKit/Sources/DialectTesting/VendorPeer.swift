@@ -5,7 +5,9 @@ public import JSON
 
 /// The programs in this package's folder `Peers`, which run the vendors' own libraries.
 public enum VendorPeer {
+    /// A program wrote another number of lines than it was asked for.
     public struct Silence: Error {
+        /// The file name of the program.
         public let program: String
     }
 

@@ -8,6 +8,7 @@ public import JSON
 ///     for event in stream { try reader.receive(event.name, event.data, into: &events) }
 ///     let answer = try reader.finish()
 public protocol Dialect: Sendable {
+    /// The type that reads streamed answers of this dialect.
     associatedtype Reader: AnswerReader
 
     /// The kind of the dialect.
@@ -46,11 +47,14 @@ public protocol AnswerReader: Sendable {
 public struct ServerRefusal: Sendable, Hashable {
     /// The message, escaped for users.
     public var message: String
+    /// The server's word for the kind of problem, such as `invalid_request_error`; nil if it has none.
     public var type: String?
+    /// The server's code, such as `model_not_found`; nil if it has none.
     public var code: String?
     /// The member of the request that it is about.
     public var field: String?
 
+    /// - Parameter message: must already be escaped for users.
     public init(message: String, type: String? = nil, code: String? = nil, field: String? = nil) {
         self.message = message
         self.type = type

@@ -9,6 +9,7 @@ public struct DialectError: Failure, Hashable {
     /// The server's own message, if there is one.
     public let refusal: ServerRefusal?
 
+    /// - Parameter message: what happened and what to do next, in one sentence without a final stop.
     public init(_ kind: Kind, _ message: String, refusal: ServerRefusal? = nil) {
         self.kind = kind
         self.message = message

@@ -13,6 +13,7 @@ public struct MessageCoding {
     /// Returns the bytes that were stored elsewhere.
     public var fetch: (String) throws -> [UInt8]
 
+    /// Passes attachments and large results to `keep`, and reads them back with `fetch`.
     public init(keep: @escaping ([UInt8]) throws -> String?, fetch: @escaping (String) throws -> [UInt8]) {
         self.keep = keep
         self.fetch = fetch
@@ -39,8 +40,10 @@ public struct MessageCoding {
 
     // MARK: Writing
 
+    /// The parts as a list, which `parts` reads. Throws what `keep` throws.
     public func json(_ parts: [Message.Part]) throws -> JSON { .array(try parts.map(json)) }
 
+    /// A call, as it is written within a message.
     public func json(_ call: ToolCall) -> JSON {
         var object: JSONObject = ["type": "call", "id": call.id.json, "name": call.name.json]
         // An input at the depth limit could not be read again inside of the surrounding JSON.
@@ -50,6 +53,7 @@ public struct MessageCoding {
         return .object(object)
     }
 
+    /// A result, as it is written within a message. Throws what `keep` throws.
     public func json(_ result: ToolResult) throws -> JSON {
         var object: JSONObject = ["type": "result", "call": result.call.json]
         let isLarge = result.content.utf8.count > Self.largestInline
@@ -116,6 +120,7 @@ extension MessageCoding {
         try parts(Self.parsed(text))
     }
 
+    /// The parts in a list. An error names the index of the part.
     public func parts(_ json: JSON) throws(ValueError) -> [Message.Part] {
         guard let elements = json.array else { throw ValueError("needs a list, not \(json.kindName)") }
         var parts: [Message.Part] = []
@@ -126,6 +131,7 @@ extension MessageCoding {
         return parts
     }
 
+    /// A call that `json` has written.
     public func call(_ json: JSON) throws(ValueError) -> ToolCall {
         var input = json["input"]
         if input == nil {
@@ -137,6 +143,7 @@ extension MessageCoding {
             isDone: try json.read("done") ?? false)
     }
 
+    /// A result that `json` has written, with its content even if it is stored elsewhere.
     public func result(_ json: JSON) throws(ValueError) -> ToolResult {
         let content: String
         if let kept = try blob(json) {

@@ -17,11 +17,15 @@ public enum MemberFate: String, Sendable, Hashable {
 public enum TranslationTable {
     /// A member of one dialect, and its fate in the two others.
     public struct Rule: Sendable, Hashable {
+        /// The dialect of the request.
         public let dialect: RequestDialect
+        /// The name of the member.
         public let member: String
+        /// Its fate in the two other dialects.
         public let fates: [RequestDialect: MemberFate]
     }
 
+    /// The rules of all three dialects.
     public static let rules: [Rule] =
         rules(
             .openai, (.anthropic, .responses),
@@ -85,6 +89,7 @@ public enum TranslationTable {
     /// The gateway's own members, which are sent to no server.
     public static let ownMembers: Set<String> = ["project_id", "session_id", "system_prompt", "mcp", "conversation"]
 
+    /// The fate of a member of a request in the dialect `source` when a server of `target` is asked.
     public static func fate(
         of member: String, from source: RequestDialect, to target: RequestDialect
     ) -> MemberFate {

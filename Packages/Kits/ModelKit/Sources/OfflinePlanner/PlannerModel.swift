@@ -10,6 +10,7 @@ public final class PlannerModel: BuiltInModel {
     /// The name of its only model.
     public static let model = "martlet-offline"
 
+    /// The planner, which has no settings.
     public init() {}
 
     public var id: String { "martlet" }

@@ -9,8 +9,10 @@ public import ModelKit
 public struct OpenAIDialect: Dialect {
     public static let kind = RequestDialect.openai
 
+    /// The deviations of the server that is asked.
     public let quirks: OpenAIQuirks
 
+    /// A dialect for a server with these deviations; by default OpenAI itself.
     public init(_ quirks: OpenAIQuirks = .openAI) {
         self.quirks = quirks
     }

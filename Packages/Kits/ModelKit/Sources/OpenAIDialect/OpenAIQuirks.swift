@@ -15,6 +15,7 @@ public struct OpenAIQuirks: Sendable, Hashable {
         case images, files, tools, schema, seed, effort
     }
 
+    /// The name under which the token limit is sent.
     public var tokenLimit = TokenLimit.byModel
     /// Features that are refused here, because the server would ignore or misunderstand them.
     public var lacks: Set<Feature> = []
@@ -33,6 +34,7 @@ public struct OpenAIQuirks: Sendable, Hashable {
     /// Whether the server may write its errors as an SSE field `error`, which `EventParser` must be configured for.
     public var readsErrorField = false
 
+    /// A server without deviations.
     public init() {}
 }
 
@@ -84,11 +86,13 @@ extension OpenAIQuirks {
         $0.lacks = [.files]
     }
 
+    /// OpenAI itself, whose reasoning models expect the role `developer`.
     public static let openAI = OpenAIQuirks {
         $0.tokenLimit = .maxCompletionTokens
         $0.usesDeveloperRole = true
     }
 
+    /// OpenRouter, which nests the reasoning effort and expects reasoning back.
     public static let openRouter = OpenAIQuirks {
         $0.tokenLimit = .maxTokens
         $0.nestsEffort = true
@@ -103,17 +107,20 @@ extension OpenAIQuirks {
         $0.foldsHistory = true
     }
 
+    /// Ollama, which does not take files.
     public static let ollama = OpenAIQuirks {
         $0.tokenLimit = .maxTokens
         $0.lacks = [.files]
     }
 
+    /// The server of llama.cpp, which may write its errors as an SSE field `error`.
     public static let llamaCpp = OpenAIQuirks {
         $0.tokenLimit = .maxTokens
         $0.lacks = [.files]
         $0.readsErrorField = true
     }
 
+    /// vLLM, which does not take files.
     public static let vLLM = OpenAIQuirks {
         $0.tokenLimit = .maxTokens
         $0.lacks = [.files]

@@ -7,12 +7,14 @@ public import ModelKit
 /// Reading is tolerant: null is the same as missing, both names of the token limit are accepted, and unknown members
 /// are kept in `chat.extras`. An invalid request is an error with a `refusal` that names the field.
 public struct OpenAIRequest: Sendable, Hashable {
+    /// The request in the common form, for a server of any dialect.
     public var chat: ChatRequest
     /// The client's own form.
     public let native: NativeRequest
     /// Whether a stream ends with the usage.
     public var wantsUsage: Bool
 
+    /// Parses the body of a request.
     public init(parsing body: [UInt8]) throws(DialectError) {
         try self.init(root: RequestField.root(parsing: body))
     }

@@ -22,12 +22,14 @@ public struct OpenAIWriter: Sendable {
     /// The part of a text chunk before its text.
     private var textHead: [UInt8] = []
 
+    /// A writer for one answer. `created` is in seconds since 1970; `model` is used until a server names another.
     public init(id: String, created: Int, model: String) {
         self.id = id
         self.created = created
         self.model = model
     }
 
+    /// Appends the chunks of an event to `frames`. Complete calls are written, but not pieces of them.
     public mutating func write(_ event: ChatEvent, into frames: inout [[UInt8]]) {
         switch event {
         case .began(let start):

@@ -10,8 +10,10 @@ public import ModelKit
 public struct ResponsesDialect: Dialect {
     public static let kind = RequestDialect.responses
 
+    /// The options for the model that is asked.
     public let options: ResponsesOptions
 
+    /// A dialect with these options; by default those that suit most models.
     public init(_ options: ResponsesOptions = ResponsesOptions()) {
         self.options = options
     }
@@ -116,6 +118,7 @@ public struct ResponsesOptions: Sendable, Hashable {
     /// Whether a reasoning model is asked for a summary of its reasoning, which not every account may use.
     public var wantsSummaries = true
 
+    /// The defaults, which suit most models.
     public init() {}
 
     func returnsReasoning(_ model: String) -> Bool {

@@ -7,10 +7,12 @@ public import ModelKit
 /// Reading is tolerant: null is the same as missing, and unknown members are kept in `chat.extras`. An invalid request
 /// is an error with a `refusal` that names the field.
 public struct ResponsesRequest: Sendable, Hashable {
+    /// The request in the common form, for a server of any dialect.
     public var chat: ChatRequest
     /// The client's own form.
     public let native: NativeRequest
 
+    /// Parses the body of a request.
     public init(parsing body: [UInt8]) throws(DialectError) {
         try self.init(root: RequestField.root(parsing: body))
     }

@@ -24,12 +24,14 @@ public struct ResponsesWriter: Sendable {
     /// The part of a text event before its text.
     private var textHead: [UInt8] = []
 
+    /// A writer for one answer. `created` is in seconds since 1970; `model` is used until a server names another.
     public init(id: String, created: Int, model: String) {
         self.id = id
         self.created = created
         self.model = model
     }
 
+    /// Appends the frames of an event to `frames`. Complete calls are written, but not pieces of them.
     public mutating func write(_ event: ChatEvent, into frames: inout [Frame]) {
         switch event {
         case .began(let start):

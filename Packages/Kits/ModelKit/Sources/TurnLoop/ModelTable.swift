@@ -10,6 +10,7 @@ public struct ModelTable: Sendable, Hashable {
     public var date: String
     private var models: [String: ModelDescription]
 
+    /// - Parameter models: of entries with the same provider and id, the last one counts.
     public init(date: String, models: [ModelDescription]) {
         self.date = date
         self.models = [:]

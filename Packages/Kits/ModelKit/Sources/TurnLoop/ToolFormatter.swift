@@ -13,6 +13,7 @@ public protocol ToolFormatter: Sendable {
 
 /// Finds calls in the events of an answer as they arrive.
 public protocol ToolReader {
+    /// The events to pass on. Text that may be the beginning of a call is held back.
     mutating func receive(_ events: [ChatEvent]) -> [ChatEvent]
     /// The rest that was held back.
     mutating func finish() -> [ChatEvent]
@@ -20,6 +21,7 @@ public protocol ToolReader {
 
 /// For servers that support tools.
 public struct NativeTools: ToolFormatter {
+    /// Passes requests, events and answers on unchanged.
     public init() {}
 
     public func request(_ request: ChatRequest) -> ChatRequest { request }
@@ -38,6 +40,7 @@ private struct NativeReader: ToolReader {
 /// {…}}</tool_call>` into its text, and results are sent back as `<tool_result>{…}</tool_result>`. Tags inside of code,
 /// which a model writes to mention them, are text.
 public struct TaggedText: ToolFormatter {
+    /// Has no settings and no state; its readers have the state.
     public init() {}
 
     public func reader(after history: [Message]) -> any ToolReader {

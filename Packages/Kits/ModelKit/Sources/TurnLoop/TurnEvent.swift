@@ -26,10 +26,14 @@ public struct TurnMessage: Sendable, Hashable {
     public var message: Message
     /// False for an answer that was stopped or broke off.
     public var isWhole: Bool
+    /// What the server reported at the start of the answer; nil for messages that are not the model's.
     public var start: ChatStart?
+    /// Why the answer ended; nil for one that was stopped or broke off, and for messages that are not the model's.
     public var finish: ChatAnswer.Finish?
+    /// The usage of the answer; nil for messages that are not the model's.
     public var usage: Usage?
 
+    /// - Parameter isWhole: false for an answer that was stopped or broke off.
     public init(
         _ message: Message, isWhole: Bool = true, start: ChatStart? = nil, finish: ChatAnswer.Finish? = nil,
         usage: Usage? = nil
@@ -50,7 +54,9 @@ public struct CallUpdate: Sendable, Hashable {
     public var source: String?
     /// The source's own name for the tool, which may differ from the model's.
     public var tool: String?
+    /// What the tool does to data; nil if the tool is unknown.
     public var effect: Effect?
+    /// How far the call is.
     public var state: State = .waiting
     /// The decision about it, and who made it.
     public var decision: ApprovalDecision?
@@ -58,23 +64,31 @@ public struct CallUpdate: Sendable, Hashable {
     public var diff: String?
     /// The whole result, however much of it the model receives.
     public var result: ToolResult?
+    /// When it began to run; nil before that, and if it never ran.
     public var started: Timestamp?
+    /// When it ended; nil before that.
     public var ended: Timestamp?
 
     /// The diff for the user, shortened.
     public var shownDiff: String? { diff.map(CallText.shown) }
 
+    /// How far a call is.
     public enum State: String, Choice, Hashable {
         /// It waits for its turn or for approval.
         case waiting
+        /// It may run, and does so when its turn comes.
         case approved
+        /// It does not run, and the model is told.
         case denied
+        /// The tool is working.
         case running
+        /// The tool has returned a result that is no error.
         case done
         /// It failed, or could not run.
         case failed
     }
 
+    /// A call that waits.
     public init(_ call: ToolCall, source: String? = nil, tool: String? = nil, effect: Effect? = nil) {
         self.call = call
         self.source = source

@@ -14,12 +14,16 @@ public struct TurnLoop: Sendable {
         @Sendable (
             _ request: ChatRequest, _ receive: ([ChatEvent]) async throws -> Void
         ) async throws -> ChatAnswer
+    /// Receives the events of a turn, several at once if they arrive fast.
     public typealias Emit = @Sendable ([TurnEvent]) async throws -> Void
     /// Asks the user. Throws `InteractionError.unanswered` if nobody can answer.
     public typealias Approve = @Sendable (ApprovalRequest) async throws -> ApprovalAnswer
 
+    /// Where the tools come from.
     public var sources: [any ToolSource]
+    /// The rules for calls, and the mode for calls without a rule.
     public var policy: ApprovalPolicy
+    /// The limits of a turn and its calls.
     public var limits = TurnLimits()
     /// How tools are described to the model.
     public var formatter: any ToolFormatter = NativeTools()
@@ -83,11 +87,13 @@ public struct TurnLimits: Sendable, Hashable {
     /// How many bytes of one result the model receives.
     public var resultBytes = 50_000
 
+    /// The default limits.
     public init() {}
 }
 
 /// The result of a turn.
 public struct TurnOutcome: Sendable {
+    /// Why the turn ended.
     public var end: End
     /// The last complete answer.
     public var answer: ChatAnswer?
@@ -125,6 +131,7 @@ public struct TurnOutcome: Sendable {
         }
     }
 
+    /// An outcome without answers and messages, to which the turn adds what happens.
     public init(end: End = .answered) {
         self.end = end
     }

@@ -10,6 +10,7 @@ public import JSON
 ///
 /// For several commands in one call, the strictest verdict counts.
 public struct ApprovalPolicy: InputValue, OutputValue, Hashable {
+    /// The user's rules, of all scopes.
     public var rules: [ApprovalRule]
     /// The folders for relative paths in rules and calls, and for `~`.
     public var places: PathGlob.Places
@@ -17,6 +18,7 @@ public struct ApprovalPolicy: InputValue, OutputValue, Hashable {
     /// The mode for calls without a matching rule.
     public var mode: ToolMode
 
+    /// - Parameter mode: applies to calls without a rule; by default they may only read.
     public init(
         rules: [ApprovalRule] = [], in places: PathGlob.Places = PathGlob.Places(), mode: ToolMode = .readOnly
     ) {

@@ -7,7 +7,9 @@ public struct ApprovalRequest: Sendable, Hashable {
     public var call: ToolCall
     /// The source's own name for the tool.
     public var tool: String
+    /// The name of the source that offers the tool.
     public var source: String
+    /// What the call does to data.
     public var effect: Effect
     /// Whether it sends data to other machines or costs something.
     public var sends: Bool
@@ -16,6 +18,7 @@ public struct ApprovalRequest: Sendable, Hashable {
     /// What the call would reach, as far as its source knows.
     public var reach: ToolReach
 
+    /// - Parameter reach: empty if the source knows no more about the call than it contains.
     public init(
         call: ToolCall, tool: String, source: String, effect: Effect, sends: Bool = false, summary: String,
         reach: ToolReach = ToolReach()
@@ -67,12 +70,14 @@ public struct ApprovalRequest: Sendable, Hashable {
 
 /// The user's answer to an approval request.
 public struct ApprovalAnswer: Sendable, Hashable {
+    /// Whether the call may run.
     public var isAllowed: Bool
     /// How long it applies.
     public var scope: ApprovalScope
     /// The reason for a denial, for the model.
     public var reason: String?
 
+    /// An answer; by default for this call only.
     public init(isAllowed: Bool, scope: ApprovalScope = .once, reason: String? = nil) {
         self.isAllowed = isAllowed
         self.scope = scope
@@ -82,18 +87,24 @@ public struct ApprovalAnswer: Sendable, Hashable {
 
 /// The decision about a call, and who made it.
 public struct ApprovalDecision: Sendable, Hashable {
+    /// Whether the call may run.
     public var isAllowed: Bool
+    /// Who or what made the decision.
     public var by: Origin
 
+    /// Who or what made a decision.
     public enum Origin: Sendable, Hashable {
+        /// A rule of the user, or the user's approval of the bundle that makes the call.
         case rule(ApprovalRule)
         /// The default for all tools of this effect.
         case effect
+        /// The user, in answer to a question.
         case person
         /// An answer was needed, but nobody could give it.
         case nobody
     }
 
+    /// A decision of this origin.
     public init(isAllowed: Bool, by origin: Origin) {
         self.isAllowed = isAllowed
         by = origin
@@ -117,6 +128,7 @@ public enum ApprovalScope: String, Choice, Hashable {
 /// The choices for an approval request, and their meanings.
 public struct ApprovalChoices: Sendable {
     private let scopes: [ApprovalScope]
+    /// The texts of the choices, in the order of the indices that `answer` takes.
     public let words: [String]
 
     /// - Parameters:

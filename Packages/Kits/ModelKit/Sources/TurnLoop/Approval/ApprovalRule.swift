@@ -10,6 +10,7 @@ public import JSON
 /// to every tool of the workspace. Commands are compared word by word. No such rule allows a command that does more
 /// than name programs and their arguments, or one outside of a sandbox.
 public struct ApprovalRule: InputValue, OutputValue, Hashable {
+    /// What happens to matching calls.
     public var verdict: ApprovalVerdict
     /// A pattern for tools, by the name that their source uses.
     public var tool: String
@@ -17,8 +18,10 @@ public struct ApprovalRule: InputValue, OutputValue, Hashable {
     public var source: String?
     /// Patterns for input values, by JSON pointer. All of them must match.
     public var arguments: [String: String]
+    /// How long it applies; never `.once`, except for a rule that is not stored.
     public var scope: ApprovalScope
 
+    /// A rule; by default for all tools of all sources.
     public init(
         _ verdict: ApprovalVerdict, tool: String = "*", source: String? = nil, arguments: [String: String] = [:],
         scope: ApprovalScope = .always

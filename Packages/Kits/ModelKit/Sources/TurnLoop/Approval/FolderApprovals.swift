@@ -6,6 +6,7 @@ import Synchronization
 public struct FolderApprovals: Sendable {
     private let folders: any FolderRules
 
+    /// - Parameter folders: the record of the host, which all features share.
     public init(_ folders: any FolderRules) {
         self.folders = folders
     }

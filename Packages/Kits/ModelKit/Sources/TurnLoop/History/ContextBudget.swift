@@ -16,6 +16,7 @@ public struct ContextBudget: Sendable {
     /// Nil if older turns are only left out.
     public var summarise: Summarise?
 
+    /// - Parameter tokens: the context size, including the answer.
     public init(tokens: Int, reserve: Int = 4096, summarise: Summarise? = nil) {
         self.tokens = tokens
         self.reserve = reserve
@@ -65,6 +66,7 @@ public struct ContextCut: Sendable, Hashable {
     /// The summary that replaces them.
     public var summary: String?
 
+    /// - Parameter summary: nil if the messages are only left out.
     public init(messages: Int, summary: String? = nil) {
         self.messages = messages
         self.summary = summary
@@ -73,7 +75,9 @@ public struct ContextCut: Sendable, Hashable {
 
 /// A request as it is sent, and what it leaves out.
 public struct FittedRequest: Sendable, Hashable {
+    /// The request with the messages that fit. If some are left out, a note in it tells the model.
     public var request: ChatRequest
+    /// What to leave out again next time; nil if no turn is left out.
     public var cut: ContextCut?
     /// The notice for the user; nil if everything is sent.
     public var notice: ContextNotice?
@@ -85,6 +89,7 @@ public struct ContextNotice: Sendable, Hashable {
     public var messages: Int
     /// Their estimated number of tokens.
     public var tokens: Int
+    /// Whether a summary replaces them.
     public var isSummarised: Bool
     /// By this estimate even the newest turn alone is too long. It is sent anyway.
     public var isTooLong: Bool

@@ -6,6 +6,7 @@ import JSON
 /// Providers require that each call is answered once, right after its message, and refuse results without a call. A
 /// killed program, an imported conversation or a cut in the middle breaks this.
 public enum HistoryRepair {
+    /// The history without empty messages and stray results, and with a result for every call.
     public static func repaired(_ messages: [Message]) -> [Message] {
         var repaired: [Message] = []
         var index = 0

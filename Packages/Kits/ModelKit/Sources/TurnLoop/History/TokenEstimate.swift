@@ -10,14 +10,18 @@ public struct TokenEstimate: Sendable, Hashable {
     /// The factor of the estimate.
     public private(set) var correction = 1.0
 
+    /// An estimate without a correction.
     public init() {}
 
+    /// The tokens of a text alone.
     public func tokens(of text: String) -> Int { corrected(Self.guess(text)) }
+    /// The tokens of a message with all its parts.
     public func tokens(of message: Message) -> Int { corrected(Self.guess(message)) }
 
     /// The whole request, with the tools and the schema.
     public func tokens(of request: ChatRequest) -> Int { corrected(Self.guess(request)) }
 
+    /// The tokens of the descriptions that a request sends.
     public func tokens(of tools: [ToolDescription]) -> Int { corrected(Self.guess(tools)) }
 
     /// Learns from the provider's count of the same request.
