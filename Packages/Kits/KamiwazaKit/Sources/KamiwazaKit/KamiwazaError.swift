@@ -17,6 +17,7 @@ public struct KamiwazaError: Failure {
     public let retryAfter: Duration?
     public let cause: (any Error)?
 
+    /// - Parameter message: what happened and what to do next, without a secret.
     public init(
         _ kind: Kind, _ message: String, status: Int? = nil, retryAfter: Duration? = nil, cause: (any Error)? = nil
     ) {
@@ -71,9 +72,11 @@ extension FailureKind<KamiwazaError> {
     public static var sessionEnded: Self { "kamiwaza.session-ended" }
     /// The account has no permission for this.
     public static var forbidden: Self { "kamiwaza.forbidden" }
+    /// There is nothing at this address of the API.
     public static var notFound: Self { "kamiwaza.not-found" }
     /// The server understood and refused the request. The message contains the server's reason.
     public static var refused: Self { "kamiwaza.refused" }
+    /// The server limits the number of requests; `retryAfter` may say how long.
     public static var tooManyRequests: Self { "kamiwaza.too-many-requests" }
     /// The server, or a part of it, is starting or overloaded.
     public static var notReady: Self { "kamiwaza.not-ready" }

@@ -4,17 +4,23 @@ public import Capabilities
 public struct PersonalToken: Sendable, Hashable {
     /// The id that revokes it.
     public let id: String
+    /// The name that the user gave it; nil if it has none.
     public let name: String?
+    /// Its scope in the platform's words; nil if the server does not report it.
     public let scope: String?
+    /// When it was created; nil if the server does not report it.
     public let created: Timestamp?
     /// Nil when it does not expire, or the server does not report the expiry.
     public let expires: Timestamp?
+    /// Whether it was revoked, so that it is no longer accepted.
     public let isRevoked: Bool
 }
 
 /// A new personal access token.
 public struct NewPersonalToken: Sendable {
+    /// The token itself, which cannot be shown again.
     public let token: Secret
+    /// The facts that the list of tokens also has.
     public let facts: PersonalToken
 }
 

@@ -3,13 +3,16 @@ import HTTPClient
 
 /// The tokens from signing in or refreshing.
 public struct KamiwazaTokens: Sendable {
+    /// Authenticates requests until its lifetime is over.
     public let accessToken: Secret
     /// Nil when the session cannot be renewed, or when the old refresh token stays valid.
     public let refreshToken: Secret?
+    /// The OpenID token about the user; nil when the server sends none.
     public let idToken: Secret?
     /// The lifetime of the access token from now on, if the server reports it.
     public let lifetime: Duration?
 
+    /// - Parameter lifetime: that of the access token from now on; nil if it is unknown.
     public init(accessToken: Secret, refreshToken: Secret? = nil, idToken: Secret? = nil, lifetime: Duration? = nil) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
@@ -35,11 +38,15 @@ extension KamiwazaTokens {
 
 /// The signed-in user.
 public struct KamiwazaUser: Sendable, Hashable {
+    /// The name to show: the user name, or another name or the id if there is none.
     public let name: String
     /// The account id, which does not change with the name.
     public let subject: String?
+    /// The email address; nil if the platform has none.
     public let email: String?
+    /// The groups of the user, by the platform's names.
     public let groups: [String]
+    /// The roles of the user, by the platform's names.
     public let roles: [String]
 }
 

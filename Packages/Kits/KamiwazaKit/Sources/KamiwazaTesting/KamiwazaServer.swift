@@ -126,10 +126,12 @@ extension KamiwazaServer {
     /// The code that the newest device shows.
     public var userCode: String? { board.platform.devices.last?.userCode }
 
+    /// Approves the sign-in of a device, as the user of an account would in a browser.
     public func approveDevice(_ userCode: String, as account: String = "ada") {
         board.change { $0.answerDevice(userCode, .approved(account)) }
     }
 
+    /// Declines the sign-in of a device.
     public func denyDevice(_ userCode: String) {
         board.change { $0.answerDevice(userCode, .denied) }
     }
@@ -195,6 +197,7 @@ public enum Fault: Sendable {
         .answers(.bytes(bytes, type: "application/json"))
     }
 
+    /// A redirect to an address.
     public static func redirect(to place: String, status: HTTPStatus = HTTPStatus(307)) -> Fault {
         .answers(.redirect(to: place, status: status))
     }
@@ -211,17 +214,22 @@ public enum Fault: Sendable {
 
 /// A request as the platform saw it, without its secrets.
 public struct SeenRequest: Sendable, Hashable {
+    /// The method of the request.
     public let method: HTTPMethod
     /// The full path, percent-encoded, without the query.
     public let path: String
     /// The names in the query, in order.
     public let queryNames: [String]
+    /// The credential that it had.
     public let credential: Credential
 
     /// The kind of credential in the request, checked on arrival.
     public enum Credential: Sendable, Hashable {
+        /// The request had no credential.
         case none
+        /// A valid access token of a session.
         case accessToken
+        /// A valid personal access token.
         case personalToken
         /// A token that is no longer valid: it is expired or revoked, or its session has ended.
         case spent

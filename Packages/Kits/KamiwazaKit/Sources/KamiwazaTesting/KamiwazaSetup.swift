@@ -6,7 +6,9 @@ import Synchronization
 
 /// The initial state of a test platform.
 public struct KamiwazaSetup: Sendable {
+    /// The accounts that can sign in: `ada` with the password `correct horse`.
     public var accounts = [Account("ada", password: "correct horse")]
+    /// The identity providers: one that is enabled, and one that is not.
     public var providers = [
         Provider("google", name: "Google"), Provider("old", name: "Retired directory", isEnabled: false),
     ]
@@ -38,19 +40,27 @@ public struct KamiwazaSetup: Sendable {
     /// The clock for the expiry of tokens.
     public var now: @Sendable () -> Timestamp = ServerConfiguration().now
 
+    /// A platform with one account and without deployments.
     public init() {}
 
     /// A user account.
     public struct Account: Sendable {
+        /// The user name.
         public var name: String
+        /// The password, compared literally.
         public var password: String
+        /// The email address; nil for none.
         public var email: String?
+        /// The groups that the platform reports for the user.
         public var groups: [String] = []
+        /// The roles that the platform reports for the user.
         public var roles = ["user"]
+        /// Whether sign-in is refused with 423, as after too many wrong passwords.
         public var isLocked = false
         /// Whether sign-in is refused even with the right password.
         public var isDisabled = false
 
+        /// An account with the email address `name@lab.example`.
         public init(_ name: String, password: String) {
             self.name = name
             self.password = password
@@ -60,10 +70,14 @@ public struct KamiwazaSetup: Sendable {
 
     /// An identity provider.
     public struct Provider: Sendable {
+        /// The id in addresses.
         public var alias: String
+        /// The name to show.
         public var name: String
+        /// Whether users may sign in with it. A disabled one is listed as such.
         public var isEnabled: Bool
 
+        /// - Parameter alias: the id in addresses.
         public init(_ alias: String, name: String, isEnabled: Bool = true) {
             self.alias = alias
             self.name = name
@@ -71,7 +85,9 @@ public struct KamiwazaSetup: Sendable {
         }
     }
 
+    /// Where an OpenID configuration can be found.
     public enum OpenIDPlace: Sendable {
+        /// No path has one.
         case nowhere
         /// Below the realm of the sign-in page, as in Keycloak.
         case realm
@@ -79,6 +95,7 @@ public struct KamiwazaSetup: Sendable {
         case api
     }
 
+    /// How the browser hands the tokens to the program that waits for them.
     public enum BrowserReturn: Sendable {
         /// Only in a cookie of the browser, as the published API describes.
         case cookie
