@@ -76,8 +76,11 @@ extension Digest {
         return digest.finish()
     }
 
+    /// The SHA-1 of the bytes: 20 bytes, only for protocols that require it.
     public static func sha1(_ bytes: [UInt8]) -> [UInt8] { hash(bytes.span, .sha1) }
+    /// The SHA-256 of the bytes: 32 bytes.
     public static func sha256(_ bytes: [UInt8]) -> [UInt8] { hash(bytes.span, .sha256) }
+    /// The SHA-512 of the bytes: 64 bytes.
     public static func sha512(_ bytes: [UInt8]) -> [UInt8] { hash(bytes.span, .sha512) }
 }
 

@@ -13,15 +13,19 @@ public struct Certificate: Sendable {
     public let subject: String
     /// The issuer, in the same format.
     public let issuer: String
+    /// The common name of the subject; nil if it has none. It need not be a host name.
     public let commonName: String?
     /// The names that it is valid for, such as `example.org` and `*.example.org`.
     public let dnsNames: [String]
     /// The addresses that it is valid for.
     public let addresses: [String]
+    /// The first moment at which it is valid.
     public let notBefore: Timestamp
+    /// The last moment at which it is valid.
     public let notAfter: Timestamp
     /// Hexadecimal digits.
     public let serial: String
+    /// The kind and length of its public key.
     public let key: PublicKeyFacts
     /// The library's name for it: "ecdsa-with-SHA256".
     public let signatureAlgorithm: String
@@ -117,6 +121,7 @@ extension Certificate {
 
 /// The kind and the length of a public key.
 public struct PublicKeyFacts: Sendable, Hashable {
+    /// The kind of a public key.
     public enum Kind: Sendable, Hashable {
         case rsa
         case dsa
@@ -127,6 +132,7 @@ public struct PublicKeyFacts: Sendable, Hashable {
         case other(String)
     }
 
+    /// The algorithm; `.other` with the library's name for a rare one.
     public let kind: Kind
     /// 0 when the library does not know the kind.
     public let bits: Int

@@ -12,12 +12,16 @@ public struct CertificateDraft: Sendable, Hashable {
     public var commonName: String
     /// Names and addresses that it is valid for.
     public var names: [String] = []
+    /// The first moment at which it is valid.
     public var notBefore: Timestamp
+    /// The last moment at which it is valid.
     public var notAfter: Timestamp
+    /// The kind of the key that is created for it.
     public var key: PrivateKey.Kind = .p256
     /// Whether it may sign other certificates.
     public var isAuthority = false
 
+    /// A certificate without names and without the right to sign others.
     public init(commonName: String, notBefore: Timestamp, notAfter: Timestamp) {
         self.commonName = commonName
         self.notBefore = notBefore

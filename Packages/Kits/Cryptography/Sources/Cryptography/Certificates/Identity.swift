@@ -5,6 +5,7 @@ import COpenSSL
 public struct Identity: Sendable {
     /// Its own certificate first, each followed by its issuer's. The authority at the end may be omitted.
     public let chain: [Certificate]
+    /// The private key of the first certificate.
     public let key: PrivateKey
 
     /// Its own certificate.
@@ -54,6 +55,7 @@ public final class PrivateKey: Sendable {
     public enum Kind: Sendable, Hashable {
         /// An elliptic curve key that every TLS peer understands.
         case p256
+        /// An RSA key of this length.
         case rsa(bits: Int)
     }
 

@@ -11,6 +11,7 @@ public struct SealingKey: Sendable {
 
     private let bytes: SecretBytes
 
+    /// A stored key. Throws `.parameters` unless it has exactly `size` bytes.
     public init(_ bytes: SecretBytes) throws(CryptographyError) {
         guard bytes.count == Self.size else {
             throw CryptographyError(.parameters, "a sealing key must have \(Self.size) bytes, not \(bytes.count)")
@@ -18,6 +19,7 @@ public struct SealingKey: Sendable {
         self.bytes = bytes
     }
 
+    /// A new key from the system's random numbers.
     public static func random() throws(CryptographyError) -> SealingKey {
         try SealingKey(Random.secret(size))
     }

@@ -4,6 +4,7 @@ public import Capabilities
 /// Secret bytes. They are overwritten when the last reference is released, and print as `‹redacted›`.
 @safe
 public final class SecretBytes: Sendable {
+    /// The number of bytes, which is not secret.
     public let count: Int
     // Written only in initialisers and wiped only in deinit, so every thread may read it.
     nonisolated(unsafe) private let start: UnsafeMutableRawPointer

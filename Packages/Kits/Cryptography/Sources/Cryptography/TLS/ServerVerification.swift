@@ -13,12 +13,14 @@ import Synchronization
 public final class ServerVerification: Sendable {
     /// The requested name or address.
     public let host: String
+    /// The requested port.
     public let port: Int
     private let judge: (@Sendable (PresentedCertificate) -> TrustJudgement)?
     private let last = Mutex<Outcome?>(nil)
 
     /// The outcome of a handshake.
     public enum Outcome: Sendable, Hashable {
+        /// Accepted: without defects, or by the judge.
         case accepted(PresentedCertificate)
         /// Refused, with the reason and the remedy.
         case refused(PresentedCertificate, String)
