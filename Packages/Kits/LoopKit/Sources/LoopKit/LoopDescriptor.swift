@@ -210,6 +210,7 @@ extension LoopDescriptor {
 
 /// The directions in which a descriptor may be ready.
 public struct Readiness: OptionSet, Sendable {
+    /// The bits, with the values of the C part.
     public let rawValue: UInt8
 
     public init(rawValue: UInt8) {

@@ -13,15 +13,18 @@ public final class Holdings: Sendable {
 
     private static let process = ProcessIdentity.own
 
+    /// The holdings of one store, without any thing yet.
     public init() {}
 
     /// The text that is stored beside each thing that this store holds.
     public var holder: String { "\(Self.process.text)/\(store)" }
 
+    /// Marks a thing as held by this store until `giveBack`. Taking it again changes nothing.
     public func take(_ id: String) {
         ids.withLock { _ = $0.insert(id) }
     }
 
+    /// Marks a thing as no longer held, however often it was taken.
     public func giveBack(_ id: String) {
         ids.withLock { _ = $0.remove(id) }
     }

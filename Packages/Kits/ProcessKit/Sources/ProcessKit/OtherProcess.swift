@@ -82,6 +82,7 @@ public final class OtherProcess: Sendable {
 /// Identifies one process, even after its number is reused or the machine restarts. It can be stored, to check later
 /// whether that process still runs.
 public struct ProcessIdentity: Sendable, Hashable {
+    /// The number of the process, which the system may reuse after its end.
     public let process: Int32
     private let boot: String
     private let start: UInt64
@@ -105,6 +106,7 @@ public struct ProcessIdentity: Sendable, Hashable {
         self.init(process: process, boot: String(fields[0]), start: start)
     }
 
+    /// The text to store, which the initialiser parses.
     public var text: String { "\(boot)/\(process)/\(start)" }
 
     /// Whether that process still runs. A zombie does not count as running.

@@ -139,6 +139,7 @@ public struct Signal: Hashable, Sendable {
     public static let quit = Signal(rawValue: SIGQUIT)
     /// For use by programs. They end a program that does not handle them.
     public static let user1 = Signal(rawValue: SIGUSR1)
+    /// The second signal for use by programs.
     public static let user2 = Signal(rawValue: SIGUSR2)
     /// A timer of this process has expired.
     public static let alarm = Signal(rawValue: SIGALRM)

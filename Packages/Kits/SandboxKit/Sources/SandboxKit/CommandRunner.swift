@@ -121,6 +121,7 @@ public struct CommandResult: Sendable {
     public internal(set) var output: OutputExcerpt
     /// Nil if it had to be killed.
     public internal(set) var status: ChildStatus?
+    /// Whether the command was ended because its time was over.
     public internal(set) var isOverTime = false
     /// The kind of sandbox; nil if there was none.
     public internal(set) var engine: SandboxSupport.Kind?
@@ -223,10 +224,13 @@ public struct OutputExcerpt: Sendable {
 
     private var head: [UInt8] = []
     private var tail: [UInt8] = []
+    /// The number of all bytes so far, including those that are left out of the text.
     public private(set) var count = 0
 
+    /// An excerpt of no output.
     public init() {}
 
+    /// Appends the next bytes of the output.
     public mutating func add(_ bytes: [UInt8]) {
         count += bytes.count
         let room = Self.largestHead - head.count

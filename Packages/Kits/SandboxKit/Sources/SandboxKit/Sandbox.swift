@@ -30,6 +30,7 @@ public struct Sandbox: Sendable, Hashable {
     /// folder are guarded too.
     public var gitFiles: [String] = []
 
+    /// A sandbox whose lasting changes are only those in the command's folder, until `written` names more.
     public init(
         hasNetwork: Bool = false, home: String? = nil, showing shown: [String] = [], hiding hidden: [String] = []
     ) {

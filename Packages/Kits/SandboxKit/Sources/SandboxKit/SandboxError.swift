@@ -3,6 +3,7 @@ import FileKit
 
 /// Why a command could not run in a sandbox. The command was not run at all.
 public struct SandboxError: Failure, Hashable {
+    /// The stable reason.
     public let kind: Kind
     public let message: String
 
@@ -10,6 +11,7 @@ public struct SandboxError: Failure, Hashable {
 
     public var exit: ExitCode { .toolFailed }
 
+    /// Why there was no sandbox.
     public enum Kind: String, Sendable {
         /// This machine has no working sandbox.
         case unavailable

@@ -15,6 +15,7 @@ public struct YAMLDocument: Sendable {
     public let value: JSON
     private let root: YAMLSyntax?
 
+    /// Parses a UTF-8 text. Throws `YAMLError` with the line and column of the first problem.
     public init(parsing text: [UInt8], name: String, limits: YAMLLimits = YAMLLimits()) throws(YAMLError) {
         self.name = name
         var reader = try YAMLTreeReader(text, limits: limits)
@@ -58,6 +59,7 @@ public struct YAMLLimits: Sendable, Hashable {
     /// The nesting depth of lists and maps.
     public var depth = 64
 
+    /// The default limits, which suit files that a person writes.
     public init() {}
 }
 

@@ -16,6 +16,7 @@ public struct YAMLError: Failure, Hashable {
         case number
     }
 
+    /// The stable reason.
     public let kind: Kind
     public let message: String
     /// Counted from 1.

@@ -13,6 +13,7 @@ public struct FileInfo: Sendable, Hashable {
     let group: UInt32
     /// The file system and the entry in it. They do not change with the name.
     public let device: UInt64
+    /// The number of the entry in its file system.
     public let inode: UInt64
     /// When the content last changed, as the time since 1970.
     public let modified: Duration

@@ -12,6 +12,7 @@ import Glibc
 public final class Folder: Sendable {
     /// The resolver of paths.
     public enum Resolver: Sendable {
+        /// The kernel resolves a whole path at once, so that nothing can change meanwhile.
         case kernel
         /// For kernels before 5.6, and containers that forbid the call.
         case steps
@@ -23,6 +24,7 @@ public final class Folder: Sendable {
         case look
         /// To read a file. A FIFO or a terminal does not block.
         case read
+        /// To list a folder.
         case list
         /// To append to a file.
         case append
@@ -37,7 +39,9 @@ public final class Folder: Sendable {
         }
     }
 
+    /// The descriptor of the folder. It is closed with this object and must not be closed elsewhere.
     public let descriptor: FileDescriptor
+    /// How paths beneath it are resolved.
     public let resolver: Resolver
 
     /// - Parameter resolver: nil uses the kernel if it can.
@@ -139,6 +143,7 @@ extension Folder: FolderHandle {
 
 /// Why an entry beneath a folder could not be opened: the system's error number. EXDEV means that the path leads out.
 public struct FolderError: Error, Hashable {
+    /// The positive error number, such as ENOENT.
     public let number: Int32
 }
 

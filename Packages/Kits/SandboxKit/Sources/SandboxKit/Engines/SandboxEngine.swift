@@ -80,6 +80,7 @@ enum Engine: Hashable {
 
 /// The kind of sandbox on a machine.
 public struct SandboxSupport: Sendable, Hashable {
+    /// What restricts a command.
     public enum Kind: String, Sendable {
         /// A separate view of the machine for each command.
         case bubblewrap
@@ -87,6 +88,7 @@ public struct SandboxSupport: Sendable, Hashable {
         case landlock
     }
 
+    /// What restricts the commands on this machine.
     public let kind: Kind
     /// The name for a person, with its weaknesses and their cause.
     public let words: String

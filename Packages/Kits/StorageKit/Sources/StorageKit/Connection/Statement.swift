@@ -149,6 +149,7 @@ public struct SQL: ExpressibleByStringLiteral, Sendable, Hashable {
         self.text = text
     }
 
+    /// Joins two texts as they are, without a space between them.
     public static func + (left: SQL, right: SQL) -> SQL {
         SQL(raw: left.text + right.text)
     }

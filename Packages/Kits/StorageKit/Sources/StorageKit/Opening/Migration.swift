@@ -18,6 +18,7 @@ public struct Migration: Sendable {
     let name: String
     let sql: SQL
 
+    /// - Parameter name: identifies the migration in errors and in the database.
     public init(_ name: String, _ sql: SQL) {
         self.name = name
         self.sql = sql

@@ -158,6 +158,7 @@ extension LiveRows {
 public struct LiveLines: Sendable {
     private var rows: LiveRows
 
+    /// Lines that are not on the screen yet, styled for a terminal that supports `level`.
     public init(level: ColorLevel, theme: Theme = .dark) {
         rows = LiveRows(level: level, theme: theme)
     }

@@ -126,8 +126,10 @@ extension Theme {
         // A task local that is itself a closure has no type at run time when it is optimised, and crashes.
         private let find: @Sendable () -> Theme
 
+        /// - Parameter find: may ask the terminal, so it is called only to draw in colours.
         public init(_ find: @escaping @Sendable () -> Theme) { self.find = find }
 
+        /// The theme that the user has chosen. May ask the terminal for its background.
         public func callAsFunction() -> Theme { find() }
     }
 

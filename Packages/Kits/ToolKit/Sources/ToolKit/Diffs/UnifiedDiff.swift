@@ -39,6 +39,7 @@ public struct UnifiedDiff: Sendable, Hashable {
         public var oldStart: Int?
         /// The number of its first new line, in the same way.
         public var newStart: Int?
+        /// The lines in order, with unchanged ones around the changes.
         public var lines: [Line]
 
         /// The number of its old lines.
@@ -55,6 +56,7 @@ public struct UnifiedDiff: Sendable, Hashable {
 
     /// One line.
     public struct Line: Sendable, Hashable {
+        /// Which of the two files has the line.
         public enum Kind: Sendable, Hashable {
             /// In the old and the new file.
             case context
@@ -64,6 +66,7 @@ public struct UnifiedDiff: Sendable, Hashable {
             case added
         }
 
+        /// Which of the two files has it.
         public var kind: Kind
         /// Without its line break.
         public var bytes: [UInt8]

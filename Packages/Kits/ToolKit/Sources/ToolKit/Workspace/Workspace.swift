@@ -148,6 +148,7 @@ extension Workspace {
 extension Workspace {
     /// An open regular file, independent of its name.
     public final class File: Sendable {
+        /// The facts about the file when it was opened.
         public let entry: Entry
         private let descriptor: FileDescriptor
 
@@ -244,8 +245,11 @@ extension Workspace {
     public struct Entry: Sendable, Hashable {
         /// Relative to the workspace, as raw text. Escape it before showing it.
         public let path: String
+        /// The kind of the entry itself: a listed link is a `link`, wherever it leads.
         public let kind: Kind
+        /// The size in bytes; meaningful for files.
         public let size: Int
+        /// When the content last changed.
         public let modified: Timestamp
         /// Changes whenever the file changes. It has the form of an HTTP entity tag.
         public let etag: String
@@ -254,6 +258,7 @@ extension Workspace {
         /// The last part of the path.
         public var name: String { path.split(separator: "/").last.map(String.init) ?? "." }
 
+        /// What an entry is. `other` stands for FIFOs, sockets, devices and everything else.
         public enum Kind: String, Choice, Hashable {
             case file, folder, link, other
         }
@@ -291,8 +296,10 @@ extension Workspace {
         public var hidden: Bool
         /// Whether paths in .gitignore are included.
         public var ignored: Bool
+        /// The maximum number of entries or matching lines; more are reported as cut off.
         public var limit: Int
 
+        /// By default the whole workspace, without hidden and ignored paths.
         public init(path: String = ".", hidden: Bool = false, ignored: Bool = false, limit: Int = 1000) {
             self.path = path
             self.hidden = hidden
