@@ -16,6 +16,7 @@ public struct CommandLineProgram: Sendable {
     private let version: String
     private let features: [BuiltInFeature]
 
+    /// - Parameter features: the features of the program; those of the command line and the terminal are added.
     public init(name: String, version: String, features: [BuiltInFeature]) {
         self.name = name
         self.version = version

@@ -21,14 +21,18 @@ public struct Workbench: Sendable {
         /// `key=value`, as typed.
         public var settings: [String] = []
 
+        /// All features, and no settings besides those of files and variables.
         public init() {}
     }
 
+    /// Everything that an action runs in, such as the settings, the clock and the composition.
     public let host: Host
     /// The problems of the settings and the composition, if any. With problems, only actions marked `always()` run.
     public let failure: (any Failure)?
 
+    /// The combined features, with all problems found.
     public var composition: Composition { host.composition }
+    /// The actions and capabilities of the features.
     public var registry: Registry { host.composition.registry }
 
     /// The inputs of this workbench, to make another one from.

@@ -21,6 +21,7 @@ import Settings
 public struct TestWorkbench: Sendable {
     /// The temporary folder; the home, and unless changed the current folder.
     public let folder: String
+    /// The features besides those of the host; a test may change them between two actions.
     public var features: [BuiltInFeature]
     /// Variables besides `HOME`, `MARTLET_HOME` and a `PATH` of the system's programs, which they may replace.
     public var environment: [String: String] = [:]
@@ -28,6 +29,7 @@ public struct TestWorkbench: Sendable {
     public var isOneFolder = true
     /// The folder in which commands run.
     public var current: String
+    /// The choices for each run, as the program's common options would set them.
     public var options = Workbench.Options()
     /// Settings that take precedence over those of files, as the text of a settings file.
     public var settings = "{}"
@@ -162,13 +164,16 @@ public struct TestWorkbench: Sendable {
 
 /// An open session of a `TestWorkbench`.
 public struct TestSession: Sendable {
+    /// The session in which the actions run.
     public let session: WorkbenchSession
     let person: any Interaction
     /// The output of all actions together.
     public let output: RecordingOutput
     let isWatched: Bool
 
+    /// The host of the newest generation; another one after a change of the settings.
     public var host: Host { session.newest.host }
+    /// The actions and capabilities of the newest generation.
     public var registry: Registry { session.newest.registry }
 
     /// Performs an action and returns its result.
@@ -204,12 +209,16 @@ public struct TestResult: Sendable {
     public let value: (any OutputValue)?
     /// What the action threw.
     public let error: (any Error)?
+    /// The output of this action only, unless the test passed one to collect several.
     public let output: RecordingOutput
 
     /// The result as JSON; null if the action failed.
     public var json: JSON { value?.json ?? .null }
+    /// A member of the result; nil if there is none or the action failed.
     public subscript(_ name: String) -> JSON? { json[name] }
+    /// The error as every frontend would report it; nil if the action succeeded.
     public var failure: AnyFailure? { error.map { AnyFailure($0) } }
+    /// The exit code of a command with this outcome.
     public var exit: ExitCode { value?.exit ?? failure?.exit ?? .done }
     /// All notices, a line each.
     public var notices: String { output.notices.joined(separator: "\n") }
