@@ -7,14 +7,14 @@ public import HTTPClient
 ///     let flow = CodeFlow(configuration, clientID: "martlet", client: client, now: now)
 ///     let tokens = try await flow.run { url in if await !browser.open(url) { show(url) } }
 public struct CodeFlow: Sendable {
-    public var configuration: OpenIDConfiguration
-    public var clientID: String
-    public var scopes = ["openid", "email", "profile", CodeFlow.offline]
+    var configuration: OpenIDConfiguration
+    var clientID: String
+    var scopes = ["openid", "email", "profile", CodeFlow.offline]
     /// Additional parameters for the server, such as `kc_idp_hint` for a provider.
     public var extra: [(name: String, value: String)] = []
     /// How long the user may take to sign in.
     public var limit: Duration = .seconds(300)
-    public var clock: any Clock<Duration> = ContinuousClock()
+    var clock: any Clock<Duration> = ContinuousClock()
     /// Tells the user why they are sent to the server a second time.
     public var notice: @Sendable (String) -> Void = { _ in }
     let client: HTTPClient
@@ -80,11 +80,11 @@ public struct CodeFlow: Sendable {
 }
 
 /// The address to which the user's browser is sent to sign in (RFC 6749, section 4.1.1).
-public struct AuthorizationRequest: Sendable {
-    public let url: HTTPURL
+struct AuthorizationRequest: Sendable {
+    let url: HTTPURL
 
     /// - Parameter extra: additional parameters for the server, such as `kc_idp_hint` or `login_hint`.
-    public init(
+    init(
         at endpoint: HTTPURL, clientID: String, redirectURI: HTTPURL, scopes: [String], state: Secret, nonce: Secret?,
         pkce: PKCE, extra: [(name: String, value: String)] = []
     ) throws {

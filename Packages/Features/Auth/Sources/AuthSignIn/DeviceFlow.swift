@@ -7,10 +7,10 @@ import JSON
 ///
 ///     let tokens = try await flow.run { code in show(code.verificationURI, code.userCode) }
 public struct DeviceFlow: Sendable {
-    public var scopes = ["openid", "email", "profile", CodeFlow.offline]
+    var scopes = ["openid", "email", "profile", CodeFlow.offline]
     /// Tells the user why they get a second code.
     public var notice: @Sendable (String) -> Void = { _ in }
-    public var clock: any Clock<Duration> = ContinuousClock()
+    var clock: any Clock<Duration> = ContinuousClock()
     private let address: HTTPURL
     private let tokens: TokenEndpoint
     private let client: HTTPClient

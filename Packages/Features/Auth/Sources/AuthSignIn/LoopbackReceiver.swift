@@ -34,7 +34,7 @@ public final class LoopbackReceiver: Sendable {
         public var usesIPv6 = false
         /// How long the user may take to sign in.
         public var limit: Duration = .seconds(300)
-        public var clock: any Clock<Duration> = ContinuousClock()
+        var clock: any Clock<Duration> = ContinuousClock()
         /// The current time, from which the expiry of tokens in a redirect is computed.
         public var now: @Sendable () -> Timestamp
 

@@ -6,9 +6,9 @@ import JSON
 public struct OpenIDConfiguration: Sendable {
     /// The server's name for itself, exactly as written.
     public let issuer: String
-    public let authorizationEndpoint: HTTPURL?
-    public let tokenEndpoint: HTTPURL?
-    public let deviceAuthorizationEndpoint: HTTPURL?
+    let authorizationEndpoint: HTTPURL?
+    let tokenEndpoint: HTTPURL?
+    let deviceAuthorizationEndpoint: HTTPURL?
     /// Whether users can sign in with a browser and a code protected by PKCE with S256.
     public let offersAuthorizationCode: Bool
     /// Whether users can sign in on another device (RFC 8628).

@@ -12,7 +12,7 @@ public enum Verdict: Sendable, Hashable {
     /// The user has not accepted it.
     case unknown
 
-    public init(_ certificate: PresentedCertificate, pin: Pin?) {
+    init(_ certificate: PresentedCertificate, pin: Pin?) {
         if certificate.defects.isEmpty {
             self = .trustedBySystem
         } else if let pin {

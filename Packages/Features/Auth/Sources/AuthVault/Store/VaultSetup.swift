@@ -7,7 +7,7 @@ public struct VaultSetup: Sendable {
     public var folder: String
     /// The key file of a vault without a passphrase.
     public var keyFile: String
-    public var passphrase: PassphraseSources
+    var passphrase: PassphraseSources
     /// Shows the user an important notice, such as the limits of a key file.
     public var notice: @Sendable (String) async -> Void
     /// How long the kernel keeps the key of an unlocked vault. Nil for not at all.
