@@ -1,7 +1,7 @@
 public import Capabilities
 public import HTTPClient
 public import OpenAIDialect
-public import TurnLoop
+import TurnLoop
 
 /// The configuration of a `ProviderDirectory`.
 public struct ProviderSetup: Sendable {
@@ -27,7 +27,7 @@ public struct ProviderSetup: Sendable {
     public var defaultModel: String?
     /// The model last used with a provider.
     public var lastModel: @Sendable (_ provider: String) async -> String? = { _ in nil }
-    public var table = ModelTable.known
+    var table = ModelTable.known
     public var limits = AnswerLimits()
     public var localServers = LocalServer.usual
     /// The ids of the servers on this machine that may be used without being named.
@@ -118,8 +118,6 @@ public struct AnswerLimits: Sendable, Hashable {
     public var whole: Duration = .seconds(600)
     /// The bytes of a stream that are buffered before the server has to wait, from 16 to 512 KiB.
     public var buffer = 64 << 10
-
-    public init() {}
 
     func http(streams: Bool) -> HTTPLimits {
         var limits = HTTPLimits()

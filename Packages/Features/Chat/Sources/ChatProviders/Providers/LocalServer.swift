@@ -11,7 +11,7 @@ public struct LocalServer: Sendable, Hashable {
     public var name: String
     /// The port on 127.0.0.1.
     public var port: Int
-    public var quirks: OpenAIQuirks
+    var quirks: OpenAIQuirks
 
     public init(id: String, name: String, port: Int, quirks: OpenAIQuirks) {
         self.id = id
