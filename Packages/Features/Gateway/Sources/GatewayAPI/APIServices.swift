@@ -8,7 +8,7 @@ public struct APIServices: Sendable {
     /// The parts that depend on settings. They may be others for the next request.
     public struct SettingsParts: Sendable {
         public let turns: Turns
-        public let folders: ProjectFolders
+        let folders: ProjectFolders
 
         public init(turns: Turns, folders: ProjectFolders) {
             self.turns = turns
@@ -20,7 +20,7 @@ public struct APIServices: Sendable {
     private let parts: @Sendable () -> SettingsParts
     /// The program's version, as `/health` reports it.
     public let version: String
-    public let metrics: GatewayMetrics
+    let metrics: GatewayMetrics
     /// Whether a turn continues when its client disconnects; nil to follow the turns' settings.
     public var keepsRunning: Bool?
     /// How long the head of a streamed response waits for the model, so that an early failure still gets its own
@@ -56,7 +56,7 @@ public struct APIServices: Sendable {
 
     /// The turns with the current settings. A request reads them once.
     public var turns: Turns { parts().turns }
-    public var folders: ProjectFolders { parts().folders }
+    var folders: ProjectFolders { parts().folders }
 
     var uptime: Duration { now() - started }
     /// The current time in seconds since 1970, as OpenAI's objects have it.

@@ -94,7 +94,7 @@ public struct BudgetState: Sendable, Hashable {
             public var isDaily: Bool { self == .client || self == .day }
         }
 
-        public var isSpent: Bool { remainingTokens == 0 || remainingCost?.nanodollars == 0 }
+        var isSpent: Bool { remainingTokens == 0 || remainingCost?.nanodollars == 0 }
 
         public var remainingTokens: Int? { limit.tokens.map { max(0, $0 - (used.tokens ?? 0)) } }
 
@@ -106,10 +106,6 @@ public struct BudgetState: Sendable, Hashable {
 
     /// The limits that are set, the narrowest first.
     public let lines: [Line]
-
-    public init(lines: [Line]) {
-        self.lines = lines
-    }
 
     /// The first limit that is used up.
     public var spent: Line? { lines.first(where: \.isSpent) }

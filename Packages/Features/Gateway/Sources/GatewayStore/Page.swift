@@ -22,12 +22,6 @@ public struct Page<Element: Sendable>: Sendable {
     /// The number of items on all pages.
     public let total: Int
 
-    public init(items: [Element], request: PageRequest, total: Int) {
-        self.items = items
-        self.request = request
-        self.total = total
-    }
-
     /// The number of pages.
     public var pages: Int { (total + request.size - 1) / request.size }
     public var hasNext: Bool { request.number < pages }

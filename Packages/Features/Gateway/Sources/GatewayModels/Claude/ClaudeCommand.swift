@@ -28,8 +28,6 @@ public struct ClaudeCommand: Sendable {
         public var farewell: Duration = .seconds(2)
         /// The maximum size of one line of its output in bytes. A whole file or image can be in one line.
         public var line = 64 << 20
-
-        public init() {}
     }
 
     /// The path of the program.

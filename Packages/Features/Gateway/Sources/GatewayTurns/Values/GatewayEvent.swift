@@ -28,11 +28,4 @@ public struct TurnPlace: Sendable, Hashable {
 
     /// The model's name in requests: `PROVIDER/MODEL`.
     public var name: String { "\(provider)/\(model)" }
-
-    public init(session: String? = nil, project: String? = nil, provider: String, model: String) {
-        self.session = session
-        self.project = project
-        self.provider = provider
-        self.model = model
-    }
 }
