@@ -91,7 +91,7 @@ public struct ExpressionError: Error, Sendable, Hashable {
     /// The position in the text, in Unicode scalars.
     public let offset: Int
 
-    public init(_ message: String, at offset: Int) {
+    init(_ message: String, at offset: Int) {
         self.message = message
         self.offset = offset
     }

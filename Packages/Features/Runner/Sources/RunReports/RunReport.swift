@@ -4,7 +4,7 @@ public import Runs
 
 /// A run as a document for programs.
 public struct RunReport: Record {
-    public let summary: RunSummary
+    let summary: RunSummary
 
     public init(_ summary: RunSummary) {
         self.summary = summary

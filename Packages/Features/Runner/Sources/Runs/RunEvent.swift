@@ -148,7 +148,7 @@ public struct RunID: Sendable, Hashable, CustomStringConvertible {
         self.text = text
     }
 
-    public static func new(at time: Timestamp) -> RunID {
+    static func new(at time: Timestamp) -> RunID {
         let letters = (0..<4).map { _ in "abcdefghjkmnpqrstuvwxyz".randomElement() ?? "a" }
         return RunID("\(time.compact.lowercased())-\(String(letters))")
     }

@@ -10,17 +10,17 @@ public struct ActionFacts: Sendable {
     /// Whether it sends data to other machines or costs money.
     public let sends: Bool
     private let destroyingFlag: String?
-    public let offer: ActionOffer
-    public let parameters: [Parameter]
-    public let result: Schema
+    let offer: ActionOffer
+    let parameters: [Parameter]
+    let result: Schema
     /// Why it is not available, such as a feature that is off.
     public let problem: String?
 
     public struct Parameter: Sendable {
-        public let name: String
-        public let summary: String
-        public let schema: Schema
-        public let isRequired: Bool
+        let name: String
+        let summary: String
+        let schema: Schema
+        let isRequired: Bool
 
         public init(_ name: String, _ summary: String, _ schema: Schema, isRequired: Bool) {
             self.name = name

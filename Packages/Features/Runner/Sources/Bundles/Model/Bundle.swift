@@ -24,7 +24,7 @@ public struct Bundle: Sendable {
     /// The number of steps that run at once; the number of processors if nil.
     public var parallel: Int?
 
-    public init(source: BundleSource, name: String) {
+    init(source: BundleSource, name: String) {
         self.source = source
         self.name = name
     }
@@ -123,7 +123,7 @@ public struct BundleInput: Sendable, Hashable {
         static let names = ["string", "integer", "number", "boolean", "path", "list", "map", "choice"]
     }
 
-    public init(_ name: String, _ kind: Kind) {
+    init(_ name: String, _ kind: Kind) {
         self.name = name
         self.kind = kind
     }
@@ -142,7 +142,7 @@ public struct BundleInput: Sendable, Hashable {
         }
     }
 
-    public var isRequired: Bool { standard == nil }
+    var isRequired: Bool { standard == nil }
 }
 
 /// The values of a bundle's inputs.

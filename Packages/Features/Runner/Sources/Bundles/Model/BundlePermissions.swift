@@ -22,8 +22,6 @@ public struct BundlePermissions: Sendable, Hashable {
     /// The maximum number of actions and tool calls, and the time in which they may start; no limit if nil.
     public var calls: Int?
     public var time: Duration?
-
-    public init() {}
 }
 
 /// The surroundings of a run, which give a bundle's permissions their meaning.

@@ -68,14 +68,9 @@ public struct Step: Sendable {
         /// What must be the same besides the action and its arguments.
         public var key: JSONTemplate
         public var lifetime: Duration
-
-        public init(key: JSONTemplate, lifetime: Duration) {
-            self.key = key
-            self.lifetime = lifetime
-        }
     }
 
-    public init(id: String, work: Work, path: [String]) {
+    init(id: String, work: Work, path: [String]) {
         self.id = id
         self.work = work
         self.path = path

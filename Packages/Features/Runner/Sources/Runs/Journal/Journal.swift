@@ -400,7 +400,7 @@ public struct StepRow: Record, Hashable {
 
 /// An output of a step.
 public struct JournalEvent: Record, Hashable {
-    public var number: Int
+    var number: Int
     public var step: String
     public var time: Timestamp
     public var event: JSON
