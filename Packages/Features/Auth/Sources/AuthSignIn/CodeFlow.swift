@@ -20,6 +20,7 @@ public struct CodeFlow: Sendable {
     let client: HTTPClient
     let now: @Sendable () -> Timestamp
 
+    /// - Parameter now: the current time, from which the expiry of the tokens is computed.
     public init(
         _ configuration: OpenIDConfiguration, clientID: String, client: HTTPClient,
         now: @escaping @Sendable () -> Timestamp

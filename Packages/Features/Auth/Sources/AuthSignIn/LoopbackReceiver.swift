@@ -38,6 +38,7 @@ public final class LoopbackReceiver: Sendable {
         /// The current time, from which the expiry of tokens in a redirect is computed.
         public var now: @Sendable () -> Timestamp
 
+        /// - Parameter now: the current time, from which the expiry of tokens in a redirect is computed.
         public init(now: @escaping @Sendable () -> Timestamp) {
             self.now = now
         }

@@ -51,10 +51,13 @@ public struct TokenEndpoint: Sendable {
 
 /// The tokens from a server after signing in or renewing.
 public struct TokenAnswer: Sendable {
+    /// Sent with requests, as `Authorization: Bearer`.
     public let accessToken: Secret
+    /// Renews the access token. Nil when the server sends none; after a renewal the former one stays valid.
     public let refreshToken: Secret?
     /// Computed from `received`. Nil when the server reports none or an invalid one.
     public let expiry: Timestamp?
+    /// When the response arrived, by this machine's clock.
     public let received: Timestamp
     /// Identifies the signed-in user; see `IDToken`.
     public let idToken: Secret?

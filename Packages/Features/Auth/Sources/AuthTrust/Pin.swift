@@ -4,11 +4,16 @@ public import StorageKit
 
 /// A certificate that the user has accepted for one server.
 public struct Pin: Sendable, Hashable {
+    /// The only server for which the certificate is accepted.
     public var server: ServerAddress
+    /// The facts of the accepted certificate.
     public var certificate: PinnedCertificate
+    /// When the user accepted it.
     public var acceptedAt: Timestamp
+    /// Whether the user answered a question or named the fingerprint.
     public var how: Acceptance
 
+    /// A pin that is not stored yet; `PinStore.keep` stores it.
     public init(server: ServerAddress, certificate: PinnedCertificate, acceptedAt: Timestamp, how: Acceptance) {
         self.server = server
         self.certificate = certificate
@@ -29,8 +34,10 @@ public struct Pin: Sendable, Hashable {
 public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
     /// In lower case. An IPv6 address has no brackets.
     public let host: String
+    /// The TCP port.
     public let port: Int
 
+    /// - Parameter host: in lower case, and without brackets for an IPv6 address.
     public init(host: String, port: Int) {
         self.host = host
         self.port = port
@@ -43,13 +50,19 @@ public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
 public struct PinnedCertificate: Sendable, Hashable {
     /// SHA-256 of the whole certificate. It decides whether a certificate matches.
     public var fingerprint: [UInt8]
+    /// SHA-256 of the public key. An equal one after a change suggests a renewal; it decides nothing.
     public var keyFingerprint: [UInt8]
     /// The certificate itself, as DER.
     public var encoded: [UInt8]
+    /// The subject as the server presented it, not yet escaped for display.
     public var subject: String
+    /// The issuer as the server presented it, not yet escaped for display.
     public var issuer: String
+    /// The host names in the certificate, not yet escaped for display. Empty when it has none.
     public var names: [String]
+    /// When it becomes valid.
     public var notBefore: Timestamp
+    /// When it expires. A pinned certificate is still accepted then, with a warning.
     public var notAfter: Timestamp
 
     init(
@@ -66,6 +79,7 @@ public struct PinnedCertificate: Sendable, Hashable {
         self.notAfter = notAfter
     }
 
+    /// The facts of a certificate that a server has just presented.
     public init(_ shown: PresentedCertificate) {
         self.init(
             fingerprint: shown.fingerprint, keyFingerprint: shown.keyFingerprint, encoded: shown.encoded,
@@ -83,6 +97,7 @@ extension PresentedCertificate {
 public final class PinStore: Sendable {
     private let database: Database
 
+    /// - Parameter database: Auth's database, which has the tables of `migrations`. Its owner closes it.
     public init(database: Database) {
         self.database = database
     }

@@ -17,6 +17,7 @@ public final class PinnedTrust: TrustStore {
         var told: Set<ServerAddress> = []
     }
 
+    /// - Parameter now: the current time, which a new pin records.
     public init(
         pins: PinStore, credentials: TrustCredentials, now: @escaping @Sendable () -> Timestamp
     ) {

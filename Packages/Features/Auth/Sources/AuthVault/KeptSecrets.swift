@@ -10,6 +10,7 @@ public protocol KeptSecrets: SecretStore {
 
 /// The name of a stored secret.
 public struct SecretEntry: Sendable, Hashable {
+    /// The name that the secret is stored under.
     public let name: SecretName
     /// When it was last stored, if known.
     public let changed: Timestamp?

@@ -11,6 +11,9 @@ public final class LayeredSecretStore: SecretStore {
     private let credentials: CredentialsDirectory?
     private let notice: @Sendable (String) async -> Void
 
+    /// - Parameters:
+    ///   - environment: the program's variables; one of them names the folder of systemd's credentials.
+    ///   - notice: shows the user that another source hides a secret that was stored or removed.
     public init(
         environment: [String: String], over kept: any KeptSecrets,
         notice: @escaping @Sendable (String) async -> Void
@@ -121,6 +124,7 @@ struct CredentialsDirectory: Sendable {
 
 /// An entry in the list of secrets, without the secret itself.
 public struct SecretListing: Sendable, Hashable {
+    /// The name of the secret. Of a variable without a stored secret, it is derived from the variable's name.
     public let name: SecretName
     /// The source that is used for the secret.
     public let source: SecretSource

@@ -14,11 +14,13 @@ public struct Session: Sendable {
 
     /// Sent as `Authorization: Bearer`.
     public var accessToken: Secret
+    /// Renews the access token. Nil when the server issued none.
     public var refreshToken: Secret?
     /// Nil when the server does not report it. Then only a 401 shows that the token has expired.
     public var expiry: Timestamp?
     /// When the access token was received. Together with `expiry` it gives the lifetime of the token.
     public var received: Timestamp?
+    /// Whether it can be renewed, and for a personal token how to revoke it.
     public var kind: Kind
     /// The only server that may receive it, as `https://host:port`.
     public let origin: String
@@ -27,6 +29,7 @@ public struct Session: Sendable {
     /// Whether the server has refused to renew it, so that the user must sign in again.
     public var hasEnded = false
 
+    /// A session from its parts, such as a personal access token.
     public init(
         accessToken: Secret, refreshToken: Secret? = nil, expiry: Timestamp? = nil, received: Timestamp? = nil,
         kind: Kind = .tokens, origin: String, userName: String? = nil

@@ -260,6 +260,7 @@ extension SessionKeeper {
 public struct SessionMark: Sendable, Hashable {
     private let text: String
 
+    /// - Parameter text: any text that is different after a change, such as the mark of the vault's file.
     public init(_ text: String) {
         self.text = text
     }

@@ -154,6 +154,7 @@ public final class UnlockedKey: Sendable {
     /// Lets only one task ask for the passphrase at a time.
     let opening = Turn()
 
+    /// No key yet, as for a vault that is still locked.
     public init() {}
 }
 

@@ -21,6 +21,7 @@ public enum VaultNewKey: Sendable {
 
 /// How a vault is protected, without opening it.
 public struct VaultStatus: Sendable, Hashable {
+    /// What opens the vault.
     public enum Form: String, Sendable {
         /// There is no vault yet.
         case none
@@ -28,7 +29,9 @@ public struct VaultStatus: Sendable, Hashable {
         case keyFile = "key-file"
     }
 
+    /// The file of the vault, whether or not it exists.
     public let path: String
+    /// What opens it; `.none` while there is no vault.
     public let form: Form
     /// Whether it can be read without asking for a passphrase.
     public let isOpen: Bool

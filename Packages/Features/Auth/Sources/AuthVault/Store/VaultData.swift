@@ -7,6 +7,7 @@ import Synchronization
 public final class VaultData: DataStore {
     private let vault: Vault
 
+    /// - Parameter vault: the vault that is checked, copied and replaced.
     public init(vault: Vault) {
         self.vault = vault
     }

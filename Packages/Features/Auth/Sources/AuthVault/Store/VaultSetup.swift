@@ -19,6 +19,9 @@ public struct VaultSetup: Sendable {
     /// The current time.
     public var now: @Sendable () -> Timestamp = Timestamp.now
 
+    /// - Parameters:
+    ///   - passphrase: where a passphrase comes from when the vault needs one.
+    ///   - notice: shows the user an important notice.
     public init(
         folder: String, keyFile: String, passphrase: PassphraseSources,
         notice: @escaping @Sendable (String) async -> Void
