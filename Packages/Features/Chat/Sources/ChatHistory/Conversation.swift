@@ -4,7 +4,9 @@ public import StorageKit
 
 /// The initial setup of a conversation. Later changes of settings do not apply to it.
 public struct ConversationSetup: Sendable, Hashable {
+    /// The id of the provider that answers; nil if none was chosen.
     public var provider: String?
+    /// The model's id at its provider; nil if none was chosen.
     public var model: String?
     /// The address of the server. Old conversations have the name of its profile.
     public var server: String?
@@ -21,6 +23,7 @@ public struct ConversationSetup: Sendable, Hashable {
     /// The tool policy, in the format of the caller.
     public var tools: JSON
 
+    /// A setup in which only the given values are chosen.
     public init(
         provider: String? = nil, model: String? = nil, server: String? = nil, deployment: String? = nil,
         system: String? = nil,
@@ -43,11 +46,15 @@ public struct ConversationSetup: Sendable, Hashable {
 ///
 /// It is a path in a tree of messages: forks and edited messages share their beginning with the original.
 public struct Conversation: Record, Hashable {
+    /// The permanent id.
     public let id: ConversationID
     /// The first 40 characters of the first message of the user, or the name that the user gave it.
     public let title: String
+    /// The provider, the model and the options of its next answer.
     public let setup: ConversationSetup
+    /// When it was started; of an import, the time in the document.
     public let created: Timestamp
+    /// When it last changed. Lists are sorted by it.
     public let updated: Timestamp
     /// The newest message of the path. The next message follows it.
     public let head: MessageID?
@@ -85,8 +92,10 @@ public struct Conversation: Record, Hashable {
 ///
 /// Ids sort by time. Users may type only the letters at the end, or the first few of them.
 public struct ConversationID: RawRepresentable, Sendable, Hashable, OutputValue, CustomStringConvertible {
+    /// The whole id as text.
     public let rawValue: String
 
+    /// - Parameter rawValue: a whole id. There may be no such conversation.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
@@ -117,8 +126,10 @@ extension ConversationID: Storable {}
 
 /// The id of a message, unique in the history. Newer messages have larger numbers.
 public struct MessageID: RawRepresentable, Sendable, Hashable, Comparable, OutputValue, CustomStringConvertible {
+    /// The number of the message's row.
     public let rawValue: Int64
 
+    /// - Parameter rawValue: a number that the history gave out. There may be no such message.
     public init(rawValue: Int64) {
         self.rawValue = rawValue
     }

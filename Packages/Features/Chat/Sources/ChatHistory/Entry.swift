@@ -4,23 +4,30 @@ import StorageKit
 
 /// A stored message.
 public struct Entry: Sendable, Hashable {
+    /// The id, unique in the history.
     public let id: MessageID
     /// The message before it; nil for the first one.
     public let parent: MessageID?
     /// The content, as far as it arrived.
     public let message: Message
+    /// Whether it is complete, and why not.
     public let state: State
     /// The provider, for an answer.
     public let provider: String?
+    /// The model, for an answer.
     public let model: String?
+    /// When it was sent; of an import, the time in the document.
     public let time: Timestamp
     /// What the server reported at the start of the answer.
     public let start: ChatStart?
+    /// Why the model stopped, for an answer whose end was reported.
     public let finish: ChatAnswer.Finish?
+    /// The usage of an answer. Its values are nil if the server reported none.
     public let usage: Usage
     /// Whether it is a branch, because another message was added to the conversation in the meantime.
     public let isBranch: Bool
 
+    /// How far the message got.
     public enum State: Sendable, Hashable {
         case complete
         /// It is being written now, by this or another process.
@@ -63,7 +70,9 @@ public enum Placement: Sendable, Hashable {
 
 /// A path through a conversation that ends at a message without a successor.
 public struct Branch: Sendable, Hashable {
+    /// The message at its end.
     public let tip: MessageID
+    /// The time of the message at its end.
     public let time: Timestamp
     /// The number of messages up to its tip.
     public let messages: Int

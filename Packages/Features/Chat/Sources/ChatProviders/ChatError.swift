@@ -22,6 +22,9 @@ public struct ChatError: Failure {
     public var retryAfter: Duration?
     public var cause: (any Error)?
 
+    /// - Parameters:
+    ///   - happened: a sentence without a final stop, and without the remedy.
+    ///   - remedy: what to do next, as the continuation of the sentence.
     public init(
         _ kind: Kind, _ happened: String, remedy: String? = nil, provider: String? = nil, status: Int? = nil,
         retryAfter: Duration? = nil, cause: (any Error)? = nil
@@ -86,7 +89,9 @@ extension FailureKind<ChatError> {
     public static var forbidden: Self { "chat.forbidden" }
     /// The account has no credit or quota.
     public static var noCredit: Self { "chat.no-credit" }
+    /// The server received too many requests.
     public static var rateLimited: Self { "chat.rate-limited" }
+    /// There is no such model.
     public static var modelNotFound: Self { "chat.model-not-found" }
     /// The model is no longer available.
     public static var modelGone: Self { "chat.model-gone" }
@@ -96,13 +101,16 @@ extension FailureKind<ChatError> {
     public static var contentRefused: Self { "chat.content-refused" }
     /// The server rejected the request. The message has its reason.
     public static var invalidRequest: Self { "chat.invalid-request" }
+    /// The server failed for a reason that is not known here.
     public static var serverFailed: Self { "chat.server-failed" }
     /// The server is starting or overloaded.
     public static var notReady: Self { "chat.not-ready" }
 
     // MARK: What happens on the way
 
+    /// The server cannot be reached.
     public static var unreachable: Self { "chat.unreachable" }
+    /// The server did not answer in time.
     public static var timedOut: Self { "chat.timed-out" }
     /// The answer broke off.
     public static var streamLost: Self { "chat.stream-lost" }
@@ -110,6 +118,7 @@ extension FailureKind<ChatError> {
     public static var empty: Self { "chat.empty" }
     /// The response is not a valid answer.
     public static var badAnswer: Self { "chat.bad-answer" }
+    /// The answer is larger than the limits allow.
     public static var tooLarge: Self { "chat.too-large" }
     /// The server redirects the request, and redirects are not followed.
     public static var redirected: Self { "chat.redirected" }
@@ -122,6 +131,7 @@ extension FailureKind<ChatError> {
     public static var noKey: Self { "chat.no-key" }
     /// No provider is available.
     public static var noProvider: Self { "chat.no-provider" }
+    /// No provider has that id.
     public static var unknownProvider: Self { "chat.unknown-provider" }
     /// A gateway has no project with that name, or several.
     public static var unknownProject: Self { "chat.unknown-project" }

@@ -82,20 +82,27 @@ extension Connection {
 public struct CallEntry: Sendable, Hashable {
     /// Its id in the history; nil until it is stored. The ids of models are not unique.
     public var id: CallID?
+    /// The call as the model requested it, with its whole input.
     public var call: ToolCall
     /// The source of the tool.
     public var source: String?
+    /// The effect of the tool; nil if it is not known.
     public var effect: Effect?
+    /// How far the call got.
     public var state: State
     /// Whether it was allowed or denied, in a word.
     public var decision: String?
     /// The whole result; the model may have received less.
     public var result: ToolResult?
+    /// When it began to run; nil if it never did.
     public var started: Timestamp?
+    /// When it ended; nil until then.
     public var ended: Timestamp?
 
+    /// The state of a call. It waits for approval, and runs only once it is approved.
     public enum State: String, Choice, Hashable { case waiting, approved, denied, running, done, failed }
 
+    /// A call that is not stored yet; `History.note` gives it an id.
     public init(
         _ call: ToolCall, _ state: State, source: String? = nil, effect: Effect? = nil, decision: String? = nil,
         result: ToolResult? = nil, started: Timestamp? = nil, ended: Timestamp? = nil
@@ -113,8 +120,10 @@ public struct CallEntry: Sendable, Hashable {
 
 /// The id of a call, unique in the history.
 public struct CallID: RawRepresentable, Sendable, Hashable, Storable {
+    /// The number of the call's row.
     public let rawValue: Int64
 
+    /// - Parameter rawValue: a number that the history gave out.
     public init(rawValue: Int64) {
         self.rawValue = rawValue
     }

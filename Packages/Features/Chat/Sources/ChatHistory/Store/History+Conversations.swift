@@ -19,6 +19,7 @@ extension History {
         return setup
     }
 
+    /// The conversation with this id, deleted or not. Throws `HistoryError.notFound`.
     public func conversation(_ id: ConversationID) async throws -> Conversation {
         try await database.read { try $0.conversation(id).conversation }
     }
@@ -320,6 +321,8 @@ extension Connection {
 /// What was left out of a conversation because it did not fit. The next command leaves out the same, and no summary is
 /// made twice.
 extension History {
+    /// What was left out the last time, in the format of the caller. Nil if nothing was, or if there is no such
+    /// conversation.
     public func cut(of id: ConversationID) async throws -> JSON? {
         try await database.read { connection in
             let text: String?? = try connection.first("SELECT cut FROM conversations WHERE name = ?", id) { row in
@@ -329,6 +332,7 @@ extension History {
         }
     }
 
+    /// Stores what was left out; nil if nothing was. Throws `HistoryError.notFound`.
     public func set(cut: JSON?, of id: ConversationID) async throws {
         let text = cut.map { redactor?.kept($0) ?? $0 }?.text()
         _ = try await change(id) { try $0.run("UPDATE conversations SET cut = ? WHERE id = ?", text, $1) }

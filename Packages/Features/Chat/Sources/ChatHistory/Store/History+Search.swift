@@ -60,12 +60,19 @@ extension History {
 
 /// A message that contains the words.
 public struct SearchHit: Record, Hashable {
+    /// The conversation in which it was found.
     public let conversation: ConversationID
+    /// The title of that conversation.
     public let title: String
+    /// The message that contains the words.
     public let message: MessageID
+    /// The author of the message.
     public let role: Message.Role
+    /// When the message was sent.
     public let time: Timestamp
+    /// The model that wrote the message, or else that of the conversation; nil if neither is known.
     public let model: String?
+    /// The words with the text around them.
     public let snippet: Snippet
 
     public static let fields: [Field<SearchHit>] = [
@@ -81,11 +88,15 @@ public struct SearchHit: Record, Hashable {
 
 /// A piece of text with marked matches.
 public struct Snippet: Sendable, Hashable, OutputValue {
+    /// A part of the text that is a match as a whole, or contains none.
     public struct Run: Sendable, Hashable {
+        /// The text of the part; never empty.
         public let text: String
+        /// Whether the words of the search match here.
         public let isMatch: Bool
     }
 
+    /// The parts in order. Together they are the whole text.
     public let runs: [Run]
 
     /// The text alone.
@@ -167,17 +178,22 @@ extension History {
 
 /// Selects conversations or messages. Nil members do not filter.
 public struct HistoryFilter: Sendable, Hashable {
+    /// The id of the provider that answers.
     public var provider: String?
+    /// The model's id at its provider.
     public var model: String?
+    /// The address of the server, as the setup has it.
     public var server: String?
-    /// From this time on, and before that time.
+    /// From this time on.
     public var since: Timestamp?
+    /// Before this time.
     public var until: Timestamp?
     /// Words of the title or of a message, as in a search.
     public var text: String?
     /// Deleted ones instead of the others.
     public var isDeleted = false
 
+    /// Without arguments it selects everything that is not deleted.
     public init(
         provider: String? = nil, model: String? = nil, server: String? = nil, since: Timestamp? = nil,
         until: Timestamp? = nil, text: String? = nil, isDeleted: Bool = false
@@ -194,6 +210,7 @@ public struct HistoryFilter: Sendable, Hashable {
 
 /// A part of a list, with the position where it continues.
 public struct Page: Sendable, Hashable {
+    /// The conversations of this part, most recently changed first.
     public let items: [Conversation]
     /// Nil at the end.
     public let next: ListCursor?

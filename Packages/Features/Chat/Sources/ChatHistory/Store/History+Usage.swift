@@ -54,7 +54,9 @@ public struct UsageTotal: Record, Hashable {
     public let key: String
     /// A conversation's title.
     public let title: String?
+    /// The number of answers with a reported usage.
     public let answers: Int
+    /// The sum of what the servers reported. A value is nil if no answer has it.
     public let usage: Usage
 
     /// How answers are grouped.

@@ -5,27 +5,40 @@ import StorageKit
 
 /// A conversation outside of the history, to be exported or imported.
 public struct Transcript: Sendable, Hashable {
+    /// The title; nil if the document has none.
     public var title: String?
+    /// The provider, the model and the system prompt. An import takes over neither options nor tool rules.
     public var setup: ConversationSetup
+    /// When the conversation was started; nil if the document does not say.
     public var created: Timestamp?
+    /// When the conversation last changed; nil if the document does not say.
     public var updated: Timestamp?
     /// All messages, each after its predecessor.
     public internal(set) var items: [Item]
     /// The index of the newest message.
     public private(set) var head: Int?
+    /// The tool calls with their whole results, in order.
     public var calls: [CallEntry]
 
     /// A message of a transcript.
     public struct Item: Sendable, Hashable {
         /// The index of the message before it; nil for the first one.
         public let parent: Int?
+        /// The content.
         public var message: Message
+        /// Whether it is complete, and why not.
         public let state: Entry.State
+        /// The provider, for an answer.
         public let provider: String?
+        /// The model, for an answer.
         public let model: String?
+        /// When it was sent; nil if the document does not say.
         public let time: Timestamp?
+        /// What the server reported at the start of an answer.
         public let start: ChatStart?
+        /// Why the model stopped, for an answer whose end was reported.
         public let finish: ChatAnswer.Finish?
+        /// The usage of an answer; nil if none was reported.
         public let usage: Usage?
 
         init(

@@ -2,6 +2,7 @@ public import Capabilities
 
 /// The chosen provider and model.
 public struct ModelChoice: Sendable {
+    /// The provider to ask.
     public let provider: any ModelProvider
     /// The model of the request; empty if the server chooses.
     public let model: String
@@ -19,6 +20,7 @@ public struct ModelChoice: Sendable {
 
 /// The models of all providers that could be asked.
 public struct ModelCatalogue: Sendable {
+    /// The models in the order of their providers.
     public var models: [ModelDescription] = []
     /// The providers whose models could not be listed.
     public var failures: [(provider: String, failure: AnyFailure)] = []

@@ -25,6 +25,7 @@ public final class ProviderDirectory: Sendable {
     /// How long a search for servers on this machine is valid.
     private static let freshness: Duration = .seconds(60)
 
+    /// A directory of these providers. It opens nothing and uses no network.
     public init(_ setup: ProviderSetup) {
         self.setup = setup
         farewells = Farewells()

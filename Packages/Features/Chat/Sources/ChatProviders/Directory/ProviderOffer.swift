@@ -3,7 +3,9 @@ import OpenAIDialect
 
 /// What is known of a provider before it is created.
 public struct ProviderOffer: Sendable, Hashable {
+    /// The id by which users and settings name it.
     public let id: String
+    /// The name for messages.
     public let name: String
     /// Whether it runs its own tools.
     public let runsTools: Bool

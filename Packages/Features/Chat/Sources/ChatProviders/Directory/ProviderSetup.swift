@@ -5,17 +5,21 @@ import TurnLoop
 
 /// The configuration of a `ProviderDirectory`.
 public struct ProviderSetup: Sendable {
+    /// Sends all requests to models. Its owner closes it.
     public var client: HTTPClient
     /// The environment with the vendors' usual variables: `OPENAI_API_KEY`, `OPENAI_BASE_URL`.
     public var environment: [String: String]
     /// Learns every key before it is used.
     public var redactor: Redactor
+    /// Measures the waits between attempts and the limits of questions.
     public var clock: any Clock<Duration>
+    /// The current time, by which kept lists of servers and models expire.
     public var now: @Sendable () -> Timestamp
     /// Signs for vendors and profiles if the environment has no key. Without it, keys only come from the environment.
     public var authenticator: (any Authenticator)?
     /// Only asked for names: which vendors have a key there.
     public var secrets: (any SecretStore)?
+    /// The servers of the settings. Those of the environment are added to them.
     public var servers: [ChatServer] = []
     /// Providers of other features. Their models can be named. The first of them is used if nothing else is available.
     public var others: [any ModelProvider] = []
@@ -28,7 +32,9 @@ public struct ProviderSetup: Sendable {
     /// The model last used with a provider.
     public var lastModel: @Sendable (_ provider: String) async -> String? = { _ in nil }
     var table = ModelTable.known
+    /// The timeouts and limits of every answer.
     public var limits = AnswerLimits()
+    /// The servers that are looked for on this machine.
     public var localServers = LocalServer.usual
     /// The ids of the servers on this machine that may be used without being named.
     public var agreed: Set<String> = []
@@ -37,6 +43,7 @@ public struct ProviderSetup: Sendable {
     /// Whether to use OpenAI's Responses API instead of Chat Completions.
     public var usesResponses = false
 
+    /// A setup without servers of the settings. The other members can be changed afterwards.
     public init(
         client: HTTPClient, environment: [String: String], redactor: Redactor, clock: any Clock<Duration>,
         now: @escaping @Sendable () -> Timestamp
@@ -99,8 +106,10 @@ public struct ChatServer: Sendable {
     public var name: String
     /// The address of its API; `/v1` may be omitted.
     public var address: String
+    /// The protocol that it speaks.
     public var kind: Kind
 
+    /// - Parameter address: the address of its API. It is checked when the server is used.
     public init(name: String, address: String, kind: Kind) {
         self.name = name
         self.address = address

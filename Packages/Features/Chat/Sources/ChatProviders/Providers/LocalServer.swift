@@ -8,11 +8,13 @@ public import OpenAIDialect
 public struct LocalServer: Sendable, Hashable {
     /// The id of its provider.
     public var id: String
+    /// The name for messages.
     public var name: String
     /// The port on 127.0.0.1.
     public var port: Int
     var quirks: OpenAIQuirks
 
+    /// - Parameter port: the port on 127.0.0.1.
     public init(id: String, name: String, port: Int, quirks: OpenAIQuirks) {
         self.id = id
         self.name = name
@@ -20,6 +22,7 @@ public struct LocalServer: Sendable, Hashable {
         self.quirks = quirks
     }
 
+    /// The model servers that are known, with the ports that they use unless told otherwise.
     public static let usual = [
         LocalServer(id: "ollama", name: "Ollama", port: 11434, quirks: .ollama),
         LocalServer(id: "lmstudio", name: "LM Studio", port: 1234, quirks: .compatible),
