@@ -7,15 +7,18 @@ import HTTPServer
 public struct APIServices: Sendable {
     /// The parts that depend on settings. They may be others for the next request.
     public struct SettingsParts: Sendable {
+        /// The turns with these settings. The caller closes them.
         public let turns: Turns
         let folders: ProjectFolders
 
+        /// The parts for the next requests.
         public init(turns: Turns, folders: ProjectFolders) {
             self.turns = turns
             self.folders = folders
         }
     }
 
+    /// The gateway's records. The caller closes them.
     public let store: GatewayStore
     private let parts: @Sendable () -> SettingsParts
     /// The program's version, as `/health` reports it.
@@ -34,6 +37,9 @@ public struct APIServices: Sendable {
     let now: @Sendable () -> Timestamp
     let started: Timestamp
 
+    /// Services whose settings can change while the gateway runs.
+    ///
+    /// - Parameter parts: called for each request, so it must return at once.
     public init(
         store: GatewayStore, version: String, metrics: GatewayMetrics = GatewayMetrics(),
         now: @escaping @Sendable () -> Timestamp, parts: @escaping @Sendable () -> SettingsParts
@@ -46,6 +52,7 @@ public struct APIServices: Sendable {
         started = now()
     }
 
+    /// Services with settings that never change.
     public init(
         store: GatewayStore, turns: Turns, folders: ProjectFolders, version: String,
         metrics: GatewayMetrics = GatewayMetrics(), now: @escaping @Sendable () -> Timestamp

@@ -30,8 +30,10 @@ public final class GatewayMetrics: SpanSink {
 
     private let counts = Mutex(Counts())
 
+    /// Metrics in which every count is zero.
     public init() {}
 
+    /// Counts the request of an `http.serve` span. Other spans are ignored.
     public func record(_ span: TraceSpan) {
         guard span.name == "http.serve" else { return }
         // A client can send any word as the method, and each would become a separate series.

@@ -10,6 +10,9 @@ public struct ProjectFolders: Sendable {
     /// Other folders in which clients may create projects.
     public let allowed: [String]
 
+    /// - Parameters:
+    ///   - home: an absolute path, which need not exist yet.
+    ///   - allowed: absolute paths. One that does not exist allows nothing.
     public init(home: String, allowed: [String] = []) {
         self.home = home
         self.allowed = allowed

@@ -71,7 +71,9 @@ public struct AuditEntry: Sendable, Hashable {
     public var number: Int?
     /// The time it was stored; nil before.
     public var time: Timestamp?
+    /// The id of the project; nil outside of any.
     public var project: String?
+    /// The id of the session; nil outside of any.
     public var session: String?
     /// Who acted: `model`, `client` or `gateway`.
     public var actor: String
@@ -84,6 +86,7 @@ public struct AuditEntry: Sendable, Hashable {
     /// More details. Only the beginning of large details is kept.
     public var detail: JSON
 
+    /// An entry to be stored, which gives it a number and a time.
     public init(
         project: String? = nil, session: String? = nil, actor: String, action: String, subject: String? = nil,
         decision: String? = nil, detail: JSON = .null

@@ -52,14 +52,18 @@ extension Connection {
 
 /// A limit on usage. Nil means no limit.
 public struct BudgetLimit: Sendable, Hashable {
+    /// The number of tokens, read and written.
     public var tokens: Int?
+    /// The cost. Answers with unknown cost do not count towards it.
     public var cost: Cost?
 
+    /// Without arguments it limits nothing.
     public init(tokens: Int? = nil, cost: Cost? = nil) {
         self.tokens = tokens
         self.cost = cost
     }
 
+    /// Whether nothing is limited.
     public var isEmpty: Bool { tokens == nil && cost == nil }
 }
 
@@ -70,6 +74,7 @@ public struct ProjectBudget: Sendable, Hashable {
     /// For each of its sessions.
     public var session: BudgetLimit
 
+    /// Without arguments it limits nothing.
     public init(project: BudgetLimit = BudgetLimit(), session: BudgetLimit = BudgetLimit()) {
         self.project = project
         self.session = session
@@ -80,10 +85,14 @@ public struct ProjectBudget: Sendable, Hashable {
 public struct BudgetState: Sendable, Hashable {
     /// One limit and the usage that counts towards it.
     public struct Line: Sendable, Hashable {
+        /// What the limit is for.
         public let scope: Scope
+        /// The limit itself.
         public let limit: BudgetLimit
+        /// The usage so far; for a daily limit, that of today in UTC.
         public let used: UsageSum
 
+        /// What a limit can be for.
         public enum Scope: String, Choice, Hashable {
             case session, project
             /// The daily limit of a client's token.
@@ -96,6 +105,7 @@ public struct BudgetState: Sendable, Hashable {
 
         var isSpent: Bool { remainingTokens == 0 || remainingCost?.nanodollars == 0 }
 
+        /// The remaining tokens, at least 0; nil without a limit on tokens.
         public var remainingTokens: Int? { limit.tokens.map { max(0, $0 - (used.tokens ?? 0)) } }
 
         /// The remaining cost. Answers with unknown cost do not count.
@@ -111,6 +121,7 @@ public struct BudgetState: Sendable, Hashable {
     public var spent: Line? { lines.first(where: \.isSpent) }
     /// The tokens that the tightest limit leaves; nil without a limit.
     public var remainingTokens: Int? { lines.compactMap(\.remainingTokens).min() }
+    /// The cost that the tightest limit leaves; nil without a limit.
     public var remainingCost: Cost? {
         lines.compactMap { $0.remainingCost?.nanodollars }.min().map(Cost.init(nanodollars:))
     }

@@ -3,8 +3,11 @@ import StorageKit
 
 /// A client of the gateway with its own token.
 public struct GatewayClient: Sendable, Hashable {
+    /// The name, unique among the clients. The audit log and the usage have it too.
     public let name: String
+    /// What its requests may do.
     public let scopes: Set<ClientScope>
+    /// When its token was created.
     public let created: Timestamp
     /// When the token expires; nil for never.
     public let expires: Timestamp?
@@ -15,6 +18,7 @@ public struct GatewayClient: Sendable, Hashable {
     /// The daily limit on its usage.
     public let budget: BudgetLimit
 
+    /// A client to be stored. `used` is ignored then.
     public init(
         name: String, scopes: Set<ClientScope>, created: Timestamp, expires: Timestamp? = nil,
         used: Timestamp? = nil, rate: Int? = nil, budget: BudgetLimit = BudgetLimit()

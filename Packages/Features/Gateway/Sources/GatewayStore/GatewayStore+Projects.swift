@@ -79,6 +79,7 @@ extension GatewayStore {
         }
     }
 
+    /// Changes a project and returns the result. Throws `.notFound` if there is none, and `.invalid` for a blank name.
     @discardableResult
     public func updateProject(_ id: String, _ change: ProjectChange) async throws -> Project {
         if let name = change.name { try Self.check(name: name) }
@@ -133,14 +134,19 @@ extension GatewayStore {
 
 /// A folder in which sessions work, with its rules.
 public struct Project: Sendable, Hashable {
+    /// The permanent id.
     public let id: String
+    /// The name, not blank. Several projects may have the same.
     public let name: String
+    /// The description; nil if the client gave none.
     public let description: String?
     /// The folder, absolute.
     public let path: String
     /// The rules declared for the project: which calls need approval. Answers of a user are in the folder's record.
     public let rules: [ApprovalRule]
+    /// The limits on its usage.
     public let budget: ProjectBudget
+    /// The time of its creation.
     public let created: Timestamp
     /// The time of its last change, or of the start of its last turn.
     public let updated: Timestamp
@@ -148,12 +154,18 @@ public struct Project: Sendable, Hashable {
 
 /// The values for a new project.
 public struct NewProject: Sendable, Hashable {
+    /// The name, which must not be blank.
     public var name: String
+    /// The description; nil for none.
     public var description: String?
+    /// The folder, absolute. The caller checks that it exists.
     public var path: String
+    /// Which calls need approval.
     public var rules: [ApprovalRule]
+    /// The limits on its usage.
     public var budget: ProjectBudget
 
+    /// A project without rules and limits, unless they are given.
     public init(
         name: String, description: String? = nil, path: String, rules: [ApprovalRule] = [],
         budget: ProjectBudget = ProjectBudget()
@@ -168,11 +180,16 @@ public struct NewProject: Sendable, Hashable {
 
 /// Changes to a project. Nil leaves a value unchanged.
 public struct ProjectChange: Sendable, Hashable {
+    /// The new name, which must not be blank.
     public var name: String?
+    /// The new description.
     public var description: String?
+    /// The new rules, instead of all former ones.
     public var rules: [ApprovalRule]?
+    /// The new limits, instead of all former ones.
     public var budget: ProjectBudget?
 
+    /// Without arguments it changes nothing but the time of the last change.
     public init(
         name: String? = nil, description: String? = nil, rules: [ApprovalRule]? = nil, budget: ProjectBudget? = nil
     ) {
@@ -185,6 +202,7 @@ public struct ProjectChange: Sendable, Hashable {
 
 /// A project in a list.
 public struct ProjectRow: Sendable, Hashable {
+    /// The project itself.
     public let project: Project
     /// The number of its sessions.
     public let sessions: Int

@@ -44,6 +44,7 @@ extension GatewayStore {
         }
     }
 
+    /// Replaces the selection of tools, from the next turn on. Throws `.notFound`.
     public func setTools(_ selection: ToolSelection, of session: String) async throws {
         let selection = kept(selection)
         try await change(session) { connection in
@@ -62,6 +63,7 @@ extension GatewayStore {
         }
     }
 
+    /// Sets the model of the next turns, by its name in requests. Throws `.notFound`.
     public func setModel(_ model: String, of session: String) async throws {
         try await change(session) { connection in
             try connection.run("UPDATE sessions SET model = ? WHERE id = ?", model, session)
@@ -133,6 +135,7 @@ extension GatewayStore {
     private static let blankAudit: SQL =
         "UPDATE audit SET detail = json_remove(detail, '$.input', '$.beginning', '$.message')"
 
+    /// The totals of everything that is stored now.
     public func stats() async throws -> Stats {
         try await database.read { [turns] connection in
             let sessions = try connection.first(Self.sessionFigures) { row in
@@ -170,33 +173,48 @@ extension GatewayStore {
 
 /// A conversation stored by the gateway, without its messages.
 public struct Session: Sendable, Hashable {
+    /// The permanent id.
     public let id: String
+    /// The id of its project; nil if it works in no folder.
     public let project: String?
     /// Its title, or else the beginning of its user's first message; empty before that.
     public let title: String
+    /// The model of the next turn, by its name in requests; nil for the default.
     public let model: String?
+    /// The instructions for the model; nil for none.
     public let systemPrompt: String?
+    /// The tools that its turns offer.
     public let selection: ToolSelection
     /// What its user approved or denied for the whole session.
     public let rules: [ApprovalRule]
     /// The number of its messages.
     public let messages: Int
+    /// The usage of all its answers.
     public let usage: UsageSum
     /// Whether a turn runs, in this process or another.
     public let isRunning: Bool
+    /// The time of its creation.
     public let created: Timestamp
+    /// The time of its last message, or of the start of its last turn.
     public let updated: Timestamp
 }
 
 /// The values for a new session.
 public struct NewSession: Sendable, Hashable {
+    /// The id of its project; nil for a session that works in no folder.
     public var project: String?
+    /// The title; nil to use the beginning of the user's first message.
     public var title: String?
+    /// The model, by its name in requests; nil for the default.
     public var model: String?
+    /// The instructions for the model; nil for none.
     public var systemPrompt: String?
+    /// The tools that its turns offer.
     public var selection: ToolSelection
+    /// Rules for approving tools, which apply to this session only.
     public var rules: [ApprovalRule]
 
+    /// Without arguments it has no project, the default model and all tools.
     public init(
         project: String? = nil, title: String? = nil, model: String? = nil, systemPrompt: String? = nil,
         selection: ToolSelection = ToolSelection(), rules: [ApprovalRule] = []
@@ -221,6 +239,7 @@ public struct ToolSelection: Sendable, Hashable {
     /// Whether every call goes into the audit log.
     public var auditLog: Bool
 
+    /// Without arguments it selects all tools.
     public init(
         servers: [String]? = nil, tools: [String]? = nil, priority: [String] = [], auditLog: Bool = false
     ) {
@@ -233,10 +252,13 @@ public struct ToolSelection: Sendable, Hashable {
 
 /// The totals of the gateway's records.
 public struct Stats: Sendable, Hashable {
+    /// The number of projects.
     public let projects: Int
+    /// The number of sessions.
     public let sessions: Int
     /// Sessions in which a turn runs now.
     public let running: [String]
+    /// The number of messages in all sessions.
     public let messages: Int
     /// The total usage so far, including what is deleted.
     public let usage: UsageSum

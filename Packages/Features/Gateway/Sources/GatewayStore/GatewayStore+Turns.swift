@@ -102,6 +102,7 @@ extension Connection {
 
 /// The right to write to a session. One turn has it at a time.
 public struct TurnLease: Sendable, Hashable {
+    /// The id of the session.
     public let session: String
     /// The id of the turn.
     public let id: String
@@ -147,16 +148,21 @@ extension GatewayStore {
 public struct StoredMessage: Sendable, Hashable {
     /// The number of the message, unique over all sessions. Newer messages have larger numbers.
     public let number: Int
+    /// The role and the content, as stored.
     public let message: Message
     /// False for an answer that was stopped or interrupted.
     public let isWhole: Bool
     /// The provider that wrote an answer.
     public let provider: String?
+    /// The model that wrote an answer, by its id at the provider.
     public let model: String?
     /// What the provider reported at the start of an answer.
     public let start: ChatStart?
+    /// Why the model stopped, for an answer whose end was reported.
     public let finish: ChatAnswer.Finish?
+    /// The usage of an answer; nil if it does not count.
     public let usage: Usage?
+    /// When it was stored.
     public let time: Timestamp
     /// Why the message cannot be read; it has no parts then. Nil if it can.
     public let problem: String?

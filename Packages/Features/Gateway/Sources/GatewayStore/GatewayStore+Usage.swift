@@ -36,14 +36,20 @@ extension GatewayStore {
 
 /// The usage of one answer.
 public struct UsageEntry: Sendable, Hashable {
+    /// The id of the project; nil outside of any.
     public var project: String?
+    /// The id of the session; nil outside of any.
     public var session: String?
     /// The client's name.
     public var client: String?
+    /// The id of the provider.
     public var provider: String
+    /// The model's id at its provider.
     public var model: String
+    /// What the provider reported. Implausible values count as unknown.
     public var usage: Usage
 
+    /// The usage of an answer that is to be counted.
     public init(
         project: String? = nil, session: String? = nil, client: String? = nil, provider: String, model: String,
         usage: Usage
@@ -66,15 +72,22 @@ public enum UsageGroup: String, Choice, Hashable {
 
 /// Which answers count. Nil matches any value.
 public struct UsageFilter: Sendable, Hashable {
+    /// The id of the session.
     public var session: String?
+    /// The id of the project.
     public var project: String?
+    /// The client's name.
     public var client: String?
+    /// The id of the provider.
     public var provider: String?
+    /// The model's id at its provider.
     public var model: String?
-    /// The first and the last day, inclusive.
+    /// The first day, inclusive.
     public var from: Day?
+    /// The last day, inclusive.
     public var through: Day?
 
+    /// Without arguments it matches every answer.
     public init(
         session: String? = nil, project: String? = nil, client: String? = nil, provider: String? = nil,
         model: String? = nil, from: Day? = nil, through: Day? = nil
@@ -94,12 +107,14 @@ public struct UsageSum: Sendable, Hashable {
     /// The group: an id, a name, `PROVIDER/MODEL`, or a day. Nil for answers outside any group, such as one without a
     /// session, and for the sum of everything.
     public let key: String?
+    /// The number of answers.
     public let answers: Int
     /// The known usage; values are nil if no answer reported them.
     public let usage: Usage
     /// The number of answers with unknown cost, so that the true cost is higher.
     public let unpriced: Int
 
+    /// Without arguments it is the sum of no answers.
     public init(key: String? = nil, answers: Int = 0, usage: Usage = Usage(), unpriced: Int = 0) {
         self.key = key
         self.answers = answers

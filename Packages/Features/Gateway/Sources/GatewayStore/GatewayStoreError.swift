@@ -59,6 +59,7 @@ extension GatewayStoreError {
     static let tokenExists = GatewayStoreError(
         .invalid, "another client already has this token; each client needs its own")
 
+    /// No client has this name. The message suggests a similar one of those that are known.
     public static func noClient(_ name: String, known: [String]) -> GatewayStoreError {
         GatewayStoreError(
             .notFound,

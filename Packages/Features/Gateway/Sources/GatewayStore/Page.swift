@@ -17,14 +17,18 @@ public struct PageRequest: Sendable, Hashable {
 
 /// One page of a list, with the length of the whole list.
 public struct Page<Element: Sendable>: Sendable {
+    /// The items of this page; empty after the last page.
     public let items: [Element]
+    /// The page that was requested.
     public let request: PageRequest
     /// The number of items on all pages.
     public let total: Int
 
     /// The number of pages.
     public var pages: Int { (total + request.size - 1) / request.size }
+    /// Whether a page follows.
     public var hasNext: Bool { request.number < pages }
+    /// Whether it is not the first page.
     public var hasPrevious: Bool { request.number > 1 }
 
     /// The same page with each item transformed.

@@ -78,12 +78,15 @@ final class Approvals: Sendable {
 
 /// An approval request that waits for a client's answer.
 public struct ApprovalTicket: Sendable, Hashable {
+    /// The id with which the client answers. It cannot be guessed.
     public let id: String
+    /// The session whose turn waits.
     public let session: String
     /// The call that the model wants, under the tool's own name.
     public let call: ToolCall
     /// The source of the tool.
     public let source: String
+    /// Whether the call reads, writes or destroys.
     public let effect: Effect
     /// The tool's description.
     public let summary: String

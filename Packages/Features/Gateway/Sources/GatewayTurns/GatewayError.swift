@@ -46,15 +46,19 @@ public struct GatewayError: Failure {
 
         /// Parts of the request contradict each other.
         public static let invalid = Kind("invalid-request", 400)
+        /// The request has no messages at all.
         public static let missingMessages = Kind("missing-messages", 400)
         /// The request has nothing new for the session.
         public static let missingUserMessage = Kind("missing-user-message", 400)
+        /// No provider has the model, or it cannot do what was asked.
         public static let modelNotFound = Kind("model-not-found", 404)
         /// Several providers have a model of this name.
         public static let modelAmbiguous = Kind("model-ambiguous", 400)
         /// The provider exists but cannot list its models now.
         public static let modelUnavailable = Kind("model-unavailable", 503)
+        /// No project has the id in the request.
         public static let projectNotFound = Kind("project-not-found", 404)
+        /// No session has the id in the request.
         public static let sessionNotFound = Kind("session-not-found", 404)
         /// There is no such approval request, or it was answered or has expired.
         public static let approvalNotFound = Kind("approval-not-found", 404)
@@ -76,9 +80,13 @@ public struct GatewayError: Failure {
 
         /// The token that was used for the turn was revoked or has expired.
         public static let tokenEnded = Kind("token-ended", 401)
+        /// The turn took longer than `TurnSettings.turnTime`.
         public static let timeLimit = Kind("time-limit", 504)
+        /// The model requested more calls after the last of `TurnSettings.rounds`.
         public static let roundLimit = Kind("round-limit", 429)
+        /// The turn wrote as many tokens as `TurnSettings.outputTokens` allows.
         public static let outputLimit = Kind("output-limit", 429)
+        /// The turn cost as much as `TurnSettings.cost` allows.
         public static let costLimit = Kind("cost-limit", 429)
     }
 

@@ -74,6 +74,7 @@ final class OfferedTools: ToolSource {
 public struct ToolOffer: Sendable, Hashable {
     /// The name of the source in selections: `files` for the folder of a project, or a server's name.
     public let source: String
+    /// Its tools; empty if they cannot be listed.
     public let tools: [ToolDescription]
     /// Why its tools cannot be listed now.
     public let problem: String?

@@ -329,6 +329,7 @@ extension Turns {
         return true
     }
 
+    /// The status of a session now. Throws `GatewayError` `.sessionNotFound`.
     public func status(session id: String) async throws -> SessionStatus {
         let session = try await session(id)
         return SessionStatus(
@@ -379,6 +380,7 @@ extension Turns {
 
 /// The status of a session.
 public struct SessionStatus: Sendable, Hashable {
+    /// The stored session.
     public let session: Session
     /// Whether a turn is running, here or in another process.
     public let isRunning: Bool

@@ -32,6 +32,7 @@ public struct ClaudeCommand: Sendable {
 
     /// The path of the program.
     public let program: String
+    /// The limits of each turn, which may be changed before `run`.
     public var limits = Limits()
     /// All of its environment variables.
     let environment: CommandEnvironment

@@ -80,6 +80,9 @@ public final class RunningTurns: Sendable {
     let approvals: Approvals
     let toolRuns = ToolRuns()
 
+    /// - Parameters:
+    ///   - clock: measures how long an approval request waits.
+    ///   - now: the current time, from which an approval request's expiry is computed.
     public init(clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp) {
         approvals = Approvals(clock: clock, now: now)
     }
@@ -144,6 +147,7 @@ final class TurnControl: Sendable {
 ///
 /// Its holder is the client: dropping the last reference before the end has the same effect as `leave`.
 public final class OpenTurn: Sendable {
+    /// The session, the project and the model, as far as they are known at the start.
     public let place: TurnPlace
     /// The members of the request that were not passed on, because the model's server does not support them.
     public let dropped: [String]

@@ -18,16 +18,20 @@ public struct TurnSettings: Sendable {
     /// Whether an agent turn continues when its client disconnects, unless the request says otherwise.
     public var keepsRunning = false
 
-    /// The maximum number of requests to the model in one turn, and the time limits of the turn and of one call.
+    /// The maximum number of requests to the model in one turn.
     public var rounds = 50
+    /// The time limit of a whole turn.
     public var turnTime: Duration = .seconds(1800)
+    /// The time limit of one call of a tool, and of listing the tools of a source.
     public var callTime: Duration = .seconds(30)
-    /// How many tokens a turn may write and what it may cost; nil for no limit.
+    /// How many tokens a turn may write; nil for no limit.
     public var outputTokens: Int?
+    /// What a turn may cost; nil for no limit. It may be exceeded by one round.
     public var cost: Cost?
     /// The limit for all turns of one day.
     public var dayBudget = BudgetLimit()
 
+    /// The defaults, which limit rounds and time, but neither tokens nor cost.
     public init() {}
 
     /// The rules of the settings, a project, its folder and a session combined.

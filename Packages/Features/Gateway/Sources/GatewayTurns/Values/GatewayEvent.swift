@@ -21,7 +21,9 @@ public enum GatewayEvent: Sendable, Hashable {
 public struct TurnPlace: Sendable, Hashable {
     /// Nil for a completion, which is not stored.
     public var session: String?
+    /// The id of the project; nil if the turn works in no folder.
     public var project: String?
+    /// The id of the model's provider.
     public var provider: String
     /// The model's id at its provider.
     public var model: String

@@ -25,6 +25,7 @@ public struct TurnInput: Sendable {
     /// Whether an agent turn continues when its client disconnects; nil to follow the settings.
     public var keepsRunning: Bool?
 
+    /// A request without project, session and client; they can be set afterwards.
     public init(_ chat: ChatRequest, isAgent: Bool = false) {
         self.chat = chat
         self.isAgent = isAgent
@@ -39,6 +40,7 @@ public struct TurnClient: Sendable, Hashable {
     /// its own token.
     public let credential: String?
 
+    /// - Parameter credential: distinguishes its token; nil for a client without its own token.
     public init(_ name: String, credential: String? = nil) {
         self.name = name
         self.credential = credential

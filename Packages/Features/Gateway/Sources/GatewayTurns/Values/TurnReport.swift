@@ -3,7 +3,9 @@ public import TurnLoop
 
 /// The result of a turn or a completion. It is a class, because it passes through several tasks.
 public final class TurnReport: Sendable {
+    /// The session, the project and the model of the turn.
     public let place: TurnPlace
+    /// The messages, the usage and the end of the turn.
     public let outcome: TurnOutcome
 
     init(_ place: TurnPlace, _ outcome: TurnOutcome) {
