@@ -6,6 +6,7 @@ public import JSON
 /// missing member is null. An invalid operation, such as `1 + 'a'`, throws an error with its position. A value is never
 /// parsed as an expression.
 public struct Expression: Sendable {
+    /// The text that it was parsed from, without the `${{ }}`.
     public let text: String
     private let syntax: Syntax
 
@@ -48,9 +49,11 @@ public struct Expression: Sendable {
     public struct Reference: Sendable, Hashable {
         /// The name, and the members after it as far as they are constant: `["steps", "ask", "result"]`.
         public let path: [String]
+        /// The position of the name in the text, in Unicode scalars.
         public let offset: Int
     }
 
+    /// Every name that it refers to, as often as it occurs.
     public var references: [Reference] {
         var found: [Reference] = []
         syntax.collect(into: &found)
@@ -79,6 +82,7 @@ public struct Scope: Sendable {
     /// The maximum size of a value in bytes.
     public var limit = 8 << 20
 
+    /// - Parameter hasSucceeded: whether everything that this depends on succeeded; nil where that is not defined.
     public init(_ values: [String: JSON] = [:], hasSucceeded: Bool? = nil) {
         self.values = values
         self.hasSucceeded = hasSucceeded
@@ -87,6 +91,7 @@ public struct Scope: Sendable {
 
 /// Why an expression cannot be parsed or evaluated.
 public struct ExpressionError: Error, Sendable, Hashable {
+    /// What is wrong, without the position.
     public let message: String
     /// The position in the text, in Unicode scalars.
     public let offset: Int

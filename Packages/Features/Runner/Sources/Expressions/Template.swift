@@ -5,21 +5,25 @@ public import JSON
 /// If the text is a single expression, the type of its value is kept. Otherwise values are inserted as text. An
 /// inserted value is never searched for expressions.
 public struct Template: Sendable {
+    /// A part of the text.
     public enum Piece: Sendable {
         case text(String)
         /// With its position in the text, in Unicode scalars.
         case expression(Expression, offset: Int)
     }
 
+    /// The parts in order. A text without expressions has one part, even if it is empty.
     public let pieces: [Piece]
 
     /// Whether the text has no expressions.
     public var isPlain: Bool { expressions.isEmpty }
 
+    /// Every expression, with its position in the text in Unicode scalars.
     public var expressions: [(expression: Expression, offset: Int)] {
         pieces.compactMap { if case .expression(let expression, let offset) = $0 { (expression, offset) } else { nil } }
     }
 
+    /// Parses the text. Throws the first error in one of its expressions, with its position in the whole text.
     public init(parsing text: String) throws(ExpressionError) {
         guard text.contains("${{") else {
             pieces = [.text(text)]
@@ -79,10 +83,13 @@ public indirect enum JSONTemplate: Sendable {
 
     /// An error in one of the texts, and the path to it.
     public struct Problem: Error, Sendable, Hashable {
+        /// The keys and indices that lead to the text; empty if the whole value is the text.
         public var path: [String]
+        /// The error, with its position in that text.
         public let error: ExpressionError
     }
 
+    /// Parses all texts of a value. Throws the first error.
     public init(_ json: JSON) throws(Problem) {
         switch json {
         case .string(let text):
@@ -112,6 +119,7 @@ public indirect enum JSONTemplate: Sendable {
         }
     }
 
+    /// The value with all expressions evaluated. Throws the first error.
     public func value(in scope: Scope) throws(Problem) -> JSON {
         switch self {
         case .value(let value): return value

@@ -21,6 +21,7 @@ public enum GitHubReport {
         return ["::stop-commands::\(end)"] + lines + ["::\(end)::"]
     }
 
+    /// How GitHub shows an annotation.
     public enum Level: String, Sendable {
         case error, warning
     }

@@ -5,6 +5,7 @@ import TerminalKit
 
 /// A run as a single page with a timeline. The page needs no other files and runs no scripts.
 public enum HTMLReport {
+    /// The page of a run that has ended.
     public static func text(_ summary: RunSummary) -> String {
         let steps = summary.steps.sorted { ($0.begun, $0.key) < ($1.begun, $1.key) }
         let leaves = summary.steps.leaves

@@ -5,6 +5,7 @@ public import Runs
 ///
 /// It uses only what the schemas of Ant and Jenkins have in common, so that both accept it.
 public enum JUnitReport {
+    /// The document of a run that has ended.
     public static func text(_ summary: RunSummary) -> String {
         let steps = summary.steps.leaves
         let failed = steps.filter { $0.outcome.status == .failed && !$0.outcome.isForgiven }

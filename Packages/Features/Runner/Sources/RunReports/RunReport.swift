@@ -6,6 +6,7 @@ public import Runs
 public struct RunReport: Record {
     let summary: RunSummary
 
+    /// - Parameter summary: the result of a run that has ended.
     public init(_ summary: RunSummary) {
         self.summary = summary
     }

@@ -17,12 +17,17 @@ public enum RunEvent: Sendable {
 
 /// What is known about a run when it starts.
 public struct RunFacts: Sendable, Hashable {
+    /// The id of the run.
     public var id: RunID
+    /// The name of the bundle.
     public var name: String
+    /// The file of the bundle, as messages show it.
     public var file: String
+    /// When this part of the run started.
     public var started: Timestamp
     /// The steps in the order of the file.
     public var steps: [String]
+    /// Whether an earlier process ran a part of it.
     public var isResumed: Bool
 }
 
@@ -32,10 +37,13 @@ public struct StepUpdate: Sendable {
     public var key: String
     /// The action or the bundle.
     public var work: String
+    /// The number of the attempt, from 1.
     public var attempt: Int
+    /// When the state changed.
     public var time: Timestamp
     /// The arguments, without secrets.
     public var arguments: JSON
+    /// The new state, with the result, without secrets. While an attempt runs, only the status has a meaning.
     public var outcome: StepOutcome
     /// Whether it finished in an earlier part of the run and is not repeated.
     public var isRestored = false
@@ -49,32 +57,45 @@ public struct StepUpdate: Sendable {
 
 /// The result of a run.
 public struct RunSummary: Sendable {
+    /// The id of the run.
     public var id: RunID
+    /// The name of the bundle.
     public var name: String
+    /// How the run ended.
     public var status: Status
+    /// The exit code for the command; that of the first failed step, if one failed.
     public var exit: ExitCode
+    /// When this part of the run started.
     public var started: Timestamp
+    /// When it ended, measured from the start without regard to changes of the clock.
     public var ended: Timestamp
+    /// The outputs of the bundle by name, without secrets. Those that cannot be evaluated are missing.
     public var outputs: JSONObject = [:]
     /// The first failure, in the order of the file.
     public var error: StepError?
     /// Every step and every run of a step, in the order they ended.
     public var steps: [StepUpdate] = []
 
+    /// The state of a run. It is `running` only in the journal.
     public enum Status: String, Choice, Hashable {
         case running, ok, failed, cancelled
     }
 
+    /// The number of updates in `steps` with this status, including those that are allowed to fail.
     public func count(_ status: StepStatus) -> Int { steps.count { $0.outcome.status == status } }
 }
 
 /// How a step ended.
 public struct StepOutcome: Sendable, Hashable {
+    /// The state, in a word.
     public var status: StepStatus
     /// The result of the action. For a step with several runs, the list of their results.
     public var result = JSON.null
+    /// The exit code of its action; 0 if it did not fail.
     public var exit = 0
+    /// Why it failed; nil if it did not.
     public var error: StepError?
+    /// How long the last attempt took; for a bundle, all of it.
     public var duration = Duration.zero
     /// The number of attempts.
     public var attempts = 0
@@ -84,6 +105,7 @@ public struct StepOutcome: Sendable, Hashable {
     /// of the result cannot be used as a value.
     var isMasked = false
 
+    /// An outcome without result and error; they are set afterwards.
     public init(_ status: StepStatus) {
         self.status = status
     }
@@ -111,9 +133,12 @@ public struct StepOutcome: Sendable, Hashable {
 
 /// Why a step failed.
 public struct StepError: Record, Hashable {
+    /// The stable code of the failure, such as `bundle.timed-out`.
     public var code: String
+    /// What happened and what to do next.
     public var message: String
 
+    /// - Parameter message: what happened and what to do next. The caller removes secrets from it.
     public init(code: String, message: String) {
         self.code = code
         self.message = message
@@ -142,8 +167,10 @@ public enum StepStatus: String, Choice, Hashable {
 
 /// The id of a run: its start time and four letters, so that ids sort by time.
 public struct RunID: Sendable, Hashable, CustomStringConvertible {
+    /// The whole id.
     public let text: String
 
+    /// - Parameter text: a whole id. There may be no such run.
     public init(_ text: String) {
         self.text = text
     }

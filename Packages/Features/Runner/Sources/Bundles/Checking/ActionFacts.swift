@@ -4,6 +4,7 @@ import JSON
 
 /// What a check needs to know about an action. The registry of the program provides it.
 public struct ActionFacts: Sendable {
+    /// The id, even if the bundle uses an alias.
     public let id: String
     /// Its effect without a flag that makes it destroy something.
     private let usual: Effect
@@ -16,12 +17,14 @@ public struct ActionFacts: Sendable {
     /// Why it is not available, such as a feature that is off.
     public let problem: String?
 
+    /// An argument that the action takes.
     public struct Parameter: Sendable {
         let name: String
         let summary: String
         let schema: Schema
         let isRequired: Bool
 
+        /// - Parameter isRequired: whether a step without it is a problem.
         public init(_ name: String, _ summary: String, _ schema: Schema, isRequired: Bool) {
             self.name = name
             self.summary = summary
@@ -30,6 +33,12 @@ public struct ActionFacts: Sendable {
         }
     }
 
+    /// - Parameters:
+    ///   - effect: the effect without the destroying flag.
+    ///   - destroyingFlag: the parameter with which the action destroys something; nil if there is none.
+    ///   - offer: to whom the action is offered.
+    ///   - result: the schema of the result, against which references to it are checked.
+    ///   - problem: why it is not available; nil if it is.
     public init(
         id: String, effect: Effect, sends: Bool = false, destroyingFlag: String? = nil,
         offer: ActionOffer = .bundles,

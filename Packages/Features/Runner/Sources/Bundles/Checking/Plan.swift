@@ -4,6 +4,7 @@ public import JSON
 
 /// What a bundle would do, for review before it runs.
 public struct Plan: Sendable {
+    /// The steps in the order of the file, the `finally` steps last.
     public var steps: [PlannedStep] = []
 
     /// - Parameter inputs: the known values of the inputs.
@@ -42,12 +43,17 @@ public struct Plan: Sendable {
 
 /// A step in a plan.
 public struct PlannedStep: Record {
+    /// The step's id.
     public var id: String
+    /// The action or the bundle that it runs, as the file names it.
     public var work: String
+    /// The effect of the action; nil for a bundle or an unknown action.
     public var effect: Effect?
     /// Whether it sends data to other machines or costs money.
     public var sends = false
+    /// The ids of the steps that must end first.
     public var needs: [String] = []
+    /// The condition on one line; nil if it has none.
     public var condition: String?
     /// The number of runs; nil if only the run itself can tell.
     public var runs: Int?
@@ -82,12 +88,15 @@ extension String {
 /// What a bundle can reach, for review before it runs. Bundles that it runs reach no more, because their rights are
 /// limited by its rights.
 public struct Reachable: Record {
+    /// The strongest effect that an action may have.
     public let effects: Effect
     /// Actions that are allowed whatever their effect.
     public let actions: [String]
+    /// The servers that may be contacted, in the form of a grant.
     public let servers: [String]
     /// Folders whose files may be opened.
     public let folders: [String]
+    /// The secrets that may be read, with `*`.
     public let secrets: [String]
     /// Environment variables that the bundle reads.
     public let variables: [String]
@@ -95,10 +104,12 @@ public struct Reachable: Record {
     public let programs: [String]
     /// Tools that models may use without asking.
     public let tools: [String]
-    /// The maximum number of actions and tool calls; below, the time for them.
+    /// The maximum number of actions and tool calls; nil for no limit.
     public let calls: Int?
+    /// How long after the beginning new actions may start; nil for no limit.
     public let time: Duration?
 
+    /// - Parameter reach: the folders and servers that defaults stand for. A folder that cannot be opened is left out.
     public init(of bundle: Bundle, in reach: BundleReach) {
         let permissions = bundle.permissions
         (effects, actions, tools) = (permissions.effects, permissions.actions, permissions.tools)

@@ -4,20 +4,27 @@ public import JSON
 
 /// Steps that run actions unattended: in automation, at night, in another program.
 public struct Bundle: Sendable {
+    /// The text that it was read from.
     public let source: BundleSource
+    /// The name, by which runs and reports refer to it.
     public var name: String
+    /// What the bundle does; nil if the file does not say.
     public var summary: String?
     /// Features that must be available.
     public var needs: [String] = []
+    /// The values that a run needs, in the order of the file.
     public var inputs: [BundleInput] = []
     /// Values that steps can refer to by name, in order.
     public var environment: [(name: String, value: EnvironmentValue)] = []
+    /// What its steps may do.
     public var permissions = BundlePermissions()
+    /// The steps in the order of the file. Their needs decide the order in which they run.
     public var steps: [Step] = []
     /// Steps that run at the end, whether or not the others succeeded.
     public var finally: [Step] = []
     /// The outputs of the run, by name.
     public var outputs: [(name: String, value: JSONTemplate)] = []
+    /// When it runs once it is installed; nil if the file does not say.
     public var schedule: BundleSchedule?
     /// The timeout of the whole run.
     public var timeout: Duration?
@@ -107,14 +114,18 @@ public enum BundleSchedule: Sendable, Hashable {
 
 /// An input of a bundle.
 public struct BundleInput: Sendable, Hashable {
+    /// The name by which users and expressions refer to it.
     public var name: String
+    /// The type of its value.
     public var kind: Kind
+    /// What the value is for; nil if the file does not say.
     public var summary: String?
     /// The default; an input without one is required.
     public var standard: JSON?
     /// Whether the value is masked in all output.
     public var isSecret = false
 
+    /// The type of a value: `type` in the file, which is `string` if it is missing.
     public enum Kind: Sendable, Hashable {
         case string, integer, number, boolean, path, list, map
         case choice([String])

@@ -19,8 +19,9 @@ public struct BundlePermissions: Sendable, Hashable {
     public var programs: [String] = []
     /// The tools that models may use without asking, as `source/tool` with `*`.
     public var tools: [String] = []
-    /// The maximum number of actions and tool calls, and the time in which they may start; no limit if nil.
+    /// The maximum number of actions and tool calls; no limit if nil.
     public var calls: Int?
+    /// The time in which actions may start, from the beginning of the run; no limit if nil.
     public var time: Duration?
 }
 
@@ -67,8 +68,10 @@ public struct BundleReach: Sendable {
 
 /// Why a folder in `permissions.paths` cannot be used.
 public struct BundleReachError: Error {
+    /// The reason, as the second half of a sentence: "it does not exist".
     public let reason: String
 
+    /// - Parameter reason: the second half of a sentence about the folder.
     public init(reason: String) {
         self.reason = reason
     }

@@ -9,6 +9,7 @@ public struct CronSchedule: Sendable, Hashable {
 
     /// What is wrong with the text.
     public struct Problem: Error, Hashable {
+        /// A sentence without a final stop, with the text quoted in it.
         public let message: String
     }
 
@@ -17,6 +18,7 @@ public struct CronSchedule: Sendable, Hashable {
         "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@hourly": "0 * * * *",
     ]
 
+    /// Reads a crontab line or a word. Throws what is wrong with it, such as a day that no month has.
     public init(parsing text: String) throws(Problem) {
         let shown = PlainText.escape(text)
         var parts = text.split(whereSeparator: \.isWhitespace).map(String.init)

@@ -5,6 +5,7 @@ public import JSON
 public struct Step: Sendable {
     /// The name by which other steps refer to it.
     public var id: String
+    /// The action or the bundle that it runs.
     public var work: Work
     /// The arguments of the action or the bundle: an object.
     public var arguments: JSONTemplate = .object([])
@@ -16,21 +17,25 @@ public struct Step: Sendable {
     public var spread: Spread?
     /// How many of these run at once.
     public var parallel: Int?
+    /// When it is retried; if nil, it is never retried.
     public var retry: Retry?
     /// The timeout of one attempt.
     public var timeout: Duration?
     /// Whether the run goes on, and counts as successful, if this step fails.
     public var continuesOnError = false
+    /// How long its result is reused; if nil, it is never reused.
     public var cache: Cache?
     /// The path to it in the file.
     public let path: [String]
 
+    /// What a step runs.
     public enum Work: Sendable, Hashable {
         /// An action by id or alias.
         case action(String)
         /// Another bundle, by its path relative to the folder of this one.
         case bundle(String)
 
+        /// The id, the alias or the path, as the file has it.
         public var name: String {
             switch self {
             case .action(let name), .bundle(let name): name
@@ -49,12 +54,14 @@ public struct Step: Sendable {
     public struct Retry: Sendable, Hashable {
         /// The number of retries: 2 means up to three attempts.
         public var times: Int
+        /// The delay before the first retry.
         public var delay: Duration
         /// The factor by which the delay grows each time.
         public var factor: Double
         /// The exit codes after which it is retried.
         public var on: [Int]
 
+        /// - Parameter on: the exit codes after which it is retried; by default 4, that of an unreachable server.
         public init(times: Int, delay: Duration = .seconds(1), factor: Double = 2, on: [Int] = [4]) {
             self.times = times
             self.delay = delay
@@ -67,6 +74,7 @@ public struct Step: Sendable {
     public struct Cache: Sendable {
         /// What must be the same besides the action and its arguments.
         public var key: JSONTemplate
+        /// How long a result stays valid after it was stored.
         public var lifetime: Duration
     }
 
@@ -89,6 +97,7 @@ public struct Matrix: Sendable {
     /// The maximum number of combinations.
     public static let largest = 10_000
 
+    /// - Parameter axes: each name with a list, or an expression that gives one.
     public init(
         axes: [(name: String, values: JSONTemplate)], include: [JSONTemplate] = [], exclude: [JSONTemplate] = []
     ) {
@@ -151,7 +160,9 @@ public struct Matrix: Sendable {
 
 /// Why a matrix has no combinations, and the path in the step.
 public struct MatrixError: Error, Sendable, Hashable {
+    /// The path in the step, such as `["matrix", "model"]`.
     public let path: [String]
+    /// What is wrong with the value at that path.
     public let message: String
 
     init(path: [String], _ message: String) {

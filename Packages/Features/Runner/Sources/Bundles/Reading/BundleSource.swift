@@ -7,6 +7,7 @@ import YAMLKit
 public struct BundleSource: Sendable {
     /// The name of the file, as messages show it.
     public let file: String
+    /// The text as a value. Expressions in it are still text.
     public let value: JSON
     /// SHA-256 of the text. A resumed run uses it to check that the bundle is unchanged.
     public let digest: String
@@ -102,12 +103,16 @@ public struct BundleSource: Sendable {
 
 /// A problem of a bundle, and its position.
 public struct BundleProblem: Sendable, Hashable {
+    /// The name of the file, as messages show it.
     public let file: String
     /// Counted from 1; 0 if the problem concerns the whole file.
     public let line: Int
+    /// The column in that line. Counted from 1; 0 if the problem concerns the whole file.
     public let column: Int
+    /// What is wrong and how to correct it, without the position.
     public let message: String
 
+    /// Without a line the problem concerns the whole file.
     public init(file: String, line: Int = 0, column: Int = 0, _ message: String) {
         self.file = file
         self.line = line
@@ -121,11 +126,13 @@ public struct BundleProblem: Sendable, Hashable {
 
 /// A bundle that cannot be run, with all its problems by line.
 public struct BundleFailure: Failure {
+    /// Sorted by file and position, each once.
     public let problems: [BundleProblem]
 
     /// The number of problems that are shown.
     private static let shown = 50
 
+    /// - Parameter problems: in any order. Repeated ones count once.
     public init(_ problems: [BundleProblem]) {
         var seen: Set<BundleProblem> = []
         self.problems = problems.filter { seen.insert($0).inserted }

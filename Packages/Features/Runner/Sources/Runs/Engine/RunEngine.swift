@@ -12,6 +12,7 @@ import Synchronization
 /// The outcome of a step is in the journal before any step that needs it starts, so that an interrupted run can be
 /// resumed without repeating anything. Cancelling stops the running steps; the `finally` steps still run.
 public final class RunEngine: Sendable {
+    /// Receives the events of a run. A slow receiver delays the step that the event is about.
     public typealias Emit = @Sendable (RunEvent) async -> Void
 
     let performer: any StepPerformer
@@ -185,6 +186,7 @@ public struct RunOptions: Sendable {
     /// The number of events that are kept of each step.
     public var eventsKept = 1_000
 
+    /// The defaults, with the number of this machine's processors.
     public init() {}
 }
 

@@ -8,6 +8,7 @@ public import StorageKit
 ///
 /// The file is opened on first use. Several programs may write at once.
 public final class Journal: Sendable {
+    /// The database, which can be checked, backed up and restored like other stores.
     public let database: Database
     let now: @Sendable () -> Timestamp
     /// The runs of this journal that are running. A run whose end could not be saved can be resumed at once.
@@ -35,6 +36,7 @@ public final class Journal: Sendable {
         do { try await database.write { _ in } } catch {}
     }
 
+    /// Closes the file. It does not end the runs that are running.
     public func close() async {
         await database.close()
     }
@@ -264,11 +266,15 @@ extension Journal {
 
     /// What resuming a run needs: its file and its inputs.
     public struct Unfinished: Sendable {
+        /// The id of the run to resume.
         public let id: RunID
+        /// The file of its bundle, as it was named at the start.
         public let file: String
+        /// The digest of the bundle at that time. A changed bundle is not resumed.
         public let digest: String
         /// Secret inputs are only marked as such.
         public let inputs: JSONObject
+        /// Whether it can be resumed only while its bundle is trusted.
         public let needsTrust: Bool
     }
 
@@ -346,14 +352,23 @@ extension Journal {
 
 /// A run in the list.
 public struct RunRow: Record, Hashable {
+    /// The whole id.
     public var id: String
+    /// The name of the bundle.
     public var name: String
+    /// How the run ended. It is `running` also for a broken run.
     public var status: RunSummary.Status
+    /// The exit code of its last end; nil if it never ended.
     public var exit: Int?
+    /// When it was first started.
     public var started: Timestamp
+    /// When it ended; nil if it has not.
     public var ended: Timestamp?
+    /// The file of the bundle.
     public var file: String
+    /// The number of steps, and of runs of steps, that have ended for good.
     public var steps: Int
+    /// The number of these that failed, without those that are allowed to fail.
     public var failed: Int
     /// Whether its process disappeared before it ended, so that it can be resumed.
     public var isBroken: Bool
@@ -373,15 +388,25 @@ public struct RunRow: Record, Hashable {
 
 /// A step in the journal.
 public struct StepRow: Record, Hashable {
+    /// The step's id, as in `StepUpdate.key`.
     public var key: String
+    /// The action or the bundle.
     public var work: String
+    /// How the attempt ended; `running` if it has not.
     public var status: StepStatus
+    /// The number of the attempt, from 1.
     public var attempt: Int
+    /// The exit code of the attempt; 0 if it did not fail.
     public var exit: Int
+    /// Why the attempt failed; nil if it did not.
     public var error: StepError?
+    /// When the attempt started.
     public var started: Timestamp
+    /// How long the attempt took, in seconds; 0 if it has not ended.
     public var seconds: Double
+    /// The arguments, without secrets.
     public var arguments: JSON
+    /// The result, without secrets; null if there is none.
     public var result: JSON
 
     public static let fields: [Field<StepRow>] = [
@@ -401,8 +426,11 @@ public struct StepRow: Record, Hashable {
 /// An output of a step.
 public struct JournalEvent: Record, Hashable {
     var number: Int
+    /// The step that it comes from, as in `StepUpdate.key`.
     public var step: String
+    /// When the step's action emitted it.
     public var time: Timestamp
+    /// The event as the action's output has it, without secrets.
     public var event: JSON
 
     public static let fields: [Field<JournalEvent>] = [

@@ -8,6 +8,7 @@ import Synchronization
 ///
 /// It writes on the calling thread, which is the engine's own. A run that is not saved discards everything.
 public final class JournalRun: Sendable {
+    /// The id; a resumed run keeps it.
     public let id: RunID
     /// Whether an earlier process ran a part of it.
     public let isResumed: Bool
