@@ -76,17 +76,24 @@ public final class SpanNotes: Sendable {
 
 /// A finished piece of work: what it was, when it ran, and how it ended.
 public struct TraceSpan: Sendable {
+    /// The kind of work, such as `gateway.turn`.
     public let name: String
     /// The feature that did the work.
     public let feature: String
+    /// The trace that it belongs to, and its own id.
     public let context: TraceContext
+    /// The span around it; nil for the first span of a trace.
     public let parent: SpanID?
+    /// When the work began.
     public let start: Timestamp
+    /// When the work returned or threw.
     public let end: Timestamp
+    /// Facts about the work, already without secrets.
     public let attributes: JSONObject
     /// The code of the error that ended it, if any.
     public let failure: String?
 
+    /// By default the work succeeded and has no attributes.
     public init(
         name: String, feature: String, context: TraceContext, parent: SpanID?, start: Timestamp, end: Timestamp,
         attributes: JSONObject = [:], failure: String? = nil
@@ -104,15 +111,20 @@ public struct TraceSpan: Sendable {
 
 /// Receives finished spans. It must not block, because it is called where the work runs.
 public protocol SpanSink: AnyObject, Sendable {
+    /// Called once for each span, after its work has ended.
     func record(_ span: TraceSpan)
 }
 
 /// The position of the present work in a trace: the W3C `traceparent`, stored in a task-local.
 public struct TraceContext: Sendable, Hashable {
+    /// Shared by all spans that belong together, also in other programs.
     public let trace: TraceID
+    /// The span that the work runs in; spans inside it become its children.
     public let span: SpanID
+    /// Whether the trace is marked as recorded, which `traceparent` passes on.
     public let isSampled: Bool
 
+    /// By default the trace is marked as recorded.
     public init(trace: TraceID, span: SpanID, isSampled: Bool = true) {
         self.trace = trace
         self.span = span

@@ -49,16 +49,22 @@ public protocol BuiltInModel: ModelProvider {}
 
 /// A model as described by a catalogue. Unknown values are nil.
 public struct ModelDescription: Record, Hashable {
+    /// The model's id, as its provider knows it and requests name it.
     public var id: String
+    /// The id of the provider that offers it.
     public var provider: String
+    /// The display name; nil if the catalogue has none.
     public var name: String?
     /// The context window in tokens, including the answer.
     public var contextTokens: Int?
     /// The maximum number of tokens in an answer.
     public var outputTokens: Int?
+    /// What its tokens cost; nil if that is unknown, not if it is free.
     public var price: ModelPrice?
+    /// What it supports besides text; nil if that is unknown, empty if it is nothing.
     public var abilities: Set<ModelAbility>?
 
+    /// Everything but the id and the provider may be unknown.
     public init(
         id: String, provider: String, name: String? = nil, contextTokens: Int? = nil, outputTokens: Int? = nil,
         price: ModelPrice? = nil, abilities: Set<ModelAbility>? = nil
@@ -88,17 +94,23 @@ public struct ModelDescription: Record, Hashable {
 
 /// What a model supports beyond text.
 public enum ModelAbility: String, Choice, Hashable {
+    /// Calls of tools, images and other files in messages, reasoning before the answer, and answers that follow a
+    /// schema.
     case tools, images, files, reasoning, schema
 }
 
 /// The price of single tokens.
 public struct ModelPrice: Sendable, Hashable {
+    /// For each token that the model reads; nil if unknown.
     public var input: TokenPrice?
+    /// For each token that the model writes, including its reasoning; nil if unknown.
     public var output: TokenPrice?
-    /// The prices of tokens read from the provider's cache and of those written to it.
+    /// For each token read from the provider's cache; nil if unknown.
     public var cachedInput: TokenPrice?
+    /// For each token written to the provider's cache; nil if unknown.
     public var cacheWrite: TokenPrice?
 
+    /// Prices that are not given are unknown.
     public init(
         input: TokenPrice? = nil, output: TokenPrice? = nil, cachedInput: TokenPrice? = nil,
         cacheWrite: TokenPrice? = nil
@@ -112,8 +124,10 @@ public struct ModelPrice: Sendable, Hashable {
 
 /// The price of one token in femtodollars, so that sums are exact.
 public struct TokenPrice: Sendable, Hashable {
+    /// The price in units of 10⁻¹⁵ US dollars.
     public var femtodollars: Int
 
+    /// Takes the exact price. `init(perMillion:)` converts published ones.
     public init(femtodollars: Int) {
         self.femtodollars = femtodollars
     }
@@ -123,6 +137,7 @@ public struct TokenPrice: Sendable, Hashable {
         femtodollars = Int((dollars * 1e9).rounded())
     }
 
+    /// The price of a million tokens in US dollars.
     public var perMillion: Double { Double(femtodollars) / 1e9 }
 }
 
@@ -132,11 +147,13 @@ public struct ChatRequest: Sendable, Hashable {
     public var model: String
     /// From the oldest to the newest; system messages may come first.
     public var messages: [Message]
+    /// The tools that the model may call; empty for none.
     public var tools: [ToolDescription]
     /// Which of the tools may or must be used; nil for the provider's default.
     public var toolChoice: ToolChoice?
     /// Whether several tools may be called at once; nil for the provider's default.
     public var parallelCalls: Bool?
+    /// Parameters such as the temperature; by default all are left to the provider.
     public var options: ModelOptions
     /// The required form of the answer.
     public var schema: AnswerSchema?
@@ -153,6 +170,7 @@ public struct ChatRequest: Sendable, Hashable {
     /// How far a provider's own tools may go without asking, if it respects that.
     public var mode: ToolMode?
 
+    /// Members without an argument here keep their defaults until they are set.
     public init(
         model: String, messages: [Message], tools: [ToolDescription] = [], options: ModelOptions = ModelOptions(),
         schema: AnswerSchema? = nil, streams: Bool = true, extras: JSONObject = [:]
@@ -169,20 +187,27 @@ public struct ChatRequest: Sendable, Hashable {
 
 /// Parameters for the model. Nil leaves a parameter to the provider.
 public struct ModelOptions: Sendable, Hashable {
+    /// How random the answer is. The allowed range depends on the provider.
     public var temperature: Double?
+    /// Restricts the choice to the most likely tokens whose probabilities add up to this, from 0 to 1.
     public var topP: Double?
+    /// The maximum number of tokens in the answer.
     public var maxTokens: Int?
+    /// Texts at which the model stops writing; empty for none.
     public var stop: [String] = []
+    /// Asks for the same answer to the same request. Only some servers support it.
     public var seed: Int?
     /// The reasoning effort.
     public var effort: Effort?
     /// Whether to reason, and with how many tokens. Takes precedence over `effort`.
     public var thinking: Thinking?
 
+    /// How much a model reasons before it answers.
     public enum Effort: String, Choice, Hashable { case minimal, low, medium, high }
 
     /// Whether a model reasons before it answers.
     public enum Thinking: Sendable, Hashable {
+        /// It answers at once.
         case off
         /// As much as the model chooses.
         case adaptive
@@ -190,6 +215,7 @@ public struct ModelOptions: Sendable, Hashable {
         case tokens(Int)
     }
 
+    /// Leaves everything to the provider.
     public init() {}
 }
 
@@ -217,6 +243,7 @@ public enum RequestDialect: String, Choice, Hashable {
 
 /// A request in the form that a client sent.
 public struct NativeRequest: Sendable, Hashable {
+    /// The API format in which the client sent it.
     public var dialect: RequestDialect
     /// The members that the client sent.
     public var members: [String]
@@ -226,10 +253,12 @@ public struct NativeRequest: Sendable, Hashable {
     public var dropped: [String] = []
     /// The whole body, if it can be passed unchanged to a server of the same dialect; otherwise empty.
     public var body: JSONObject = [:]
-    /// Headers and the query that belong to the request, such as `anthropic-beta`.
+    /// Headers that belong to the request, such as `anthropic-beta`.
     public var headers: [String: String] = [:]
+    /// The query of the client's URL, without the question mark; nil if there is none to pass on.
     public var query: String?
 
+    /// The other members stay empty until the code that reads the request sets them.
     public init(_ dialect: RequestDialect, members: [String]) {
         self.dialect = dialect
         self.members = members
@@ -241,9 +270,12 @@ public struct AnswerSchema: Sendable, Hashable {
     /// Any JSON object, which servers without schema support can also guarantee.
     public static let anyObject = AnswerSchema(name: "json", schema: ["type": "object"])
 
+    /// A name for the schema, which some servers require and show to the model.
     public var name: String
+    /// The schema itself, as JSON Schema.
     public var schema: JSON
 
+    /// Takes the schema without checking it.
     public init(name: String, schema: JSON) {
         self.name = name
         self.schema = schema
@@ -266,6 +298,7 @@ public enum ChatEvent: Sendable, Hashable {
     case calling(id: String, name: String)
     /// A complete call.
     case call(ToolCall)
+    /// A complete call whose input is not valid JSON.
     case malformedCall(MalformedCall)
     /// The result of a call that the server itself has run.
     case result(ToolResult)
@@ -279,11 +312,14 @@ public enum ChatEvent: Sendable, Hashable {
 public struct ChatStart: Sendable, Hashable {
     /// The provider's id for the answer.
     public var id: String?
+    /// The model that answers, which may differ from the requested one.
     public var model: String?
-    /// A gateway's session and project.
+    /// A gateway's session; nil for other servers.
     public var session: String?
+    /// A gateway's project; nil for other servers.
     public var project: String?
 
+    /// What the server did not report is nil.
     public init(id: String? = nil, model: String? = nil, session: String? = nil, project: String? = nil) {
         self.id = id
         self.model = model
@@ -294,10 +330,13 @@ public struct ChatStart: Sendable, Hashable {
 
 /// A complete answer.
 public struct ChatAnswer: Sendable, Hashable {
+    /// What the server reported before it began to answer.
     public var start: ChatStart
     /// The model's message, with its reasoning in the form that must be sent back.
     public var message: Message
+    /// Why the answer ended, which tells whether it is complete.
     public var finish: Finish
+    /// The tokens and the cost, as far as the server reported them.
     public var usage: Usage
     /// Whether the answering side did not use one of its own tools because nobody was there to approve it.
     public var isUnapproved = false
@@ -308,6 +347,7 @@ public struct ChatAnswer: Sendable, Hashable {
 
     /// Why the model stopped.
     public enum Finish: Sendable, Hashable {
+        /// The answer is complete.
         case stop
         /// The answer was cut at a token limit.
         case length
@@ -319,6 +359,7 @@ public struct ChatAnswer: Sendable, Hashable {
         case other(String)
     }
 
+    /// The other members, such as `stopWord`, are set afterwards.
     public init(start: ChatStart, message: Message, finish: Finish, usage: Usage = Usage()) {
         self.start = start
         self.message = message

@@ -2,16 +2,20 @@ public import JSON
 
 /// A tool that a model may call.
 public struct ToolDescription: Sendable, Hashable {
+    /// The name by which models call it.
     public var name: String
+    /// What it does and when to use it, written for the model.
     public var summary: String
     /// JSON Schema of the input.
     public var input: JSON
+    /// The strongest effect that a call can have.
     public var effect: Effect
     /// Whether it sends something off this machine, or costs something. No mode allows such a tool without a question.
     public var sends: Bool
     /// A time limit for tools that end by themselves but take longer than others; nil for the usual limit.
     public var limit: Duration?
 
+    /// By default it sends nothing and has the usual time limit.
     public init(
         name: String, summary: String, input: JSON, effect: Effect, sends: Bool = false, limit: Duration? = nil
     ) {
@@ -26,12 +30,16 @@ public struct ToolDescription: Sendable, Hashable {
 
 /// A model's request to use a tool.
 public struct ToolCall: Sendable, Hashable {
+    /// The id that the model or its server gave to the call; the result refers to it.
     public var id: String
+    /// The name of the tool.
     public var name: String
+    /// The arguments as the model wrote them, not yet checked against the tool's schema.
     public var input: JSON
     /// Whether the server has already run it. Such a call is shown, but never run or answered.
     public var isDone: Bool
 
+    /// By default it has not been run yet.
     public init(id: String, name: String, input: JSON, isDone: Bool = false) {
         self.id = id
         self.name = name
@@ -42,13 +50,16 @@ public struct ToolCall: Sendable, Hashable {
 
 /// A call whose input cannot be parsed.
 public struct MalformedCall: Sendable, Hashable {
+    /// The id of the call; the error that answers it refers to it.
     public var id: String
+    /// The name of the tool.
     public var name: String
     /// The input as the model wrote it.
     public var text: String
     /// Why it cannot be parsed.
     public var reason: String
 
+    /// Used by code that reads the answers of models.
     public init(id: String, name: String, text: String, reason: String) {
         self.id = id
         self.name = name
@@ -59,13 +70,18 @@ public struct MalformedCall: Sendable, Hashable {
 
 /// The result of a tool call.
 public struct ToolResult: Sendable, Hashable {
+    /// The id of the call that it answers.
     public var call: String
+    /// The text that the model gets; an error message if the tool failed.
     public var content: String
+    /// Whether the tool failed.
     public var isError: Bool
+    /// How long the tool ran; nil if that was not measured.
     public var duration: Duration?
     /// The exit code of a command.
     public var exitCode: Int?
 
+    /// By default the tool succeeded.
     public init(
         call: String, content: String, isError: Bool = false, duration: Duration? = nil, exitCode: Int? = nil
     ) {
@@ -126,6 +142,7 @@ public struct ToolReach: Sendable, Hashable {
     public var paths: [AbsolutePath]
     /// Whether it does nothing but write these paths, inside the working folder of its source.
     public var onlyWritesPaths = false
+    /// The shell command that it would run; nil if it runs none.
     public var command: Command?
     /// The changes as a unified diff, to show when asking for approval.
     public var diff: String?
@@ -135,12 +152,14 @@ public struct ToolReach: Sendable, Hashable {
 
     /// A shell command.
     public struct Command: Sendable, Hashable {
+        /// The command line, as the shell gets it.
         public var text: String
         /// Whether a sandbox restricts it.
         public var isSandboxed: Bool
         /// Why it is not sandboxed, or not completely, to show when asking for approval.
         public var caution: String?
 
+        /// A command that needs no explanation has no caution.
         public init(_ text: String, isSandboxed: Bool, caution: String? = nil) {
             self.text = text
             self.isSandboxed = isSandboxed
@@ -148,6 +167,7 @@ public struct ToolReach: Sendable, Hashable {
         }
     }
 
+    /// By default it reaches nothing. `onlyWritesPaths` is set afterwards.
     public init(paths: [AbsolutePath] = [], command: Command? = nil, diff: String? = nil, state: Int = 0) {
         self.paths = paths
         self.command = command
@@ -158,5 +178,6 @@ public struct ToolReach: Sendable, Hashable {
 
 /// A call would now reach something other than what was approved; nothing was done.
 public struct ToolReachChanged: Error {
+    /// Thrown by a tool source before it does anything.
     public init() {}
 }

@@ -4,14 +4,18 @@ public import JSON
 public struct Usage: Record, Hashable {
     /// All tokens that the model read, including those read from or written to a cache.
     public var inputTokens: Int?
+    /// All tokens that the model wrote, including its reasoning.
     public var outputTokens: Int?
-    /// How many of the input tokens were read from the provider's cache, and how many were written to it.
+    /// How many of the input tokens were read from the provider's cache.
     public var cachedTokens: Int?
+    /// How many of the input tokens were written to the provider's cache.
     public var cacheWriteTokens: Int?
     /// How many of the output tokens were reasoning.
     public var reasoningTokens: Int?
+    /// What it cost; nil if that is unknown.
     public var cost: Cost?
 
+    /// Values that are not given are unknown.
     public init(
         inputTokens: Int? = nil, outputTokens: Int? = nil, cachedTokens: Int? = nil, cacheWriteTokens: Int? = nil,
         reasoningTokens: Int? = nil, cost: Cost? = nil
@@ -50,8 +54,10 @@ public struct Usage: Record, Hashable {
 
 /// An amount of money in nanodollars, because sums of tiny prices must be exact.
 public struct Cost: OutputValue, Hashable {
+    /// The amount in units of 10⁻⁹ US dollars.
     public var nanodollars: Int
 
+    /// Takes the exact amount.
     public init(nanodollars: Int) {
         self.nanodollars = nanodollars
     }

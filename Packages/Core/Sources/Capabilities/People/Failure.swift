@@ -56,6 +56,7 @@ public struct AnyFailure: Failure {
     public let cause: (any Error)?
     public let details: JSONObject
 
+    /// Copies a failure. The message of any other error contains its description.
     public init(_ error: any Error) {
         switch error {
         case let failure as any Failure:

@@ -18,18 +18,25 @@ public struct Question: Sendable {
     public let id: String
     /// The text of the question.
     public let prompt: String
+    /// The form of the answer.
     public let kind: Kind
 
+    /// The form of an answer, with what a frontend needs to ask for it.
     public enum Kind: Sendable {
+        /// One line of text, and the text that an empty line stands for; nil if there is none.
         case text(default: String?)
+        /// A text that is not echoed.
         case secret
+        /// One of these options.
         case choice([String])
+        /// Yes or no.
         case confirm
         /// A text of any number of lines. The history contains earlier texts, the oldest first. Completions are whole
         /// words, such as commands, that the person may complete.
         case composition(history: [String], completions: [String])
     }
 
+    /// The id must not change in later versions, because people provide answers under it.
     public init(_ id: String, _ prompt: String, _ kind: Kind) {
         self.id = id
         self.prompt = prompt
@@ -39,9 +46,13 @@ public struct Question: Sendable {
 
 /// The person's answer, in the form that the question asked for.
 public enum Answer: Sendable {
+    /// A line of text, which may be empty.
     case text(String)
+    /// The secret that was entered or provided.
     case secret(Secret)
+    /// The index of the option that was selected.
     case choice(Int)
+    /// Whether the person agreed.
     case confirm(Bool)
     /// Nil if the person ended the input.
     case composition(String?)
@@ -151,6 +162,8 @@ public enum InteractionError: Failure, Hashable {
 public struct HeadlessInteraction: Interaction {
     private let answers: [String: JSON]
 
+    /// - Parameter answers: by question id. A text for texts, secrets and options, true or false for a confirmation,
+    ///   and a text, a list of texts or null for a composition.
     public init(answers: [String: JSON] = [:]) {
         self.answers = answers
     }

@@ -4,9 +4,12 @@ import JSON
 public struct Progress: Record, Hashable {
     /// What is being done, such as `copying model.gguf`.
     public var activity: String
+    /// The amount done so far, in the unit of `total`; nil if it is not counted.
     public var completed: Int?
+    /// The whole amount, such as a number of bytes or files; nil if it is unknown.
     public var total: Int?
 
+    /// By default nothing is counted, and only the activity is shown.
     public init(_ activity: String, completed: Int? = nil, of total: Int? = nil) {
         self.activity = activity
         self.completed = completed

@@ -6,7 +6,9 @@ public struct Caller: Sendable {
     /// The rights of the running action's caller; none outside of actions.
     public static var grantHere: Grant { current?.grant ?? .nobody }
 
+    /// What it may do.
     public let grant: Grant
+    /// Answers the questions of what it started.
     public let interaction: any Interaction
 
     private init(_ grant: Grant, _ interaction: any Interaction) {
@@ -42,6 +44,7 @@ public protocol GrantHolders: AnyObject, Sendable {
 
 /// A party with its own grant.
 public struct GrantHolder: Sendable {
+    /// What it may do.
     public let grant: Grant
     /// What it requests in addition to actions, or instead of them.
     public let requests: [Request]
@@ -50,15 +53,19 @@ public struct GrantHolder: Sendable {
 
     /// A request to decide, with a name that people know.
     public struct Request: Sendable {
+        /// What the person knows it by, such as `POST /v1/messages`.
         public let name: String
+        /// The request that the grant decides.
         public let request: GrantRequest
 
+        /// Pairs a request with what the person knows it by.
         public init(_ name: String, _ request: GrantRequest) {
             self.name = name
             self.request = request
         }
     }
 
+    /// By default it performs actions and requests nothing else.
     public init(_ grant: Grant, doesActions: Bool = true, requests: [Request] = []) {
         self.grant = grant
         self.doesActions = doesActions

@@ -27,6 +27,7 @@ public struct FolderRecord: Sendable, Hashable {
     /// Whether decisions were made for another folder that was at this path before.
     public let isReplaced: Bool
 
+    /// By default nothing is decided for the folder.
     public init(path: String, mode: ToolMode? = nil, rules: [JSON] = [], isReplaced: Bool = false) {
         self.path = path
         self.mode = mode
@@ -34,6 +35,7 @@ public struct FolderRecord: Sendable, Hashable {
         self.isReplaced = isReplaced
     }
 
+    /// Whether nothing is decided, so that there is nothing to store.
     public var isEmpty: Bool { mode == nil && rules.isEmpty }
 }
 
@@ -92,6 +94,7 @@ public struct KeptRule: Sendable, Hashable {
     /// Lets its keeper find what the rule belongs to.
     public let owner: String
 
+    /// The keeper chooses the owner; it is empty if the place is enough to find the rule.
     public init(_ rule: JSON, in place: String, scope: String, owner: String = "") {
         self.rule = rule
         self.place = place

@@ -5,11 +5,13 @@
 public struct Grant: Sendable, Hashable {
     /// The rights of one of the parties on whose behalf something is done.
     public struct Layer: Sendable, Hashable {
+        /// The party whose rights these are.
         public let holder: Holder
         /// The strongest effect that an action may have.
         public var effects: Effect
         /// Actions that are allowed whatever their effect: an id, or the beginning of one followed by `.*`.
         public var actions: [String]
+        /// The servers that may be reached.
         public var hosts: Hosts
         /// Those hosts that the person has set up. Only they may resolve to addresses of this machine or its link
         /// without being named by address.
@@ -28,6 +30,7 @@ public struct Grant: Sendable, Hashable {
         /// How much may be done before everything is refused; nil for no limit.
         public var limits: GrantLimits?
 
+        /// By default actions may only read, and every server may be reached, but no folder, secret, program or tool.
         public init(
             _ holder: Holder, effects: Effect = .reads, actions: [String] = [], hosts: Hosts = .all,
             setUp: [String] = [], folders: Folders? = Folders(), secrets: [String]? = [], programs: [String]? = [],
@@ -50,17 +53,21 @@ public struct Grant: Sendable, Hashable {
     /// Servers that may be reached, by patterns such as `*.example.com` or `localhost:8080`. A star alone does not
     /// cover this machine, its link or a cloud's metadata service; those must be named.
     public enum Hosts: Sendable, Hashable {
+        /// Every server.
         case all
         /// The default: the servers that the person has set up.
         case setUp([String])
+        /// The servers that match these patterns.
         case named([String])
     }
 
     /// The party that a layer restricts, used to explain a refusal.
     public enum Holder: Sendable, Hashable {
+        /// The bundle with this name.
         case bundle(String)
         /// A client that presented the token of that name to one of our servers.
         case client(String)
+        /// A model that uses actions as tools.
         case model
         /// Code that runs without a caller.
         case nobody
@@ -86,6 +93,7 @@ public struct Grant: Sendable, Hashable {
                 tools: nil))
     }
 
+    /// The rights of a single party.
     public init(_ layer: Layer) {
         layers = [layer]
     }

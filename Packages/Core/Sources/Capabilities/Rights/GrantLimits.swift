@@ -3,7 +3,9 @@ import Synchronization
 /// Limits the number of actions and tool calls within a grant, and their total time, counted across everyone who uses
 /// the grant. The budgets of the gateway limit tokens and cost.
 public final class GrantLimits: Sendable {
+    /// The maximum number of actions and tool calls; nil for no limit.
     public let calls: Int?
+    /// The time after which everything is refused, counted from the creation of this object; nil for no limit.
     public let time: Duration?
     private let used = Atomic(0)
     private let start = ContinuousClock.now

@@ -1,6 +1,8 @@
 /// A request that a grant decides.
 public enum GrantRequest: Sendable, Hashable {
+    /// An action by its id, with its effect and who may use it.
     case action(String, Effect, ActionOffer)
+    /// A server by its name or address, before the name is resolved.
     case host(String, port: Int)
     /// The address to which an allowed host resolved. Whoever controls the name could resolve it to this machine.
     case address(String, port: Int, host: String)
@@ -34,21 +36,27 @@ public enum ActionOffer: Sendable, Hashable {
 
 /// Whether a request is allowed, with the rule that decides it.
 public enum GrantDecision: Sendable, Hashable {
+    /// Allowed without confirmation.
     case allow(rule: String)
     /// Allowed after confirmation.
     case ask(rule: String)
     /// - Parameter mend: what would allow it.
     case deny(rule: String, mend: String)
 
+    /// Whether it is allowed without confirmation.
     public var isAllowed: Bool { if case .allow = self { true } else { false } }
+    /// Whether not even a confirmation allows it.
     public var isDenied: Bool { if case .deny = self { true } else { false } }
 }
 
 /// The caller lacks the right to do something.
 public struct AccessFailure: Failure, Hashable {
+    /// The rule that refuses the request; the first half of the message.
     public let rule: String
+    /// What would allow it; the second half of the message.
     public let mend: String
 
+    /// The message consists of both texts, separated by a semicolon.
     public init(rule: String, mend: String) {
         self.rule = rule
         self.mend = mend
@@ -62,11 +70,15 @@ public struct AccessFailure: Failure, Hashable {
 
 /// A tool call of a model, with everything that decides whether it is allowed.
 public struct ToolUse: Sendable, Hashable {
+    /// The name of the tool.
     public let tool: String
+    /// The name of the source that offers the tool.
     public let source: String
+    /// The strongest effect that the tool can have.
     public let effect: Effect
     /// Whether it sends something off this machine, or costs something.
     public let sends: Bool
+    /// What the call would reach.
     public let reach: ToolReach
     /// How far the model may go where no rule applies. Nil if no mode allows the tool, so that only a rule or a grant can,
     /// as for a server whose own description of a tool cannot be trusted.
@@ -74,6 +86,7 @@ public struct ToolUse: Sendable, Hashable {
     /// The verdict of the person's rules; nil if no rule applies.
     public let ruling: ApprovalVerdict?
 
+    /// By default the call reaches nothing and no rule applies.
     public init(
         _ tool: String, of source: String, _ effect: Effect, sends: Bool = false, reach: ToolReach = ToolReach(),
         mode: ToolMode?, ruling: ApprovalVerdict? = nil
@@ -98,6 +111,7 @@ public struct ToolUse: Sendable, Hashable {
 
 /// The verdict of a rule about tools.
 public enum ApprovalVerdict: String, Choice, Hashable {
+    /// Run the call, ask the person first, or refuse it.
     case allow, ask, deny
 }
 

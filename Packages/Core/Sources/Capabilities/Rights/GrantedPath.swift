@@ -74,8 +74,11 @@ public struct FolderRoot: Sendable, Hashable {
     public var path: String { facts.path }
     /// Without links.
     public var canonical: String { facts.canonical }
+    /// The number of the device that the folder is on.
     public var device: UInt64 { facts.device }
+    /// The number of the folder on its device.
     public var inode: UInt64 { facts.inode }
+    /// How git uses the folder.
     public var git: Git { facts.git }
     /// The open folder itself, so that files below it are not looked up from the root each time.
     public var handle: (any FolderHandle)? { facts.handle }
@@ -92,6 +95,7 @@ public struct FolderRoot: Sendable, Hashable {
         case other
     }
 
+    /// Takes what was found when the folder was opened; FileKit's `init(opening:)` opens one.
     public init(
         path: String, canonical: String, device: UInt64, inode: UInt64, git: Git = .other,
         handle: (any FolderHandle)? = nil
@@ -128,6 +132,7 @@ public protocol FolderHandle: AnyObject, Sendable {}
 extension Grant {
     /// Folders below which files may be opened.
     public struct Folders: Sendable, Hashable {
+        /// The folders; everything below them is open, except what is closed.
         public var roots: [FolderRoot]
         /// Whether these are the default folders.
         public var isDefault: Bool
@@ -140,6 +145,7 @@ extension Grant {
         }
         private var closedPlaces: [AbsolutePath]
 
+        /// By default no folder is open.
         public init(
             roots: [FolderRoot] = [], isDefault: Bool = false, start: FolderRoot? = nil, closed: [String] = []
         ) {

@@ -11,6 +11,7 @@ public final class Redactor: Sendable {
 
     private let known = Mutex(KnownSecrets())
 
+    /// Knows no secrets yet, but already removes what looks like one.
     public init() {}
 
     /// From now on, removes this secret, also percent-encoded or inside JSON text.
@@ -119,6 +120,7 @@ extension Redactor {
     /// letters.
     private func keptName(_ name: String) -> String { kept(name) == name ? name : "redacted" }
 
+    /// The message without secrets in its parts. Signed reasoning that contains one is left out.
     public func kept(_ message: Message) -> Message {
         var message = message
         message.parts = message.parts.compactMap { kept($0) }
@@ -155,6 +157,7 @@ extension Redactor {
         }
     }
 
+    /// The call without secrets in its input. A name that contains one becomes `redacted`.
     public func kept(_ call: ToolCall) -> ToolCall {
         var call = call
         call.name = keptName(call.name)
@@ -162,6 +165,7 @@ extension Redactor {
         return call
     }
 
+    /// The result without secrets in its content.
     public func kept(_ result: ToolResult) -> ToolResult {
         var result = result
         result.content = kept(result.content)

@@ -6,6 +6,7 @@ public import JSON
 public struct Secret: Sendable, InputValue, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     private let text: String
 
+    /// Hides a text. Give it to `Redactor.learn` too, so that logs and messages do not contain it.
     public init(_ text: String) {
         self.text = text
     }
@@ -55,8 +56,10 @@ public protocol SecretStore: AnyObject, Sendable {
 
 /// The name of a secret: a provider's name, or a dotted name such as `kamiwaza.pat`.
 public struct SecretName: InputValue, OutputValue, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The name itself, for settings, stores and messages.
     public let text: String
 
+    /// Takes any text; the secret need not exist.
     public init(_ text: String) {
         self.text = text
     }
@@ -117,6 +120,7 @@ public final class EnvironmentSecretStore: SecretStore {
 
 /// Why a secret could not be stored.
 public enum SecretStoreError: Failure {
+    /// The environment is the only store, and it cannot be written.
     case readOnly(SecretName)
 
     public var code: String { "secrets.read-only" }

@@ -9,8 +9,10 @@ public protocol Authenticator: AnyObject, Sendable {
 
 /// The profile or provider that a request is for.
 public struct ServerID: Sendable, Hashable, CustomStringConvertible {
+    /// The name of the profile, or the id of the provider.
     public let name: String
 
+    /// Takes the name of a profile or the id of a provider.
     public init(_ name: String) {
         self.name = name
     }
@@ -20,11 +22,14 @@ public struct ServerID: Sendable, Hashable, CustomStringConvertible {
 
 /// The parts of a request that are signed.
 public struct RequestHead: Sendable {
+    /// The HTTP method in capitals.
     public var method: String
+    /// The whole URL, including the query.
     public var url: String
     /// In the order in which they are sent. A value may be secret.
     public var headers: [(name: String, value: Secret)]
 
+    /// By default it has no headers; an authenticator adds some.
     public init(method: String, url: String, headers: [(name: String, value: Secret)] = []) {
         self.method = method
         self.url = url

@@ -18,6 +18,7 @@ public protocol TrustStore: AnyObject, Sendable {
 
 /// The verdict on a certificate.
 public enum TrustJudgement: Sendable, Hashable {
+    /// The connection may be used.
     case accepted
     /// Refused, with the reason and what the person can do about it.
     case refused(String)
@@ -35,6 +36,7 @@ public struct TrustCredentials: Sendable {
         case file(String)
     }
 
+    /// Those that may vouch for every server that `serverAuthorities` does not name.
     public var authorities: Authorities
     /// Authorities that replace these for single servers, by `host:port`, and vouch for no other server.
     public var serverAuthorities: [String: Authorities] = [:]
@@ -43,6 +45,7 @@ public struct TrustCredentials: Sendable {
     /// Identities that replace this one for single servers, by `host:port`, and are shown to no other server.
     public var identities: [String: ClientIdentity] = [:]
 
+    /// By default the system's authorities are used and no certificate is shown. Single servers are set afterwards.
     public init(authorities: Authorities = .system, identity: ClientIdentity? = nil) {
         self.authorities = authorities
         self.identity = identity
@@ -51,10 +54,14 @@ public struct TrustCredentials: Sendable {
 
 /// A certificate of our own and its key, as PEM files.
 public struct ClientIdentity: Sendable {
+    /// The path of the certificate.
     public var certificate: String
+    /// The path of its private key, which can be in the same file.
     public var key: String
+    /// Decrypts the key; nil if the key is not encrypted.
     public var passphrase: Secret?
 
+    /// Takes the paths; the files are read when a connection is made.
     public init(certificate: String, key: String, passphrase: Secret? = nil) {
         self.certificate = certificate
         self.key = key
@@ -66,6 +73,7 @@ public struct ClientIdentity: Sendable {
 public struct PresentedCertificate: Sendable, Hashable {
     /// The name or address that the person requested.
     public var host: String
+    /// The port that the person requested, or that of the scheme.
     public var port: Int
     /// Every certificate as DER in the order in which the server sent them, its own first; never empty.
     public var chain: [[UInt8]]
@@ -73,15 +81,20 @@ public struct PresentedCertificate: Sendable, Hashable {
     public var fingerprint: [UInt8]
     /// SHA-256 of its public key, which does not change if a certificate is renewed with the same key.
     public var keyFingerprint: [UInt8]
+    /// The holder of the certificate, as a distinguished name.
     public var subject: String
+    /// The authority that signed the certificate, as a distinguished name.
     public var issuer: String
     /// The names and addresses that the certificate is valid for.
     public var names: [String]
+    /// When the certificate becomes valid.
     public var notBefore: Timestamp
+    /// When the certificate expires.
     public var notAfter: Timestamp
     /// Everything that is wrong with it; if empty, the system trusts it for this host.
     public var defects: [CertificateDefect]
 
+    /// Used by code that performs handshakes.
     public init(
         host: String, port: Int, chain: [[UInt8]], fingerprint: [UInt8], keyFingerprint: [UInt8], subject: String,
         issuer: String, names: [String], notBefore: Timestamp, notAfter: Timestamp, defects: [CertificateDefect]
@@ -111,10 +124,13 @@ public enum CertificateDefect: Sendable, Hashable {
     case unknownIssuer
     /// It is valid for other names than the requested one.
     case wrongName
+    /// It is no longer valid.
     case expired
+    /// It is not valid yet.
     case notYetValid
     /// The key is too short to be safe.
     case weakKey(bits: Int)
+    /// Its issuer has withdrawn it.
     case revoked
     /// Another defect, in the words of the library that found it.
     case other(String)

@@ -10,16 +10,22 @@ public protocol ConversationStore: AnyObject, Sendable {
 
 /// A conversation without its messages.
 public struct ConversationSummary: Record, Hashable {
+    /// The id with which the store finds the conversation.
     public let id: String
+    /// The title for lists.
     public let title: String
+    /// The id of the provider that answers; nil if none was chosen.
     public let provider: String?
+    /// The model that answers; nil if none was chosen.
     public let model: String?
+    /// The time of the last message.
     public let updated: Timestamp
     /// How many messages it has.
     public let messages: Int
     /// The beginning of the last text, on one line.
     public let preview: String
 
+    /// Used by stores.
     public init(
         id: String, title: String, provider: String?, model: String?, updated: Timestamp, messages: Int,
         preview: String
@@ -48,13 +54,16 @@ public struct ConversationSummary: Record, Hashable {
 public struct ConversationMessage: Sendable, Hashable {
     /// The id of the message in the whole store; newer messages have larger numbers.
     public let id: Int
+    /// The message, with secrets removed.
     public let message: Message
+    /// When it was written.
     public let time: Timestamp
     /// The model that wrote it, for an answer.
     public let model: String?
     /// `complete`, or why the message is incomplete.
     public let state: String
 
+    /// Used by stores.
     public init(id: Int, message: Message, time: Timestamp, model: String?, state: String) {
         self.id = id
         self.message = message
@@ -66,14 +75,20 @@ public struct ConversationMessage: Sendable, Hashable {
 
 /// A message in which words were found.
 public struct ConversationHit: Record, Hashable {
+    /// The id of the conversation that contains the message.
     public let conversation: String
+    /// The title of the conversation.
     public let title: String
+    /// The id of the message in the whole store.
     public let message: Int
+    /// Who wrote the message.
     public let role: Message.Role
+    /// When the message was written.
     public let time: Timestamp
     /// The words with the text around them.
     public let text: String
 
+    /// Used by stores.
     public init(
         conversation: String, title: String, message: Int, role: Message.Role, time: Timestamp, text: String
     ) {

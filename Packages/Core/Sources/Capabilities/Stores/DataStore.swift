@@ -36,7 +36,9 @@ public struct PurgedData: Sendable, Hashable {
     public var removed = 0
     /// The files that had been set aside as damaged.
     public var setAside: [String] = []
+    /// How much less space the data takes than before.
     public var freed = ByteCount(0)
 
+    /// Nothing was removed yet; the store counts what it removes.
     public init() {}
 }

@@ -22,6 +22,7 @@ public struct AbsolutePath: Sendable, Hashable {
         self.init(bytes: Array(text.utf8))
     }
 
+    /// The same for bytes that need not be valid text, as the kernel gives them.
     public init(bytes: [UInt8]) {
         parts = Self.isPlain(bytes) ? bytes : Self.plain(bytes)
     }
@@ -56,6 +57,7 @@ public struct AbsolutePath: Sendable, Hashable {
     /// The bytes for the kernel, even if they are not valid text.
     public var bytes: [UInt8] { parts.isEmpty ? [Self.slash] : parts }
 
+    /// The path as text, in which bytes that are not UTF-8 are replaced.
     public var text: String { parts.isEmpty ? "/" : String(decoding: parts, as: UTF8.self) }
 
     /// The folder that contains it; the root contains itself.
@@ -81,6 +83,7 @@ public struct AbsolutePath: Sendable, Hashable {
         lies(beneath: folder) ? parts.dropFirst(folder.parts.count + 1) : nil
     }
 
+    /// Whether the path is the folder itself, or inside it at any depth.
     public func lies(beneath folder: AbsolutePath) -> Bool {
         let start = folder.parts.count
         guard parts.count == start || parts.count > start && parts[start] == Self.slash else { return false }

@@ -2,8 +2,10 @@ public import JSON
 
 /// A number of bytes, read from `4096`, `64KiB` or `10MB`.
 public struct ByteCount: InputValue, OutputValue, Hashable, Comparable {
+    /// The number, for arithmetic.
     public var bytes: Int
 
+    /// Takes any number; `init(json:)` refuses negative ones.
     public init(_ bytes: Int) {
         self.bytes = bytes
     }

@@ -2,8 +2,10 @@ public import JSON
 
 /// A path on this machine, for settings. Shells complete it and expand `~`.
 public struct PathValue: InputValue, OutputValue, Hashable {
+    /// The path as it was given, relative or absolute.
     public var text: String
 
+    /// Takes any text; `init(json:)` refuses an empty path and zero bytes.
     public init(_ text: String) {
         self.text = text
     }
@@ -38,6 +40,7 @@ public enum PathPurpose: Sendable, Hashable {
 public struct GivenPath<Use: PathUse>: InputValue, OutputValue, Hashable {
     let text: String
 
+    /// Takes any text; `init(json:)` refuses an empty path and zero bytes.
     public init(_ text: String) {
         self.text = text
     }
@@ -52,7 +55,9 @@ public struct GivenPath<Use: PathUse>: InputValue, OutputValue, Hashable {
     public var shown: String { PlainText.escape(text) }
 }
 
+/// The path of a file that an action reads.
 public typealias ReadPath = GivenPath<PathUses.Read>
+/// The path of a file that an action creates or changes.
 public typealias WritePath = GivenPath<PathUses.Write>
 /// A path that only a person may give. Whatever opens it follows links wherever they lead, so bounds cannot be
 /// enforced.
@@ -65,18 +70,23 @@ extension GivenPath<PathUses.Read> {
 
 /// The purpose of a `GivenPath`, as a type.
 public protocol PathUse: Sendable {
+    /// The purpose as a value, for the schema and the grant.
     static var purpose: PathPurpose { get }
 }
 
+/// The purposes that an action can declare for a path.
 public enum PathUses {
+    /// The file's content is read.
     public enum Read: PathUse {
         public static var purpose: PathPurpose { .read }
     }
 
+    /// The file is created or changed.
     public enum Write: PathUse {
         public static var purpose: PathPurpose { .write }
     }
 
+    /// The path is passed on by name.
     public enum Own: PathUse {
         public static var purpose: PathPurpose { .own }
     }
@@ -85,8 +95,10 @@ public enum PathUses {
 /// A server argument of an action: a host, `host:port`, or an address. `HTTPClient` decides whether the caller may
 /// connect to it before it resolves the name, and again for each redirect.
 public struct HostValue: InputValue, OutputValue, Hashable {
+    /// The server as it was given.
     public let text: String
 
+    /// Takes any text; `init(json:)` refuses an empty one.
     public init(_ text: String) {
         self.text = text
     }
@@ -102,8 +114,10 @@ public struct HostValue: InputValue, OutputValue, Hashable {
 
 /// A program that an action runs, by name or path. Whether the caller may run it is decided before the action begins.
 public struct ProgramName: InputValue, OutputValue, Hashable {
+    /// The name or the path as it was given.
     public let text: String
 
+    /// Takes any text; `init(json:)` refuses an empty one.
     public init(_ text: String) {
         self.text = text
     }

@@ -8,6 +8,7 @@ public enum Glob {
         case everything
     }
 
+    /// Whether the pattern matches the whole text.
     public static func matches(_ pattern: String, _ text: String) -> Bool {
         matches(Array(pattern.unicodeScalars), Array(text.unicodeScalars), scalars)
     }
@@ -130,9 +131,12 @@ public enum Glob {
 public struct PathGlob: Sendable, Hashable {
     /// The base for relative patterns and paths, and the meaning of `~`.
     public struct Places: Sendable, Hashable {
+        /// The folder in which relative patterns and paths start.
         public var folder: AbsolutePath
+        /// The meaning of `~` and `$HOME` at the beginning; nil if they have none.
         public var home: AbsolutePath?
 
+        /// By default relative texts start at the root, and `~` is a name like any other.
         public init(folder: AbsolutePath = AbsolutePath("/"), home: AbsolutePath? = nil) {
             self.folder = folder
             self.home = home
@@ -169,6 +173,7 @@ public struct PathGlob: Sendable, Hashable {
         self.parts = parts
     }
 
+    /// Reads a pattern, which may be relative, absolute, or begin with `~`.
     public init(_ pattern: String, in places: Places) {
         let (start, rest) = places.start(of: pattern)
         var parts = start.names.map { Part.name(Glob.escape(String(decoding: $0, as: UTF8.self))) }
@@ -256,10 +261,12 @@ public struct DeniedPaths: Sendable, Hashable {
     /// Paths that tools may read but not write.
     public var writing: [String]
 
+    /// By default nothing is denied.
     public init(reading: [String] = [], writing: [String] = []) {
         self.reading = reading
         self.writing = writing
     }
 
+    /// Whether nothing is denied.
     public var isEmpty: Bool { reading.isEmpty && writing.isEmpty }
 }

@@ -38,6 +38,7 @@ public struct ValueError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong, as the end of a sentence that begins with the value's name ("needs a whole number").
     public let message: String
 
+    /// Without a path, the whole value is wrong.
     public init(_ message: String, at path: [String] = []) {
         self.message = message
         self.path = path

@@ -25,6 +25,7 @@ public struct Field<Root: Sendable>: Sendable {
     public let property: Schema.Property
     let read: @Sendable (Root) -> JSON
 
+    /// - Parameter read: takes the member's value from the record. A nil value is left out of the JSON.
     public init<Value: OutputValue>(
         _ name: String, _ summary: String, _ role: Schema.Role = .plain, read: @escaping @Sendable (Root) -> Value
     ) {
@@ -49,6 +50,7 @@ extension Record {
 
 /// The result of an action that has nothing to report.
 public struct Nothing: OutputValue {
+    /// What such an action returns.
     public init() {}
     public static var schema: Schema { .record([]) }
     public var json: JSON { .object([:]) }

@@ -5,39 +5,59 @@ public import JSON
 /// One schema serves every surface: it parses command-line words, checks a bundle's JSON, becomes a JSON Schema for an
 /// MCP host and tells a frontend how to print the value.
 public indirect enum Schema: Sendable, Hashable {
+    /// Any JSON value.
     case any
+    /// True or false.
     case boolean
+    /// A whole number in this range; nil for any.
     case integer(ClosedRange<Int>?)
+    /// A number in this range; nil for any.
     case number(ClosedRange<Double>?)
+    /// Any text.
     case string
+    /// One of these words.
     case choice([String])
+    /// A path on this machine, with its use.
     case path(PathPurpose)
+    /// A text with `://`, such as `https://example.com`.
     case url
     /// A host, host:port or address.
     case host
+    /// A text such as `1m30s`, or a number of seconds.
     case duration
-    /// A number of bytes.
+    /// A number of bytes in this range, or a text such as `64KiB`; nil for any.
     case size(ClosedRange<Int>?)
+    /// A date and time in ISO 8601.
     case time
+    /// A text that is never shown.
     case secret
     /// The name of a secret.
     case secretName
     /// The name of a program to run.
     case program
+    /// A list of elements with this shape.
     case array(Schema)
+    /// An object with any member names, whose values have this shape.
     case map(Schema)
+    /// An object with these members.
     case record([Property])
+    /// A value that may be left out or null.
     case optional(Schema)
 
     /// A named member of a record.
     public struct Property: Sendable, Hashable {
+        /// The member's name in the JSON.
         public let name: String
+        /// The member's meaning in one line, without a final stop.
         public let summary: String
+        /// The shape of the value; `optional` if the member may be left out.
         public let schema: Schema
+        /// How a frontend shows it.
         public let role: Role
         /// JSON Schema keywords for what only the reader of the value checks, such as `minItems`.
         public let keywords: JSONObject
 
+        /// By default it is shown without emphasis and has no keywords.
         public init(
             _ name: String, _ summary: String, _ schema: Schema, role: Role = .plain, keywords: JSONObject = [:]
         ) {
@@ -360,9 +380,11 @@ public struct SchemaProblems: Sendable {
     /// Longer names are cut, because they come from the value.
     private static let longestName = 100
 
+    /// The problems in the order in which they were found.
     public private(set) var all: [ValueError] = []
     private var path: [String] = []
 
+    /// No problems yet.
     public init() {}
 
     /// Whether there is no point in checking further.

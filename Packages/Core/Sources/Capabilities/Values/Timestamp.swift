@@ -8,6 +8,7 @@ public struct Timestamp: InputValue, OutputValue, Hashable, Comparable {
     /// Microseconds since 1970-01-01T00:00:00Z.
     public var microseconds: Int64
 
+    /// The inverse of `microseconds`, as databases store it.
     public init(microseconds: Int64) {
         self.microseconds = microseconds
     }
@@ -94,6 +95,7 @@ public struct Timestamp: InputValue, OutputValue, Hashable, Comparable {
 
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.microseconds < right.microseconds }
 
+    /// A later moment, to the microsecond; an earlier one if the duration is negative.
     public static func + (left: Timestamp, right: Duration) -> Timestamp {
         Timestamp(microseconds: left.microseconds + Int64(right / .microseconds(1)))
     }
