@@ -7,6 +7,7 @@ public import JSON
 /// static let units = Setting("units", "Units of measure", default: Units.metric)
 /// ```
 public struct Setting<Value: InputValue & OutputValue>: Sendable {
+    /// The setting without its static type.
     public private(set) var declaration: SettingDeclaration
     let standard: Value
 
@@ -113,15 +114,20 @@ public enum SettingRisk: String, Choice, Hashable {
 public struct SettingDeclaration: Sendable {
     /// The key below the feature's id, from the outside in.
     public let key: [String]
+    /// The meaning in one line, without a final stop.
     public let summary: String
+    /// The shape of the value.
     public let schema: Schema
+    /// The default.
     public let standard: JSON
+    /// Why a project's value needs trust; `none` if it needs none.
     public let risk: SettingRisk
     /// The common option that sets it for one run.
     public let flag: String?
     /// Whether each layer adds to a list instead of replacing it.
     public fileprivate(set) var joinsLayers = false
 
+    /// Features declare a `Setting` instead.
     public init(
         key: [String], summary: String, schema: Schema, standard: JSON, risk: SettingRisk, flag: String? = nil
     ) {

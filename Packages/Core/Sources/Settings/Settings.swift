@@ -5,22 +5,31 @@ public import JSON
 public struct Settings: Sendable {
     /// One setting with its present value.
     public struct Entry: Sendable {
+        /// The words of the key, from the outside in.
         public let key: [String]
+        /// The effective value.
         public let value: JSON
+        /// Where the value comes from.
         public let origin: SettingsOrigin
     }
 
     /// A project's setting that is not used because the project is not trusted.
     public struct Inert: Sendable, Hashable {
+        /// The words of the key, from the outside in.
         public let key: [String]
+        /// Why the value needs trust.
         public let risk: SettingRisk
+        /// The path of the project's settings file.
         public let file: String
     }
 
     /// A setting of a feature that is not in this build. Another build that shares the file may use it.
     public struct Ignored: Sendable, Hashable {
+        /// The words of the key, from the outside in.
         public let key: [String]
+        /// The id of the feature that is not in this build.
         public let feature: String
+        /// Where the value is set.
         public let origin: SettingsOrigin
     }
 
@@ -40,6 +49,7 @@ public struct Settings: Sendable {
     /// Includes profiles that set nothing, or nothing that may be used.
     private var profileNames: Set<String> = []
 
+    /// No settings, so that every setting has its default.
     public init() {}
 
     /// The entry of a key that is set somewhere.
@@ -121,7 +131,9 @@ public struct FeatureSettings: Sendable {
 
 /// The server that a profile names.
 public struct ProfileServer: Sendable, Hashable {
+    /// The name of the profile.
     public let profile: String
+    /// The address of the server.
     public let address: String
     /// What it speaks; OpenAI-compatible if nothing says more.
     public let kind: ServerKind
@@ -224,13 +236,18 @@ extension Settings {
 
 /// A problem in the settings, with the place to fix it.
 public struct SettingsProblem: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Where it is set.
     public let origin: SettingsOrigin
+    /// The line in the file, counted from 1; nil if there is no file, or no position in it.
     public let line: Int?
+    /// The column in the line, counted from 1; nil as for the line.
     public let column: Int?
     /// The key, from the outside in; empty if the problem concerns the whole file.
     public let key: [String]
+    /// What is wrong and what to do about it.
     public let message: String
 
+    /// Without a key, the problem concerns everything of its origin.
     public init(origin: SettingsOrigin, line: Int? = nil, column: Int? = nil, key: [String] = [], message: String) {
         self.origin = origin
         self.line = line
@@ -249,8 +266,10 @@ public struct SettingsProblem: Error, Sendable, Hashable, CustomStringConvertibl
 
 /// All problems in the settings.
 public struct SettingsFailure: Failure {
+    /// The problems, in the order of the layers.
     public let problems: [SettingsProblem]
 
+    /// Takes all problems at once, so that a person can fix them together.
     public init(_ problems: [SettingsProblem]) {
         self.problems = problems
     }

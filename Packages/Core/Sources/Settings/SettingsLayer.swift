@@ -3,10 +3,13 @@ public import JSON
 
 /// The settings of one origin, with their positions if they come from a file.
 public struct SettingsLayer: Sendable {
+    /// Where all of its values come from.
     public let origin: SettingsOrigin
+    /// The values as nested objects, by the words of their keys.
     public let value: JSONObject
     private let document: JSONDocument?
 
+    /// A layer that has no positions, because it does not come from a file.
     public init(origin: SettingsOrigin, value: JSONObject) {
         self.origin = origin
         self.value = value
@@ -45,12 +48,19 @@ public struct SettingsLayer: Sendable {
 
 /// The origin of a value, from the weakest to the strongest.
 public enum SettingsOrigin: Sendable, Hashable {
+    /// Declared in the program.
     case builtIn
+    /// A settings file of the machine's administrator.
     case system(file: String)
+    /// The person's settings file.
     case user(file: String)
+    /// A project's settings file.
     case project(file: String)
+    /// The profile in use.
     case profile(String)
+    /// An environment variable.
     case environment(variable: String)
+    /// An option of the command line.
     case flag
 
     /// The word that `config show --origin` prints.
@@ -113,8 +123,11 @@ public struct SettingsVariables: Sendable {
         prefix + key.joined(separator: "_").uppercased().replacingHyphens
     }
 
+    /// One layer for each variable that is valid, sorted by name.
     public let layers: [SettingsLayer]
+    /// The variables whose value does not have the shape of the setting.
     public let problems: [SettingsProblem]
+    /// The variables that match no setting. Those of features that are not in this build are left out.
     public let unknown: [String]
 
     /// The variable that was most likely meant.
