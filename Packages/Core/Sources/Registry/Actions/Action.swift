@@ -19,13 +19,16 @@ public struct Action: Sendable {
     public let id: String
     /// One line, without a final stop.
     public let summary: String
+    /// What it changes, which determines who must agree to it.
     public let effect: Effect
+    /// The parameters, in the order in which a command line takes them.
     public let parameters: [ParameterDeclaration]
     /// The shape of the result. It is built only when needed, because most commands need the shape of a single action.
     public var result: Schema { resultShape() }
     private let resultShape: @Sendable () -> Schema
     /// Additional text for the help page.
     public private(set) var details = ""
+    /// Examples for the help page.
     public private(set) var examples: [Example] = []
     /// The questions it may ask the person. Their answers can be provided in advance.
     public var questions: [AskedQuestion] {
@@ -60,7 +63,9 @@ public struct Action: Sendable {
 
     /// An example command line.
     public struct Example: Sendable, Hashable {
+        /// The whole command line, as a person types it.
         public let command: String
+        /// What the command line shows, in one line.
         public let summary: String
     }
 
@@ -83,6 +88,7 @@ public struct Action: Sendable {
         id.lastIndex(of: ".").map { id[..<$0] } ?? ""
     }
 
+    /// - Parameter body: receives the context and a value for each parameter, and returns the result.
     public init<each Value: InputValue, Result: OutputValue>(
         _ id: String, _ summary: String, _ effect: Effect, _ parameter: repeat Parameter<each Value>,
         body: @escaping @Sendable (ActionContext, repeat each Value) async throws -> Result
@@ -243,9 +249,12 @@ extension Action {
 
 /// The arguments are invalid; contains all problems.
 public struct ArgumentsFailure: Failure {
+    /// The id of the action.
     public let action: String
+    /// What is wrong; each path begins with the name of a parameter.
     public let problems: [ValueError]
 
+    /// Takes all problems at once, so that a person can fix them together.
     public init(action: String, problems: [ValueError]) {
         self.action = action
         self.problems = problems

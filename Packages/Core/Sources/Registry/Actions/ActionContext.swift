@@ -29,7 +29,9 @@ public struct ActionContext: Sendable {
     /// Asks the person; fails with a clear error if nobody can answer.
     public var interaction: any Interaction { caller.interaction }
 
+    /// The actions and capabilities of the composition that the action belongs to.
     public var registry: Registry { generation.registry }
+    /// The host that the action runs in.
     public var host: Host { generation.host }
 
     /// Whether a person watches standard error on a terminal where a frontend may draw.
@@ -126,6 +128,7 @@ public struct ActionContext: Sendable {
 public struct ActionEvent: Sendable, Hashable {
     /// `message`, `tool_use`…: one lower-case word.
     public let type: String
+    /// The members of the event besides `type`.
     public let fields: JSONObject
     /// The part of the result's text that this event adds; printed immediately in text formats.
     public let text: String?
@@ -143,6 +146,7 @@ public struct ActionEvent: Sendable, Hashable {
         case markdown
     }
 
+    /// By default the event has only a type and adds nothing to the result's text.
     public init(_ type: String, _ fields: JSONObject = [:], text: String? = nil, format: TextFormat = .plain) {
         self.type = type
         self.fields = fields
@@ -166,9 +170,13 @@ public protocol ActionOutput: Sendable {
     var isColored: Bool { get }
     /// Whether to print only the result.
     var isQuiet: Bool { get }
+    /// Receives an event. Throws if it cannot be passed on, such as when the reader has gone.
     func event(_ event: ActionEvent) async throws
+    /// Receives several events that are available at once, in order.
     func events(_ events: [ActionEvent]) async throws
+    /// Receives the progress so far; each one replaces the previous one.
     func progress(_ progress: Progress)
+    /// Receives something for the person that is not part of the result.
     func notice(_ text: String)
     /// Runs work that the person can stop separately, if the frontend supports that.
     func interruptible<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws -> Result

@@ -12,6 +12,7 @@ public import JSON
 /// .secret("token", "Access token")                            // asked, or --token-stdin, --token-env NAME
 /// ```
 public struct Parameter<Value: InputValue>: Sendable {
+    /// The parameter without its static type.
     public let declaration: ParameterDeclaration
     private let standard: Value?
 
@@ -198,24 +199,32 @@ extension Parameter where Value == Secret? {
 public struct ParameterDeclaration: Sendable {
     /// How it is given on a command line. In JSON it is always a member with that name.
     public enum Form: Sendable, Hashable {
+        /// In this order: a word without a name; `--name value`; `--name` alone; a secret, which is never a word.
         case positional, option, flag, secret
     }
 
     /// Lower-case words joined by hyphens.
     public let name: String
+    /// The meaning in one line, without a final stop.
     public let summary: String
+    /// How it is given on a command line.
     public let form: Form
+    /// The letter of the short option, as in `-a`; nil if it has none.
     public let short: Character?
+    /// The shape of the value.
     public let schema: Schema
     /// The default, where there is one that can be shown.
     public let standard: JSON?
+    /// Whether a value is required. A missing secret is asked for before the call is refused.
     public let isRequired: Bool
+    /// How a shell completes the value.
     public let completion: Completion
     /// Whether a command line fills it from standard input.
     public let takesPipe: Bool
     /// Whether it is a text that takes all remaining words of a command line.
     public let joinsWords: Bool
 
+    /// - Parameter completion: nil to derive it from the schema.
     public init(
         name: String, summary: String, form: Form, short: Character? = nil, schema: Schema, standard: JSON? = nil,
         isRequired: Bool = false, completion: Completion? = nil, takesPipe: Bool = false,
@@ -239,9 +248,13 @@ public struct ParameterDeclaration: Sendable {
 
 /// How a shell completes a value.
 public enum Completion: Sendable {
+    /// The shell offers nothing.
     case nothing
+    /// One of these words.
     case words([String])
+    /// The files and folders of the machine.
     case files
+    /// Only folders.
     case directories
     /// Called when needed. It must answer at once and open nothing.
     case dynamic(@Sendable (Registry, Host) -> [String])

@@ -6,6 +6,7 @@ public import Settings
 /// If there are problems, the registry still contains everything that could be registered, so that `doctor`, `features`
 /// and `config` work when they are needed most.
 public struct Composition: Sendable {
+    /// The actions and capabilities that the features registered.
     public let registry: Registry
     /// All problems; nothing may be started unless it is empty.
     public let problems: [CompositionProblem]
@@ -16,6 +17,7 @@ public struct Composition: Sendable {
 
     /// A feature that is on.
     public struct Composed: Sendable {
+        /// What the feature declares about itself.
         public let manifest: Manifest
         /// Nil if it could not be created.
         public let feature: (any Feature)?
@@ -29,7 +31,9 @@ public struct Composition: Sendable {
 
     /// A feature that is not on.
     public struct Left: Sendable {
+        /// The id of the feature, also if it is not in this build.
         public let id: String
+        /// The feature's summary in one line.
         public let summary: String
         /// Why, and how to switch it on.
         public let reason: String
@@ -42,6 +46,7 @@ public struct Composition: Sendable {
         /// If set, only these features and those of the host are used.
         public var only: [String]?
 
+        /// By default the settings alone decide.
         public init(only: [String]? = nil) {
             self.only = only
         }
@@ -101,12 +106,21 @@ public struct Composition: Sendable {
 
 /// Prevents features from being composed; names the feature concerned.
 public struct CompositionProblem: Sendable, Hashable, CustomStringConvertible {
+    /// The kind of a problem, for programs.
     public enum Code: String, Sendable, Hashable {
+        /// In this order: a required capability that nothing provides; several providers where one is allowed; features
+        /// that require each other in a circle; a feature id that exists twice; an action id or an alias that exists
+        /// twice; an id that is malformed or does not begin with that of its feature; declarations that contradict each
+        /// other; a manifest, or an entry in the list of features, that does not agree with the feature; a feature that
+        /// cannot be created.
         case missing, ambiguous, cycle, duplicateFeature, duplicateAction, malformed, contradiction, undeclared, failed
+        /// The selection names a feature that is not in this build.
         case unknownFeature
     }
 
+    /// The kind of the problem.
     public let code: Code
+    /// The id of the feature concerned.
     public let feature: String
     /// What is wrong and how to fix it, as the rest of a sentence that begins with the feature.
     public let message: String
@@ -122,8 +136,10 @@ public struct CompositionProblem: Sendable, Hashable, CustomStringConvertible {
 
 /// All problems of a composition.
 public struct CompositionFailure: Failure {
+    /// The problems, each with its feature.
     public let problems: [CompositionProblem]
 
+    /// Takes all problems at once, so that a person can fix them together.
     public init(_ problems: [CompositionProblem]) {
         self.problems = problems
     }

@@ -115,7 +115,9 @@ public struct BuiltInFeature: Sendable {
 /// Lets a list leave out a feature with `#if` alone.
 @resultBuilder
 public enum FeatureInBuild {
+    /// A feature that `#if` leaves out.
     public static func buildBlock() -> (any Feature.Type)? { nil }
+    /// A feature that is in this build.
     public static func buildBlock(_ type: any Feature.Type) -> (any Feature.Type)? { type }
 }
 
@@ -125,9 +127,13 @@ public struct Manifest: Sendable {
     public let id: String
     /// One line, without a final stop.
     public let summary: String
+    /// The version of the feature, as people write it: `0.1.0`.
     public let version: String
+    /// The capabilities that it offers to other features.
     public let provides: [Provision]
+    /// The capabilities of other features that it looks up.
     public let needs: [Need]
+    /// The settings that it reads.
     public let settings: [SettingDeclaration]
     /// The allowed first words of its action ids; only its id by default.
     public let namespaces: [String]
@@ -136,6 +142,7 @@ public struct Manifest: Sendable {
     /// The environment variables that it reads besides those of settings, and what each is for. Some hold secrets.
     public let variables: [String: String]
 
+    /// - Parameter namespaces: nil for the id alone.
     public init(
         id: String, summary: String, version: String, provides: [Provision] = [], needs: [Need] = [],
         settings: [SettingDeclaration] = [], namespaces: [String]? = nil,
@@ -178,6 +185,7 @@ public struct CapabilityType: Sendable, Hashable, CustomStringConvertible {
 
 /// A capability that a feature offers to others.
 public struct Provision: Sendable, Hashable {
+    /// The protocol that the provider conforms to.
     public let capability: CapabilityType
     let kind: Kind
 
@@ -201,7 +209,9 @@ public struct Provision: Sendable, Hashable {
 
 /// A capability that a feature uses.
 public struct Need: Sendable, Hashable {
+    /// The protocol that is looked up.
     public let capability: CapabilityType
+    /// How many providers it needs.
     public let kind: Kind
 
     /// Only `one` affects the start order, can be missing, and can be part of a cycle.
@@ -225,10 +235,13 @@ public struct Need: Sendable, Hashable {
 
 /// What a running feature receives: the host, the registry, and a way to report its health.
 public struct FeatureHost: Sendable {
+    /// The host that the feature runs in.
     public let host: Host
+    /// The actions and capabilities of all features.
     public let registry: Registry
     private let tell: @Sendable (Health) -> Void
 
+    /// - Parameter tell: receives what the feature reports. A session passes one that changes the feature's state.
     public init(host: Host, registry: Registry, tell: @escaping @Sendable (Health) -> Void) {
         self.host = host
         self.registry = registry
@@ -250,6 +263,7 @@ public struct HealthCheck: Sendable {
     /// Runs the check. After a time limit it counts as failed.
     public let look: @Sendable (Host) async -> Finding
 
+    /// - Parameter look: runs the check, within a time limit.
     public init(_ id: String, _ summary: String, look: @escaping @Sendable (Host) async -> Finding) {
         self.id = id
         self.summary = summary
@@ -258,14 +272,18 @@ public struct HealthCheck: Sendable {
 
     /// The result of the check, and how to fix a problem.
     public enum Finding: Sendable, Hashable {
+        /// Nothing is wrong; the text says what was found.
         case ok(String)
+        /// Something may become a problem; `mend` says what to do about it.
         case warning(String, mend: String)
+        /// Something does not work; `mend` says what to do about it.
         case failure(String, mend: String)
     }
 }
 
 /// A library that a feature uses, for `version` and bug reports.
 public struct Library: Sendable {
+    /// The name of the library, such as `libcurl`.
     public let name: String
     /// The version that the loaded library reports. For a library that is opened only when used, the version compiled
     /// against.

@@ -87,7 +87,9 @@ public final class WholeRegistry: Sendable {
 
 /// A failed lookup.
 public enum RegistryError: Failure, Hashable {
+    /// No feature provides this capability.
     case missing(CapabilityType)
+    /// No action has this id. The suggestion is the id that was probably meant, if there is one.
     case noAction(String, suggestion: String?)
 
     public var code: String {

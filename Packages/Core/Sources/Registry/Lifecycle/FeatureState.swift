@@ -3,13 +3,19 @@ import Synchronization
 
 /// The visible state of a feature.
 public enum FeatureState: Sendable, Hashable {
+    /// It is not in use, with the reason and how to switch it on.
     case off(String)
+    /// It runs, but has not yet reported that it is ready.
     case starting
+    /// It is ready, or has nothing to start.
     case ok
     /// Something is missing or failing, and the feature is retrying.
     case degraded(String)
+    /// It does not work and does not retry, with the reason.
     case failed(String)
+    /// It was asked to end and has not ended yet.
     case stopping
+    /// It was never started, or has ended.
     case stopped
 
     /// The word for the state.
@@ -52,7 +58,9 @@ public enum FeatureState: Sendable, Hashable {
 
 /// The health that a running feature reports.
 public enum Health: Sendable, Hashable {
+    /// It is ready.
     case ok
+    /// Something is missing or failing, with the reason; the feature retries.
     case degraded(String)
 }
 
@@ -66,6 +74,7 @@ public final class FeatureStates: Sendable {
 
     private let contents = Mutex(Contents())
 
+    /// No feature has a state yet.
     public init() {}
 
     /// The state of a feature; `.stopped` if it was never set.

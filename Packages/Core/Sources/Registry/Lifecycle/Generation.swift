@@ -9,12 +9,14 @@ import Synchronization
 public final class Generation: Sendable {
     /// Its number within the session; newer generations have larger numbers.
     public let number: Int
+    /// The host of its actions.
     public let host: Host
     /// The problems of the settings and the composition, if any. With problems, only actions marked `always()` run.
     public let failure: (any Failure)?
     private let lifecycle: Lifecycle
     private let state = Mutex(State())
 
+    /// Its actions and capabilities.
     public var registry: Registry { host.composition.registry }
 
     /// Records spans in this composition's sinks.

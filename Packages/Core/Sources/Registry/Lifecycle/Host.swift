@@ -4,10 +4,13 @@ import Synchronization
 
 /// Everything that an action runs in.
 public struct Host: Sendable {
-    /// The program's name, as the person called it, and its version.
+    /// The program's name, as the person called it.
     public let name: String
+    /// The program's version.
     public let version: String
+    /// What was known before anything was composed.
     public let surroundings: Surroundings
+    /// The settings of all features, merged.
     public let settings: Settings
     /// Every setting that this build knows.
     public let catalogue: SettingsCatalogue
@@ -16,12 +19,18 @@ public struct Host: Sendable {
     /// The state of each feature.
     public let states: FeatureStates
 
+    /// The environment variables of the command.
     public var environment: [String: String] { surroundings.environment }
+    /// The folders of the program.
     public var locations: Locations { surroundings.locations }
+    /// Removes secrets from everything that is logged, traced and printed.
     public var redactor: Redactor { surroundings.redactor }
+    /// The clock for limits and pauses.
     public var clock: any Clock<Duration> { surroundings.clock }
+    /// Returns the current time.
     public var now: @Sendable () -> Timestamp { surroundings.now }
 
+    /// By default no feature has a state yet.
     public init(
         name: String, version: String, surroundings: Surroundings, settings: Settings, catalogue: SettingsCatalogue,
         composition: Composition, states: FeatureStates = FeatureStates()
@@ -47,15 +56,20 @@ extension Locations {
 public struct Locations: Sendable, Hashable {
     /// The current folder of the command.
     public var current: String
+    /// The folder for the person's settings and bundles.
     public var config: String
     /// The folders for settings of the machine's administrator, the strongest first.
     public var systemConfig: [String]
     /// The project's settings file, if one was found.
     public var project: String?
+    /// The folder for what must not be lost, such as databases and keys.
     public var data: String
+    /// The folder for what belongs to this machine only, such as logs and the trust in projects.
     public var state: String
+    /// The folder for what can be made again at any time.
     public var cache: String
 
+    /// By default there are no settings of an administrator or a project. A folder that cannot be determined is empty.
     public init(
         current: String, config: String, systemConfig: [String] = [], project: String? = nil, data: String,
         state: String, cache: String
@@ -72,7 +86,9 @@ public struct Locations: Sendable, Hashable {
 
 /// The environment that is known before anything is composed.
 public struct Surroundings: Sendable {
+    /// The environment variables of the command.
     public let environment: [String: String]
+    /// The folders of the program.
     public let locations: Locations
     /// Removes secrets from everything that is logged, traced and printed.
     public let redactor: Redactor
@@ -83,6 +99,7 @@ public struct Surroundings: Sendable {
     /// Values that features share among the compositions of a session.
     let shared: SharedValues
 
+    /// - Parameter redactor: shared by everything that prints, so that all of it knows the same secrets.
     public init(
         environment: [String: String], locations: Locations, redactor: Redactor = Redactor(),
         clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp

@@ -16,9 +16,12 @@ import Synchronization
 public final class WorkbenchSession: Sendable {
     /// Time limits for starting and stopping a feature.
     public struct Limits: Sendable {
+        /// How long a feature may take to become ready.
         public var start: Duration
+        /// How long a feature may take to end after it was cancelled.
         public var stop: Duration
 
+        /// The program uses the defaults.
         public init(start: Duration = .seconds(10), stop: Duration = .seconds(5)) {
             self.start = start
             self.stop = stop
@@ -205,6 +208,7 @@ public final class WorkbenchSession: Sendable {
 
 /// Keeps a generation open for as long as this object lives.
 public final class KeptGeneration: Sendable {
+    /// The generation, open until this object is released.
     public let generation: Generation
     private let session: WorkbenchSession
 
@@ -227,6 +231,7 @@ public protocol Renewal: Sendable {
 
 /// The result of a renewal.
 public enum RenewalOutcome: Sendable {
+    /// The new host; with a failure, it has problems and only actions marked `always()` run.
     case renewed(Host, failure: (any Failure)?)
     /// The present host stays in use, with the reason; reported once.
     case kept(String)
@@ -234,8 +239,11 @@ public enum RenewalOutcome: Sendable {
 
 /// Why a session did not perform an action.
 public enum SessionError: Failure, Hashable {
+    /// It took longer than this limit.
     case timedOut(Duration)
+    /// The feature with this id did not start.
     case featureFailed(String, why: String)
+    /// The session was closed before.
     case closed
 
     public var code: String {
