@@ -55,6 +55,24 @@ struct DocumentTests {
         #expect(named.count > 10)
         for name in Set(named) { #expect(declared.contains(name), "\(document) names \(name)") }
     }
+
+    /// A line with only a folder is above each table. A row has a file and, at the beginning of its sentence, the type.
+    @Test("Every file in the tables of the walks exists, and declares the type beside it")
+    func files() throws {
+        let workspace = Workspace.current
+        var (folder, count) = (Substring(), 0)
+        for line in try workspace.text("docs/WALKS.md").split(separator: "\n") {
+            if let heading = line.wholeMatch(of: /`([\w\/]+)`/) { folder = heading.output.1 }
+            guard let row = line.wholeMatch(of: /\| ([\w\/+]+\.swift) \| (.+) \|/) else { continue }
+            let file = "\(folder)/\(row.output.1)"
+            let type = try #require(row.output.2.prefixMatch(of: /`(\w+)`/), "\(file) has no type").output.1
+            try #require(Files.exists("\(workspace.root)/\(file)"), "there is no \(file)")
+            let declaration = try Regex("\\b(?:struct|class|enum|actor|protocol|extension|func|let) \(type)\\b")
+            #expect(try workspace.text(file).contains(declaration), "\(file) has no \(type)")
+            count += 1
+        }
+        #expect(count > 200)
+    }
 }
 
 /// The commands in a document: lines of its blocks that begin with `martlet`, or have it after a pipe.
