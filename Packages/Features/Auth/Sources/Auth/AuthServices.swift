@@ -44,9 +44,10 @@ final class AuthServices: Sendable {
             pins: pins, credentials: AuthSettings.credentials(settings, surroundings.environment), now: surroundings.now
         )
         preferences = Preferences(database: database)
-        vault = Vault(Self.vaultSetup(settings, surroundings), unlocked: unlocked)
+        let own = AuthSettings(reading: settings)
+        vault = Vault(Self.vaultSetup(own, surroundings), unlocked: unlocked)
         let base: any KeptSecrets
-        switch settings[AuthSettings.vault] {
+        switch own.vault {
         case .file: base = vault
         case .desktop: base = DesktopSecrets(environment: surroundings.environment)
         }
@@ -59,9 +60,9 @@ final class AuthServices: Sendable {
         }
     }
 
-    private static func vaultSetup(_ settings: FeatureSettings, _ surroundings: Surroundings) -> VaultSetup {
+    private static func vaultSetup(_ settings: AuthSettings, _ surroundings: Surroundings) -> VaultSetup {
         let sources = PassphraseSources(
-            descriptor: settings[AuthSettings.passphraseDescriptor].map { Int32($0) },
+            descriptor: settings.passphraseDescriptor.map { Int32($0) },
             environment: surroundings.environment
         ) { question in
             guard let interaction = ActionContext.current?.interaction else { return nil }
@@ -80,8 +81,7 @@ final class AuthServices: Sendable {
             ActionContext.current?.notice(text)
         }
         setup.now = surroundings.now
-        let kept = settings[AuthSettings.keepUnlocked]
-        setup.keepUnlocked = kept > .zero ? kept : nil
+        setup.keepUnlocked = settings.keepUnlocked > .zero ? settings.keepUnlocked : nil
         return setup
     }
 
@@ -105,7 +105,7 @@ final class AuthServices: Sendable {
 
     /// The client id of this program at the OpenID provider of a profile's server.
     func client(of profile: ServerProfile) -> String {
-        settings.inProfile(profile.name)[AuthSettings.client]
+        AuthSettings(reading: settings.inProfile(profile.name)).client
     }
 
     /// The API of a profile's platform. Requests carry the profile's credential when `signed` is true.

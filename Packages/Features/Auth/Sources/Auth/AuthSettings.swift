@@ -3,7 +3,7 @@ import HTTPClient
 import Settings
 
 /// The settings of Auth.
-enum AuthSettings {
+struct AuthSettings: SettingsRecord {
     /// Where secrets are kept.
     enum Keeper: String, Choice, Hashable {
         /// In Martlet's encrypted vault file.
@@ -12,52 +12,71 @@ enum AuthSettings {
         case desktop
     }
 
-    static let vault = Setting(
-        "vault", "Where secrets are stored: an encrypted file or the desktop keyring", default: Keeper.file,
-        risk: .sends)
-    static let keepUnlocked = Setting(
-        "keep-unlocked", "How long the vault stays unlocked after its passphrase was entered; 0s for one command only",
-        default: Duration.seconds(8 * 3600), risk: .widens)
-    static let passphraseDescriptor = Setting<Int?>(
-        "passphrase-fd", "The file descriptor to read the vault passphrase from", in: 0...Int(Int32.max),
-        flag: "passphrase-fd")
-    static let authorities = Setting<PathValue?>(
-        "cacert",
-        "A PEM file with certificate authorities to trust in addition to the system's; in a profile, only for its server",
-        default: nil, risk: .widens,
-        flag: "cacert")
-    static let certificate = Setting<PathValue?>(
-        "certificate",
-        "A PEM file with your client certificate, sent to every server that asks for one; in a profile, only to its server",
-        default: nil,
-        risk: .sends)
-    static let key = Setting<PathValue?>(
-        "certificate-key", "The PEM file with the key of the client certificate, if it is a separate file",
-        default: nil,
-        risk: .sends)
-    static let client = Setting(
-        "client", "The client id of this program at OpenID providers", default: "kamiwaza-platform",
-        risk: .sends)
+    var vault = Keeper.file
+    var keepUnlocked = Duration.zero
+    var passphraseDescriptor: Int?
+    var authorities: PathValue?
+    var certificate: PathValue?
+    var key: PathValue?
+    var client = ""
 
-    static let declarations = [
-        vault.declaration, keepUnlocked.declaration, passphraseDescriptor.declaration, authorities.declaration,
-        certificate.declaration, key.declaration, client.declaration,
+    static let bindings = [
+        bind(
+            { $0.vault = $1 },
+            Setting(
+                "vault", "Where secrets are stored: an encrypted file or the desktop keyring", default: .file,
+                risk: .sends)),
+        bind(
+            { $0.keepUnlocked = $1 },
+            Setting(
+                "keep-unlocked",
+                "How long the vault stays unlocked after its passphrase was entered; 0s for one command only",
+                default: .seconds(8 * 3600), risk: .widens)),
+        bind(
+            { $0.passphraseDescriptor = $1 },
+            Setting(
+                "passphrase-fd", "The file descriptor to read the vault passphrase from", in: 0...Int(Int32.max),
+                flag: "passphrase-fd")),
+        bind(
+            { $0.authorities = $1 },
+            Setting(
+                "cacert",
+                "A PEM file with certificate authorities to trust in addition to the system's; in a profile, only for its server",
+                default: nil, risk: .widens, flag: "cacert")),
+        bind(
+            { $0.certificate = $1 },
+            Setting(
+                "certificate",
+                "A PEM file with your client certificate, sent to every server that asks for one; in a profile, only to its server",
+                default: nil, risk: .sends)),
+        bind(
+            { $0.key = $1 },
+            Setting(
+                "certificate-key", "The PEM file with the key of the client certificate, if it is a separate file",
+                default: nil, risk: .sends)),
+        bind(
+            { $0.client = $1 },
+            Setting(
+                "client", "The client id of this program at OpenID providers", default: "kamiwaza-platform",
+                risk: .sends)),
     ]
+}
 
+extension AuthSettings {
     /// The certificate and key files for TLS.
     static func credentials(_ settings: FeatureSettings, _ environment: [String: String]) -> TrustCredentials {
         var credentials = TrustCredentials()
         // Settings in a profile apply only to the profile's server, even while the profile is the default.
-        let general = settings.inProfile("")
-        if let file = general[authorities] {
+        let general = AuthSettings(reading: settings.inProfile(""))
+        if let file = general.authorities {
             credentials.authorities = .systemAnd(file: file.text)
         } else if let file = environment["SSL_CERT_FILE"], !file.isEmpty {
             // By convention this variable replaces the system's list. Debian's libcurl ignores it.
             credentials.authorities = .file(file)
         }
-        credentials.identity = identity(general)
+        credentials.identity = general.identity
         for server in settings.servers {
-            let own = identity(settings.inProfile(server.profile))
+            let own = AuthSettings(reading: settings.inProfile(server.profile)).identity
             let authority = authority(of: server.profile, settings)
             guard own != nil || authority != nil else { continue }
             do {
@@ -74,13 +93,11 @@ enum AuthSettings {
 
     /// The certificate authority file that applies only to a profile's server.
     static func authority(of profile: String, _ settings: FeatureSettings) -> String? {
-        let own = settings.inProfile(profile)[authorities]?.text
-        return own == settings.inProfile("")[authorities]?.text ? nil : own
+        let own = AuthSettings(reading: settings.inProfile(profile)).authorities?.text
+        return own == AuthSettings(reading: settings.inProfile("")).authorities?.text ? nil : own
     }
 
-    private static func identity(_ settings: FeatureSettings) -> ClientIdentity? {
-        settings[certificate].map { file in
-            ClientIdentity(certificate: file.text, key: settings[key]?.text ?? file.text)
-        }
+    private var identity: ClientIdentity? {
+        certificate.map { ClientIdentity(certificate: $0.text, key: key?.text ?? $0.text) }
     }
 }

@@ -34,4 +34,8 @@ struct AuthFeatureTests {
             #expect(violations.isEmpty)
         }
     }
+
+    @Test("Every property of the settings is bound to a setting") func bindings() {
+        #expect(AuthSettings.bindings.count == Mirror(reflecting: AuthSettings()).children.count)
+    }
 }

@@ -51,11 +51,9 @@ public struct ChatFeature: Feature {
         registry.provide(
             (any ServerList).self,
             ProviderServers(
-                settings.servers.map(ChatServer.init), environment: registry.surroundings.environment,
-                agreed: Set(settings[ChatSettings.localServers])))
-        for offer in ProviderDirectory.offers(
-            settings.servers.map(ChatServer.init), environment: registry.surroundings.environment)
-        {
+                services.servers, environment: registry.surroundings.environment,
+                agreed: Set(services.settings.localServers)))
+        for offer in ProviderDirectory.offers(services.servers, environment: registry.surroundings.environment) {
             registry.provide((any ModelProvider).self, OfferedProvider(offer, services))
         }
         registry.uses(

@@ -15,9 +15,13 @@ import TurnLoop
 
 /// The services that the parts of Chat share. Creating them opens nothing.
 final class ChatServices: Sendable {
-    let settings: FeatureSettings
+    let settings: ChatSettings
+    /// The servers of the profiles.
+    let servers: [ChatServer]
     let surroundings: Surroundings
     let history: History
+    /// The profile in use.
+    private let profile: String?
     private let opened = Mutex<Opened?>(nil)
 
     /// The servers to look for on this machine. Tests replace them, so that they do not find real servers.
@@ -35,12 +39,14 @@ final class ChatServices: Sendable {
     }
 
     init(settings: FeatureSettings, surroundings: Surroundings, whole: WholeRegistry, drafts: Holdings) {
-        self.settings = settings
+        self.settings = ChatSettings(reading: settings)
+        servers = settings.servers.map(ChatServer.init)
+        profile = settings.profile
         self.surroundings = surroundings
         self.whole = whole
         history = History(
             "\(surroundings.locations.data)/chat.db",
-            without: settings[ChatSettings.keepsSecrets] ? nil : surroundings.redactor, drafts: drafts,
+            without: self.settings.keepsSecrets ? nil : surroundings.redactor, drafts: drafts,
             clock: surroundings.clock, now: surroundings.now
         ) {
             $0.tell(ActionContext.current?.notice)
@@ -96,14 +102,14 @@ final class ChatServices: Sendable {
             // Chat's own offered providers would lead back to this directory.
             setup.others = registry.all((any ModelProvider).self).filter { !($0 is OfferedProvider) }
             setup.tracer = tracer
-            setup.servers = settings.servers.map(ChatServer.init)
-            setup.profile = settings.profile
-            setup.defaultModel = settings[ChatSettings.model]
+            setup.servers = servers
+            setup.profile = profile
+            setup.defaultModel = settings.model
             setup.localServers = Self.localServers
-            setup.agreed = Set(settings[ChatSettings.localServers])
-            setup.usesResponses = settings[ChatSettings.responses]
-            setup.sendsAttribution = settings[ChatSettings.attribution]
-            setup.limits.buffer = settings[ChatSettings.buffer].bytes
+            setup.agreed = Set(settings.localServers)
+            setup.usesResponses = settings.usesResponses
+            setup.sendsAttribution = settings.sendsAttribution
+            setup.limits.buffer = settings.buffer.bytes
             setup.lastModel = { [history] provider in
                 // An unreadable history must not prevent a question. Its problem is reported when the answer is stored.
                 let newest = try? await history.list(HistoryFilter(provider: provider), limit: 1)
@@ -173,15 +179,15 @@ extension ChatServices {
         let home = Files.home(in: surroundings.environment)
         return ShellOptions(
             environment: surroundings.environment,
-            sandbox: settings[ChatSettings.sandbox].sandbox(
-                home: home, showing: settings[ChatSettings.sandboxReads].map(\.text),
+            sandbox: settings.sandbox.sandbox(
+                home: home, showing: settings.sandboxReads.map(\.text),
                 // These folders contain keys, tokens and conversations.
                 hiding: [places.config, places.data, places.state, places.cache]))
     }
 
     /// The approval policy: the settings, with the rules of this conversation.
     func policy(_ mode: ToolMode, rules: [ApprovalRule], _ context: ActionContext) -> ApprovalPolicy {
-        var policy = settings[ChatSettings.policy]
+        var policy = settings.policy
         policy.rules += rules
         policy.mode = mode
         policy.places = PathGlob.Places(
@@ -195,8 +201,8 @@ extension ChatServices {
         var loop = TurnLoop(
             sources: sources, policy: policy, clock: surroundings.clock, now: surroundings.now,
             approve: Approver(context: context).approve)
-        loop.limits.rounds = settings[ChatSettings.rounds]
-        if settings[ChatSettings.toolFormat] == .tagged { loop.formatter = TaggedText() }
+        loop.limits.rounds = settings.rounds
+        if settings.toolFormat == .tagged { loop.formatter = TaggedText() }
         return loop
     }
 }

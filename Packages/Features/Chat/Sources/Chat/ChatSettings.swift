@@ -6,48 +6,7 @@ import Settings
 import TurnLoop
 
 /// The settings of Chat. A conversation keeps the values with which it started.
-enum ChatSettings {
-    static let model = Setting<String?>(
-        "model", "The default model", default: nil, risk: .sends)
-    static let usualSystem = "You are a helpful assistant."
-    static let system = Setting(
-        "system", "The default system prompt", default: usualSystem, risk: .widens)
-    static let temperatures = 0.0...2.0
-    static let tokens = 1...Int.max
-    static let temperature = Setting<Double?>(
-        "temperature",
-        "Sampling temperature, from 0 to 2; by default 0.7 on your own platform, otherwise the provider's default",
-        in: temperatures)
-    static let maxTokens = Setting<Int?>(
-        "max-tokens", "Maximum length of an answer, in tokens", in: tokens, risk: .widens)
-    static let streams = Setting("stream", "Whether to show answers as they arrive", default: true)
-    static let buffer = Setting(
-        "buffer", "Size of the buffer between a stream and a slow reader, from 16KiB to 512KiB",
-        in: ByteCount(16 << 10)...ByteCount(512 << 10), default: ByteCount(64 << 10))
-    static let tools = Setting(
-        "tools", "Whether models may use read-only tools by default",
-        default: false,
-        risk: .widens)
-    static let policy = Setting(
-        "approvals", "Rules for tools; the rules of all settings files are combined", default: ApprovalPolicy(),
-        risk: .widens
-    ).joiningLayers()
-    static let mode = Setting<ToolMode?>(
-        "mode", "The default tool mode: read-only, workspace or full", default: nil, risk: .widens)
-    static let folders = Setting(
-        "folders",
-        "Folders in which an earlier version approved the mode; each entry moves to its folder's record when it is used",
-        default: [PathValue](), risk: .widens)
-    static let sandbox = Setting(
-        "sandbox",
-        "Sandbox for models' commands: none, folder to hide other files, or isolated to block the network too",
-        default: Confinement.isolated, risk: .widens)
-    static let sandboxReads = Setting(
-        "sandbox-reads", "Other paths that sandboxed commands may read, such as tools in your home folder",
-        default: [PathValue](), risk: .widens)
-    static let keepsSecrets = Setting(
-        "keep-secrets", "Whether to store secrets that appear in a conversation", default: false,
-        risk: .widens)
+struct ChatSettings: SettingsRecord {
     /// How tools are described to a model.
     enum ToolFormat: String, Choice, Hashable {
         /// In the format of the provider.
@@ -56,9 +15,6 @@ enum ChatSettings {
         case tagged
     }
 
-    static let toolFormat = Setting(
-        "tool-format", "How tools are described to models: in the provider's format, or as text with tags",
-        default: ToolFormat.native, risk: .widens)
     /// What happens to old turns that no longer fit into the context.
     enum Overflow: String, Choice, Hashable {
         /// The oldest turns are not sent.
@@ -67,28 +23,114 @@ enum ChatSettings {
         case summarise
     }
 
-    static let context = Setting(
-        "context", "What to do with old turns that no longer fit into the model's context",
-        default: Overflow.leaveOut, risk: .widens)
-    static let rounds = Setting(
-        "max-rounds", "Maximum number of requests to the model in one turn", in: 1...Int.max,
-        default: 50, risk: .widens)
-    static let responses = Setting(
-        "openai-responses", "Whether to use OpenAI's Responses API instead of Chat Completions", default: false)
-    static let attribution = Setting(
-        "attribution", "Whether to tell OpenRouter the name of this program", default: true)
+    var model: String?
+    var system = ""
+    var temperature: Double?
+    var maxTokens: Int?
+    var streams = false
+    var buffer = ByteCount(0)
+    var tools = false
+    var mode: ToolMode?
+    var folders: [PathValue] = []
+    var policy = ApprovalPolicy()
+    var sandbox = Confinement.isolated
+    var sandboxReads: [PathValue] = []
+    var keepsSecrets = false
+    var rounds = 0
+    var toolFormat = ToolFormat.native
+    var context = Overflow.leaveOut
+    var usesResponses = false
+    var sendsAttribution = false
+    var localServers: [String] = []
 
-    static let localServers = Setting<[String]>(
-        "local-servers",
-        "Servers on this machine that may be used without being named: ollama, lmstudio, llama.cpp, vllm",
-        default: [], risk: .sends)
+    static let usualSystem = "You are a helpful assistant."
+    static let temperatures = 0.0...2.0
+    static let tokens = 1...Int.max
 
-    static let declarations = [
-        model.declaration, system.declaration, temperature.declaration, maxTokens.declaration, streams.declaration,
-        buffer.declaration, tools.declaration, mode.declaration, folders.declaration,
-        policy.declaration, sandbox.declaration, sandboxReads.declaration, keepsSecrets.declaration, rounds.declaration,
-        toolFormat.declaration,
-        context.declaration, responses.declaration, attribution.declaration, localServers.declaration,
+    static let bindings = [
+        bind({ $0.model = $1 }, Setting("model", "The default model", default: nil, risk: .sends)),
+        bind(
+            { $0.system = $1 },
+            Setting("system", "The default system prompt", default: usualSystem, risk: .widens)),
+        bind(
+            { $0.temperature = $1 },
+            Setting(
+                "temperature",
+                "Sampling temperature, from 0 to 2; by default 0.7 on your own platform, otherwise the provider's default",
+                in: temperatures)),
+        bind(
+            { $0.maxTokens = $1 },
+            Setting("max-tokens", "Maximum length of an answer, in tokens", in: tokens, risk: .widens)),
+        bind({ $0.streams = $1 }, Setting("stream", "Whether to show answers as they arrive", default: true)),
+        bind(
+            { $0.buffer = $1 },
+            Setting(
+                "buffer", "Size of the buffer between a stream and a slow reader, from 16KiB to 512KiB",
+                in: ByteCount(16 << 10)...ByteCount(512 << 10), default: ByteCount(64 << 10))),
+        bind(
+            { $0.tools = $1 },
+            Setting("tools", "Whether models may use read-only tools by default", default: false, risk: .widens)),
+        bind(
+            { $0.mode = $1 },
+            Setting(
+                "mode", "The default tool mode: read-only, workspace or full", default: nil, risk: .widens)),
+        bind(
+            { $0.folders = $1 },
+            Setting(
+                "folders",
+                "Folders in which an earlier version approved the mode; each entry moves to its folder's record when it is used",
+                default: [], risk: .widens)),
+        bind(
+            { $0.policy = $1 },
+            Setting(
+                "approvals", "Rules for tools; the rules of all settings files are combined",
+                default: ApprovalPolicy(), risk: .widens
+            ).joiningLayers()),
+        bind(
+            { $0.sandbox = $1 },
+            Setting(
+                "sandbox",
+                "Sandbox for models' commands: none, folder to hide other files, or isolated to block the network too",
+                default: .isolated, risk: .widens)),
+        bind(
+            { $0.sandboxReads = $1 },
+            Setting(
+                "sandbox-reads", "Other paths that sandboxed commands may read, such as tools in your home folder",
+                default: [], risk: .widens)),
+        bind(
+            { $0.keepsSecrets = $1 },
+            Setting(
+                "keep-secrets", "Whether to store secrets that appear in a conversation", default: false,
+                risk: .widens)),
+        bind(
+            { $0.rounds = $1 },
+            Setting(
+                "max-rounds", "Maximum number of requests to the model in one turn", in: 1...Int.max, default: 50,
+                risk: .widens)),
+        bind(
+            { $0.toolFormat = $1 },
+            Setting(
+                "tool-format", "How tools are described to models: in the provider's format, or as text with tags",
+                default: .native, risk: .widens)),
+        bind(
+            { $0.context = $1 },
+            Setting(
+                "context", "What to do with old turns that no longer fit into the model's context",
+                default: .leaveOut, risk: .widens)),
+        bind(
+            { $0.usesResponses = $1 },
+            Setting(
+                "openai-responses", "Whether to use OpenAI's Responses API instead of Chat Completions",
+                default: false)),
+        bind(
+            { $0.sendsAttribution = $1 },
+            Setting("attribution", "Whether to tell OpenRouter the name of this program", default: true)),
+        bind(
+            { $0.localServers = $1 },
+            Setting(
+                "local-servers",
+                "Servers on this machine that may be used without being named: ollama, lmstudio, llama.cpp, vllm",
+                default: [], risk: .sends)),
     ]
 }
 
@@ -106,11 +148,11 @@ struct ChatOptions: Sendable, Hashable {
     init() {}
 
     /// The options of a new conversation, from the settings.
-    init(_ settings: FeatureSettings, isPlatform: Bool) {
-        model.temperature = settings[ChatSettings.temperature] ?? (isPlatform ? 0.7 : nil)
-        model.maxTokens = settings[ChatSettings.maxTokens]
-        mode = settings[ChatSettings.tools] ? .readOnly : nil
-        summarises = settings[ChatSettings.context] == .summarise
+    init(_ settings: ChatSettings, isPlatform: Bool) {
+        model.temperature = settings.temperature ?? (isPlatform ? 0.7 : nil)
+        model.maxTokens = settings.maxTokens
+        mode = settings.tools ? .readOnly : nil
+        summarises = settings.context == .summarise
     }
 
     /// The stored options with another mode for this folder. Everything else stays, including members of later

@@ -40,12 +40,17 @@ struct ChatFeatureTests {
     @Test(
         "Settings outside of their range are refused",
         arguments: [
-            (ChatSettings.buffer.declaration, "1", "must be from 16.0 KiB to 512.0 KiB, not 1 B"),
-            (ChatSettings.buffer.declaration, "1MiB", "must be from 16.0 KiB to 512.0 KiB, not 1.0 MiB"),
-            (ChatSettings.rounds.declaration, "0", "must be at least 1, not 0"),
+            ("buffer", "1", "must be from 16.0 KiB to 512.0 KiB, not 1 B"),
+            ("buffer", "1MiB", "must be from 16.0 KiB to 512.0 KiB, not 1.0 MiB"),
+            ("max-rounds", "0", "must be at least 1, not 0"),
         ])
-    func ranges(setting: SettingDeclaration, word: String, message: String) {
+    func ranges(key: String, word: String, message: String) throws {
+        let setting = try #require(ChatSettings.declarations.first { $0.key == [key] })
         let problem = #expect(throws: ValueError.self) { try setting.schema.json(fromWord: word) }
         #expect(problem?.message == message)
+    }
+
+    @Test("Every property of the settings is bound to a setting") func bindings() {
+        #expect(ChatSettings.bindings.count == Mirror(reflecting: ChatSettings()).children.count)
     }
 }

@@ -4,7 +4,6 @@ import GatewayStore
 import GatewayTurns
 import JSON
 import Registry
-import Settings
 import StorageKit
 import Synchronization
 import TurnLoop
@@ -13,7 +12,7 @@ import TurnLoop
 /// which the command runs. Tools that only read are allowed there; for others it asks the user of the action.
 final class EmbeddedGateway: ModelProvider {
     static let id = "martlet"
-    private let settings: FeatureSettings
+    private let settings: GatewaySettings
     private let surroundings: Surroundings
     private let store: GatewayStore
     private let whole: WholeRegistry?
@@ -32,7 +31,7 @@ final class EmbeddedGateway: ModelProvider {
         var unkept: Place?
     }
 
-    init(settings: FeatureSettings, surroundings: Surroundings, store: GatewayStore, whole: WholeRegistry?) {
+    init(settings: GatewaySettings, surroundings: Surroundings, store: GatewayStore, whole: WholeRegistry?) {
         self.whole = whole
         self.settings = settings
         self.surroundings = surroundings
@@ -102,7 +101,7 @@ final class EmbeddedGateway: ModelProvider {
     private func place(isKept: Bool, _ person: Person) -> Place {
         opened.withLock { opened in
             if let place = isKept ? opened.kept : opened.unkept { return place }
-            var limits = GatewaySettings.turns(settings, surroundings)
+            var limits = settings.turns(in: surroundings)
             limits.defaultModel = nil
             // A user who is asked on a terminal may take any time to answer.
             limits.approvalTime = .seconds(24 * 3600)

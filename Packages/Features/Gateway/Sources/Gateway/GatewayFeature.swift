@@ -30,10 +30,10 @@ public struct GatewayFeature: Feature {
         ],
         variables: [GatewayToken.variable: "The owner's token, instead of the stored one"])
 
-    private let settings: FeatureSettings
+    private let settings: GatewaySettings
 
     public init(_ settings: FeatureSettings) {
-        self.settings = settings
+        self.settings = GatewaySettings(reading: settings)
     }
 
     public func register(in registry: inout RegistryBuilder) {
@@ -73,15 +73,14 @@ public struct GatewayFeature: Feature {
 
 /// Lists this program's own gateway, at the address in the settings.
 private struct OwnServer: ServerList {
-    let settings: FeatureSettings
+    let settings: GatewaySettings
 
     var servers: [String] {
         // A gateway that listens on all addresses is reached on the loopback one.
         let here = ["0.0.0.0": "127.0.0.1", "::": "::1"]
-        let address = settings[GatewaySettings.address]
-        let listened = here[address] ?? address
+        let listened = here[settings.address] ?? settings.address
         let host = listened.contains(":") ? "[\(listened)]" : listened
-        return [ServerPattern.of("http://\(host):\(settings[GatewaySettings.port])")].compactMap(\.self)
+        return [ServerPattern.of("http://\(host):\(settings.port)")].compactMap(\.self)
     }
 }
 
@@ -89,7 +88,7 @@ private struct OwnServer: ServerList {
 enum GatewayChecks {
     static func sandbox(_ services: GatewayServices) -> HealthCheck {
         HealthCheck("gateway.sandbox", "sandbox for models' commands") { _ in
-            let options = GatewaySettings.turns(services.settings, services.surroundings).shell
+            let options = services.settings.turns(in: services.surroundings).shell
             guard options.isSandboxed else {
                 return .warning(
                     "off: models' commands may do anything that you can",

@@ -3,7 +3,6 @@ import FileKit
 import GatewayStore
 import JSON
 import Registry
-import Settings
 import StorageKit
 import TurnLoop
 
@@ -17,7 +16,7 @@ final class GatewayRules: RuleKeeper {
     }
 
     func keptRules(in folder: String) async throws -> [KeptRule] {
-        var rules = services.settings[GatewaySettings.approvals].rules.map {
+        var rules = services.settings.approvals.rules.map {
             KeptRule($0.json, in: "the settings (gateway.approvals)", scope: "always")
         }
         // Reading a store creates its file. Without a file there are no decisions.

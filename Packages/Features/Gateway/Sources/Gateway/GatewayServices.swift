@@ -6,12 +6,11 @@ import GatewayStore
 import GatewayTurns
 import ProcessKit
 import Registry
-import Settings
 import StorageKit
 
 /// The services that the parts of the gateway share. Creating them opens no file.
 final class GatewayServices: Sendable {
-    let settings: FeatureSettings
+    let settings: GatewaySettings
     let surroundings: Surroundings
     let store: GatewayStore
     let embedded: EmbeddedGateway
@@ -20,7 +19,7 @@ final class GatewayServices: Sendable {
     /// All features of this program; nil where only the gateway is used.
     let whole: WholeRegistry?
 
-    init(settings: FeatureSettings, surroundings: Surroundings, whole: WholeRegistry?, turns: Holdings) {
+    init(settings: GatewaySettings, surroundings: Surroundings, whole: WholeRegistry?, turns: Holdings) {
         self.whole = whole
         self.settings = settings
         self.surroundings = surroundings
@@ -28,7 +27,7 @@ final class GatewayServices: Sendable {
             $0.tell(ActionContext.current?.notice)
         }
         store = GatewayStore(
-            database, without: settings[GatewaySettings.keepsSecrets] ? nil : surroundings.redactor, turns: turns,
+            database, without: settings.keepsSecrets ? nil : surroundings.redactor, turns: turns,
             now: surroundings.now)
         token = GatewayToken(surroundings)
         embedded = EmbeddedGateway(settings: settings, surroundings: surroundings, store: store, whole: whole)

@@ -52,13 +52,18 @@ struct GatewayFeatureTests {
     @Test(
         "Settings outside their range are refused",
         arguments: [
-            (GatewaySettings.port.declaration, "70000", "must be from 0 to 65535, not 70000"),
-            (GatewaySettings.rounds.declaration, "0", "must be at least 1, not 0"),
-            (GatewaySettings.turnTokens.declaration, "-1", "must be at least 0, not -1"),
-            (GatewaySettings.dayCost.declaration, "-0.5", "must be from 0.0 to 1000000000.0, not -0.5"),
+            ("port", "70000", "must be from 0 to 65535, not 70000"),
+            ("max-rounds", "0", "must be at least 1, not 0"),
+            ("turn-tokens", "-1", "must be at least 0, not -1"),
+            ("day-cost", "-0.5", "must be from 0.0 to 1000000000.0, not -0.5"),
         ])
-    func ranges(setting: SettingDeclaration, word: String, message: String) {
+    func ranges(key: String, word: String, message: String) throws {
+        let setting = try #require(GatewaySettings.declarations.first { $0.key == [key] })
         let problem = #expect(throws: ValueError.self) { try setting.schema.json(fromWord: word) }
         #expect(problem?.message == message)
+    }
+
+    @Test("Every property of the settings is bound to a setting") func bindings() {
+        #expect(GatewaySettings.bindings.count == Mirror(reflecting: GatewaySettings()).children.count)
     }
 }

@@ -62,8 +62,8 @@ struct HealthProbeTests {
             let services = try TestHost([MemoryVault.self, GatewayFeature.self])
             let probe = HealthProbe(
                 services: GatewayServices(
-                    settings: services.host.settings.view(for: "gateway"), surroundings: services.host.surroundings,
-                    whole: nil, turns: Holdings()))
+                    settings: GatewaySettings(reading: services.host.settings.view(for: "gateway")),
+                    surroundings: services.host.surroundings, whole: nil, turns: Holdings()))
             var state = InstanceState(
                 process: .own, started: Timestamp(microseconds: 0),
                 addresses: ["https://127.0.0.1:\(port)"],

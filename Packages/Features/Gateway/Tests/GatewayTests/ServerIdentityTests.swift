@@ -17,7 +17,8 @@ struct ServerIdentityTests {
         let surroundings = Surroundings(
             environment: [:], locations: host.host.locations, clock: ContinuousClock(),
             now: { Timestamp(microseconds: 1_800_000_000_000_000 + days * 86_400_000_000) })
-        return try ServerIdentity(settings: host.host.settings.view(for: "gateway"), surroundings: surroundings).load()
+        let own = GatewaySettings(reading: host.host.settings.view(for: "gateway"))
+        return try ServerIdentity(settings: own, surroundings: surroundings).load()
     }
 
     @Test("Without TLS there is no certificate")

@@ -279,7 +279,7 @@ enum AuthorityFile {
     /// The key of the setting in a profile.
     static func key(of profile: String) -> [String] { ["profiles", profile] + key }
 
-    private static let key = ["auth"] + AuthSettings.authorities.declaration.key
+    private static let key = ["auth", "cacert"]
 
     /// The absolute path of the `--cacert` file. Nil when the option was not used.
     ///

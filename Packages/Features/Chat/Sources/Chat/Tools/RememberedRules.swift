@@ -3,7 +3,6 @@ import ChatHistory
 import FileKit
 import JSON
 import Registry
-import Settings
 import StorageKit
 import TurnLoop
 
@@ -91,10 +90,10 @@ final class ChatRules: RuleKeeper {
     }
 
     func keptRules(in folder: String) async throws -> [KeptRule] {
-        var rules = services.settings[ChatSettings.policy].rules.map {
+        var rules = services.settings.policy.rules.map {
             KeptRule($0.json, in: Self.settings, scope: "always")
         }
-        if let mode = services.settings[ChatSettings.mode] {
+        if let mode = services.settings.mode {
             rules.insert(KeptRule(["mode": mode.json], in: "the settings (chat.mode)", scope: "always"), at: 0)
         }
         // Opening the history would create its file, and without a file there are no rules.

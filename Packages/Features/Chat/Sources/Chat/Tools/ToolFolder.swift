@@ -4,7 +4,6 @@ import ChatProviders
 import FileKit
 import JSON
 import Registry
-import Settings
 import TurnLoop
 
 /// The folder in which a model works: the current folder of the command.
@@ -125,7 +124,7 @@ struct AgreedMode {
         if record.mode?.includes(mode) == true { return mode }
         // Earlier versions stored one list in the settings. It does not apply to a folder that has replaced the old
         // one.
-        if record.mode == nil, !record.isReplaced, folder.isAmong(services.settings[ChatSettings.folders]) {
+        if record.mode == nil, !record.isReplaced, folder.isAmong(services.settings.folders) {
             return try await moved(mode, to: folders)
         }
         guard context.interaction.canAsk else {

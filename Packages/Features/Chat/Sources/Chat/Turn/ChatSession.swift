@@ -3,7 +3,6 @@ import ChatHistory
 import ChatProviders
 import JSON
 import Registry
-import Settings
 import TurnLoop
 
 /// A running conversation: the messages so far, and the options of the next message.
@@ -78,7 +77,7 @@ actor ChatSession {
         let system = system(for: choice)
         var plan = TurnPlan(choice: choice, options: options, system: system, message: message)
         plan.schema = sendOptions.schema
-        plan.streams = sendOptions.streams && services.settings[ChatSettings.streams]
+        plan.streams = sendOptions.streams && services.settings.streams
         plan.extras = try await place(at: choice)
         if options.mode != nil, !hasStoredRules {
             rules += await RememberedRules(history: services.history, context: context).rules(of: conversation)
@@ -216,7 +215,7 @@ actor ChatSession {
             "\(server.name) seems to run on port \(server.port) of this machine. Send it your messages, now and in the future?"
         )
         guard isAgreed else { return false }
-        let agreed = services.settings[ChatSettings.localServers] + [server.id]
+        let agreed = services.settings.localServers + [server.id]
         do {
             try await context.registry.one((any SettingsWriter).self).change([
                 (["chat", "local-servers"], .array(agreed.map { .string($0) }))
@@ -304,7 +303,7 @@ actor ChatSession {
     /// The system prompt. An agent has its own, which our default would replace, with what it says about its tools.
     private func system(for choice: ModelChoice) -> String {
         let system =
-            conversation.map { $0.setup.system ?? "" } ?? sendOptions.system ?? services.settings[ChatSettings.system]
+            conversation.map { $0.setup.system ?? "" } ?? sendOptions.system ?? services.settings.system
         return choice.provider.runsTools && system == ChatSettings.usualSystem ? "" : system
     }
 
@@ -336,7 +335,7 @@ actor ChatSession {
             return options
         }
         var options = options
-        options.mode = services.settings[ChatSettings.tools] ? .readOnly : nil
+        options.mode = services.settings.tools ? .readOnly : nil
         guard sendOptions.mode == nil else { return options }
         options.mode = try await usualMode(or: options.mode)
         if options.mode != chosen {
@@ -349,7 +348,7 @@ actor ChatSession {
 
     /// The mode of the settings for this folder. A new folder is asked about once.
     private func usualMode(or other: ToolMode?) async throws -> ToolMode? {
-        guard let mode = services.settings[ChatSettings.mode] else { return other }
+        guard let mode = services.settings.mode else { return other }
         let agreed = AgreedMode(services: services, context: context)
         try agreed.folder.check(mode)
         return try await agreed.mode(upTo: mode)

@@ -5,7 +5,6 @@ import GatewayTurns
 import HTTPCore
 import HTTPServer
 import Registry
-import Settings
 
 /// Actions that describe the gateway without running it.
 struct DescribingActions {
@@ -40,7 +39,7 @@ struct DescribingActions {
         ) { context, part in
             let unit = SystemdUnit(
                 program: try Files.canonical("/proc/self/exe"),
-                address: services.settings[GatewaySettings.address], port: services.settings[GatewaySettings.port])
+                address: services.settings.address, port: services.settings.port)
             return part == .service ? unit.service : unit.socket
         }
         .example("martlet gateway unit > ~/.config/systemd/user/martlet-gateway.service", "Write the service unit")

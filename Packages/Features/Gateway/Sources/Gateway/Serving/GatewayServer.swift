@@ -6,20 +6,19 @@ import GatewayTurns
 import HTTPCore
 import HTTPServer
 import Registry
-import Settings
 
 /// A gateway that serves requests.
 struct GatewayServer {
     let services: GatewayServices
     let context: ActionContext
 
-    private var settings: FeatureSettings { services.settings }
+    private var settings: GatewaySettings { services.settings }
 
     /// Serves until the task is cancelled. Running requests may then finish within a time limit.
     func run(_ options: ServeOptions) async throws -> ServeReport {
         let instance = Instance(services.surroundings)
         let lock = try await instance.claim()
-        let socket = (options.socket ?? settings[GatewaySettings.socket]?.text).map(
+        let socket = (options.socket ?? settings.socket?.text).map(
             services.surroundings.locations.absolute)
         let live = LiveSettings(context, services.store, socket: socket)
         let result: Result<ServeReport, any Error>
@@ -72,7 +71,7 @@ struct GatewayServer {
         }
     }
 
-    private var drain: Duration { settings[GatewaySettings.drain] }
+    private var drain: Duration { settings.drain }
 
     private func configuration(
         _ api: APIServices, _ options: ServeOptions, _ identity: Identity?, _ token: LiveToken, _ clients: ClientTokens
@@ -81,11 +80,10 @@ struct GatewayServer {
         configuration.adopt(api)
         configuration.addresses = try ListenAddresses(settings: settings, surroundings: services.surroundings)
             .addresses(options, identity)
-        configuration.hosts = Set(settings[GatewaySettings.hosts])
-        let origins = settings[GatewaySettings.origins]
-        if !origins.isEmpty {
+        configuration.hosts = Set(settings.hosts)
+        if !settings.origins.isEmpty {
             configuration.crossOrigin = CrossOriginRules(
-                origins: Set(origins),
+                origins: Set(settings.origins),
                 headers: [
                     "Authorization", "Content-Type", "X-API-Key", "X-Martlet-Dialect", "anthropic-beta",
                     "anthropic-version",
@@ -163,7 +161,7 @@ struct ServeOptions: Sendable {
 
 /// The addresses on which the gateway listens.
 struct ListenAddresses {
-    let settings: FeatureSettings
+    let settings: GatewaySettings
     let surroundings: Surroundings
 
     /// The sockets passed by a service manager, or else the address in the settings; and the Unix socket, if any.
@@ -173,14 +171,14 @@ struct ListenAddresses {
         var addresses = try InheritedSockets.addresses(environment: surroundings.environment)
             .map { $0.isUnixSocket ? $0 : secured($0) }
         if addresses.isEmpty {
-            let port = options.port ?? settings[GatewaySettings.port]
+            let port = options.port ?? settings.port
             guard let number = UInt16(exactly: port) else {
                 throw ServingError(
                     .settings, "\(port) is not a valid port; choose one from 1 to 65535, or 0 for any free port")
             }
-            addresses = [secured(.ip(options.address ?? settings[GatewaySettings.address], port: number))]
+            addresses = [secured(.ip(options.address ?? settings.address, port: number))]
         }
-        if let path = options.socket ?? settings[GatewaySettings.socket]?.text {
+        if let path = options.socket ?? settings.socket?.text {
             // A Unix socket needs no TLS, since nothing can eavesdrop on it.
             addresses.append(.unix(surroundings.locations.absolute(path)))
         }

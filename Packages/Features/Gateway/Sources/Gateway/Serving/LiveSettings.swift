@@ -72,14 +72,14 @@ final class LiveSettings: Sendable {
     /// Turns for other programs, with every provider and every tool of this build.
     private func parts(_ kept: KeptGeneration) -> APIServices.SettingsParts {
         let host = kept.generation.host
-        let settings = host.settings.view(for: GatewayFeature.manifest.id)
+        let settings = GatewaySettings(reading: host.settings.view(for: GatewayFeature.manifest.id))
         let turns = Turns(
             store: store,
             providers: {
                 kept.generation.registry.all((any ModelProvider).self).filter { $0.id != EmbeddedGateway.id }
             },
             builtIn: kept.generation.registry.optional((any BuiltInModel).self),
-            settings: GatewaySettings.turns(settings, host.surroundings, socket: socket),
+            settings: settings.turns(in: host.surroundings, socket: socket),
             sources: { kept.generation.registry.all((any ToolSource).self) },
             claude: host.claude, clock: host.clock, now: host.now, tracer: kept.generation.tracer, running: running,
             keeping: kept, folders: kept.generation.registry.optional((any FolderRules).self))
@@ -98,10 +98,10 @@ final class LiveSettings: Sendable {
 }
 
 extension ProjectFolders {
-    fileprivate init(_ settings: FeatureSettings, _ surroundings: Surroundings) {
+    fileprivate init(_ settings: GatewaySettings, _ surroundings: Surroundings) {
         self.init(
-            home: settings[GatewaySettings.projects].map { surroundings.locations.absolute($0.text) }
+            home: settings.projects.map { surroundings.locations.absolute($0.text) }
                 ?? "\(surroundings.locations.data)/projects",
-            allowed: settings[GatewaySettings.folders].map { surroundings.locations.absolute($0.text) })
+            allowed: settings.folders.map { surroundings.locations.absolute($0.text) })
     }
 }

@@ -2,11 +2,10 @@ import Capabilities
 import Cryptography
 import FileKit
 import Registry
-import Settings
 
 /// The certificate that the gateway uses for TLS.
 struct ServerIdentity {
-    let settings: FeatureSettings
+    let settings: GatewaySettings
     let surroundings: Surroundings
 
     /// Chain and key are in one file, so that they always match.
@@ -14,7 +13,7 @@ struct ServerIdentity {
 
     /// Nil when it does not use TLS.
     func load() throws -> Identity? {
-        switch settings[GatewaySettings.tls] {
+        switch settings.tls {
         case .none: nil
         case .own: try own()
         case .given: try given()
@@ -22,13 +21,13 @@ struct ServerIdentity {
     }
 
     private func given() throws -> Identity {
-        guard let chain = settings[GatewaySettings.certificate]?.text else {
+        guard let chain = settings.certificate?.text else {
             throw ServingError(
                 .settings,
                 "gateway.tls is 'given', but gateway.certificate is not set; set it, or set gateway.tls to 'own'")
         }
         let chainText = try Files.read(surroundings.locations.absolute(chain), limit: 1 << 20)
-        let key = settings[GatewaySettings.key]?.text ?? chain
+        let key = settings.key?.text ?? chain
         let keyText = try Files.read(surroundings.locations.absolute(key), limit: 1 << 20)
         return try Identity(chainPEM: chainText.span, keyPEM: keyText.span)
     }
@@ -36,8 +35,8 @@ struct ServerIdentity {
     /// The same certificate at each start, so that users of clients accept it only once; a new one when it has expired.
     private func own() throws -> Identity {
         if let found = try kept(), found.certificate.notAfter > surroundings.now() { return found }
-        var names = settings[GatewaySettings.hosts]
-        let address = settings[GatewaySettings.address]
+        var names = settings.hosts
+        let address = settings.address
         if address != "0.0.0.0", address != "::" { names.append(address) }
         let draft = CertificateDraft.local("Martlet gateway", also: names, from: surroundings.now(), days: 5 * 365)
         let made = try draft.selfSigned()
