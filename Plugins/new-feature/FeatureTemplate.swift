@@ -19,6 +19,7 @@ struct FeatureTemplate {
         let rename = { (text: String) in
             text.replacingOccurrences(of: "Weather", with: name.description)
                 .replacingOccurrences(of: "weather", with: name.id)
+                .replacingOccurrences(of: "WEATHER", with: name.id.uppercased())
         }
         return try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted().compactMap { path in
             let source = folder.appending(path: path)

@@ -19,7 +19,8 @@ struct InClone: SuiteTrait, TestScoping {
             }
             // As make does.
             try await clone.shell.run(
-                "swift", "format", "format", "--in-place", "--recursive", "Packages/Features/Station")
+                "swift", "format", "format", "--in-place", "--recursive", "Packages/Features/Station",
+                "Packages/Features/Weather")
             for name in ["Packer", "Courier"] {
                 let target = "Packages/Features/\(name)"
                 try await clone.shell.run("rm", "-r", target)

@@ -23,7 +23,8 @@ extension PluginTests {
         #expect(blocks.count >= 8)
         for block in blocks {
             let code = Self.bare(
-                block.replacing("Weather", with: "Station").replacing("weather", with: "station"))
+                block.replacing("Weather", with: "Station").replacing("weather", with: "station")
+                    .replacing("WEATHER", with: "STATION"))
             #expect(written.contains { $0.contains(code) }, "\(block)")
         }
     }

@@ -21,19 +21,26 @@ public struct Linkage: Sendable {
 
     /// Whether the library that `-l` calls by this name is needed or opened.
     public func contains(_ library: String) -> Bool {
-        all.contains { $0.hasPrefix("lib\(library).so") }
+        all.contains { Self.is($0, library) }
     }
 
     /// What belongs neither to the C library, nor to Swift, nor to the named libraries.
     public func foreign(besides libraries: Set<String>) -> Set<String> {
         all.filter { name in
-            !libraries.contains { name.hasPrefix("lib\($0).so") } && !Self.isSystem(name)
+            !libraries.contains { Self.is(name, $0) } && !Self.isSystem(name)
         }
     }
 
     private static func isSystem(_ name: String) -> Bool {
         if name.hasPrefix("libswift") || name.hasPrefix("ld-linux") { return true }
         return ["c", "m", "pthread", "dl", "rt", "gcc_s", "stdc++", "dispatch", "BlocksRuntime"]
-            .contains { name.hasPrefix("lib\($0).so") }
+            .contains { Self.is(name, $0) }
+    }
+
+    /// Whether a file is the library that `-l` calls by that name. Some have a version before the suffix, as in
+    /// `libyaml-0.so.2`.
+    private static func `is`(_ file: String, _ library: String) -> Bool {
+        guard file.hasPrefix("lib\(library)") else { return false }
+        return file.dropFirst("lib\(library)".count).prefixMatch(of: /(-[0-9.]+)?\.so/) != nil
     }
 }
