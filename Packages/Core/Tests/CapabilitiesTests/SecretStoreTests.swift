@@ -24,6 +24,16 @@ struct SecretStoreTests {
         #expect("\(SecretName(name))" == name)
     }
 
+    @Test(
+        "The variable with the address is beside that with the key",
+        arguments: [
+            ("openai", "OPENAI_BASE_URL"), ("my-server", "MY_SERVER_BASE_URL"), ("my-api-key", "MY_BASE_URL"),
+            ("ci-token", "CI_TOKEN_BASE_URL"), ("api-key", "API_KEY_BASE_URL"),
+        ])
+    func addresses(name: String, variable: String) {
+        #expect(SecretName(name).addressVariable == variable)
+    }
+
     @Test("A secret is found by name, and an empty one is absent")
     func lookup() async {
         #expect(await store.secret(named: "openai")?.equals(Secret("one")) == true)

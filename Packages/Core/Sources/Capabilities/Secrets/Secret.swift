@@ -85,6 +85,13 @@ public struct SecretName: InputValue, OutputValue, Hashable, ExpressibleByString
         let isWhole = ["_TOKEN", "_KEY", "_PASSWORD", "_SECRET"].contains { variable.hasSuffix($0) }
         return isWhole ? variable : variable + "_API_KEY"
     }
+
+    /// The environment variable with the address of the server that the key is for: `OPENAI_BASE_URL` beside
+    /// `OPENAI_API_KEY`. Only that suffix is replaced: `CI_TOKEN_BASE_URL` is beside `CI_TOKEN`.
+    public var addressVariable: String {
+        let (variable, suffix) = (environmentVariable, "_API_KEY")
+        return (variable.hasSuffix(suffix) ? String(variable.dropLast(suffix.count)) : variable) + "_BASE_URL"
+    }
 }
 
 /// The secrets in the environment. It never writes there.

@@ -132,13 +132,15 @@ final class AuthServices: Sendable {
 
     /// The key in the environment that belongs to exactly this server.
     func environmentKey(for profile: ServerProfile) -> Secret? {
-        guard let vendor = ModelVendor.named("kamiwaza"), profile.kind == .kamiwaza,
+        let vendor = ModelVendor.kamiwaza
+        guard profile.kind == .kamiwaza,
             let key = surroundings.environment[vendor.name.environmentVariable], !key.isEmpty
         else { return nil }
-        guard let address = vendor.address(surroundings.environment) else {
+        guard let address = vendor.address(in: surroundings.environment) else {
+            let variable = vendor.name.addressVariable
             tellOnce(
-                "\(vendor.name.environmentVariable) is ignored because \(vendor.addressVariable) does not name its "
-                    + "server; to use it here, set \(vendor.addressVariable) to \(profile.url.text)")
+                "\(vendor.name.environmentVariable) is ignored because \(variable) does not name its server; to use it "
+                    + "here, set \(variable) to \(profile.url.text)")
             return nil
         }
         guard address.isSameOrigin(as: profile.url) else { return nil }

@@ -39,11 +39,8 @@ struct ServerProfile: Sendable {
         return String(words.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "-").prefix(64))
     }
 
-    /// Whether a credential for this server may be sent to an address: to the server itself, and over https to other
-    /// ports of its host, because a platform serves its models there.
-    func mayReceive(_ target: HTTPURL) -> Bool {
-        target.isSameOrigin(as: url) || (target.scheme == .https && target.host == url.host)
-    }
+    /// Where its credentials may be sent.
+    var destination: CredentialDestination { .profile(at: url) }
 }
 
 /// The profiles in the settings.
