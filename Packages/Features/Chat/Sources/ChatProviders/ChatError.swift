@@ -1,4 +1,5 @@
 public import Capabilities
+import HTTPClient
 import HTTPCore
 public import JSON
 import ModelKit
@@ -311,6 +312,24 @@ extension ChatError {
             }
         let message = "\(server.name): \(server.redactor.redact(error.message))"
         self.init(kind, message, provider: server.id, cause: error)
+    }
+}
+
+extension ChatError {
+    /// The error for a key of the environment that is not sent.
+    init(_ error: EnvironmentKeyError, provider: String) {
+        switch error {
+        case .badKey(let variable):
+            self.init(
+                .noKey, "\(variable) contains characters that are not valid in a key",
+                remedy: "set it again without them", provider: provider)
+        case .badAddress(let variable, let cause):
+            self.init(.badAddress, "\(variable): \(cause.message)", provider: provider, cause: cause)
+        case .wrongServer(let meant, let target):
+            self.init(
+                .forbidden, "the key for \(meant.joined(separator: ", ")) is not sent to \(target)",
+                remedy: "check the address of the server")
+        }
     }
 }
 

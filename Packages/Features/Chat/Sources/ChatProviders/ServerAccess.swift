@@ -11,7 +11,8 @@ struct ServerAccess: Sendable {
     let id: String
     let name: String
     let client: HTTPClient
-    let credential: Credential
+    /// Adds the credential; nil for a server that gets none.
+    let signer: RequestSigner?
     /// The remedy for a rejected key.
     let remedy: String
     let redactor: Redactor
@@ -37,7 +38,7 @@ struct ServerAccess: Sendable {
         // A conversation is only sent to the chosen server, and retries are decided by `Recovery`.
         request.redirects = .none
         request.retry = .none
-        return try await credential.open(request, with: client)
+        return try await open(request)
     }
 
     /// Sends a small request once, such as the answer to a question.
@@ -51,7 +52,7 @@ struct ServerAccess: Sendable {
         request.limits.connect = min(request.limits.connect, limit)
         request.redirects = .none
         request.retry = .none
-        return try await credential.send(request, with: client)
+        return try await send(request)
     }
 
     /// Requests something small, such as a list.
@@ -66,7 +67,28 @@ struct ServerAccess: Sendable {
         request.retry = RetryPolicy(attempts: 2, base: .milliseconds(500))
         request.retry.kinds = [.reset, .cut]
         request.retry.longest = .seconds(2)
-        return try await credential.send(request, with: client)
+        return try await send(request)
+    }
+}
+
+extension ServerAccess {
+    /// Sends a request with the server's credential.
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        guard let signer else { return try await client.send(request) }
+        do {
+            return try await client.send(request, signedBy: signer)
+        } catch let error as EnvironmentKeyError {
+            throw ChatError(error, provider: id)
+        }
+    }
+
+    private func open(_ request: HTTPRequest) async throws -> HTTPExchange {
+        guard let signer else { return try await client.open(request) }
+        do {
+            return try await client.open(request, signedBy: signer)
+        } catch let error as EnvironmentKeyError {
+            throw ChatError(error, provider: id)
+        }
     }
 }
 

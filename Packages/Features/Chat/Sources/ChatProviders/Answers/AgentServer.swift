@@ -254,7 +254,7 @@ final class Farewells: Sendable {
             request.limits.connect = limit
             request.redirects = .none
             request.retry = .none
-            _ = try await access.credential.send(request, with: access.client)
+            _ = try await access.send(request)
         } catch {
             // The connection of the answer is already closed, which also ends it at most servers.
         }

@@ -59,7 +59,7 @@ public struct ProviderSetup: Sendable {
     static func all(_ servers: [ChatServer], _ environment: [String: String]) -> [ChatServer] {
         var all = servers
         for (id, kind) in [("kamiwaza", ChatServer.Kind.kamiwaza), ("gateway", .gateway)] {
-            guard let address = environment[EnvironmentKey.addressVariable(for: id)], !address.isEmpty,
+            guard let address = environment[SecretName(id).addressVariable], !address.isEmpty,
                 !all.contains(where: { $0.name == id })
             else { continue }
             all.append(ChatServer(name: id, address: address, kind: kind))

@@ -23,11 +23,11 @@ final class KamiwazaProvider: ModelProvider {
         var dialects: [String: OpenAIQuirks] = [:]
     }
 
-    init(_ factory: ProviderFactory, _ id: String, _ address: HTTPURL, _ credential: Credential) {
+    init(_ factory: ProviderFactory, _ id: String, _ address: HTTPURL, _ signer: RequestSigner?) {
         self.id = id
         name = id
         self.address = address
-        access = factory.access(id, credential)
+        access = factory.access(id, signer)
         lastModel = factory.lastModel(id)
     }
 

@@ -10,10 +10,10 @@ struct ProviderFactory: Sendable {
     let farewells: Farewells
 
     func access(
-        _ id: String, _ name: String, _ credential: Credential, remedy: String, headers: HTTPHeaders = [:]
+        _ id: String, _ name: String, _ signer: RequestSigner?, remedy: String, headers: HTTPHeaders = [:]
     ) -> ServerAccess {
         ServerAccess(
-            id: id, name: name, client: setup.client, credential: credential, remedy: remedy, redactor: setup.redactor,
+            id: id, name: name, client: setup.client, signer: signer, remedy: remedy, redactor: setup.redactor,
             limits: setup.limits, clock: setup.clock, tracer: setup.tracer ?? Tracer(sinks: [], now: setup.now),
             headers: headers)
     }
@@ -28,7 +28,7 @@ extension ProviderFactory {
         do {
             let url = try HTTPURL(server.address, assuming: .https)
             switch server.kind {
-            case .kamiwaza: return KamiwazaProvider(self, server.name, url, try credential(server, url))
+            case .kamiwaza: return KamiwazaProvider(self, server.name, url, try signer(server, url))
             case .gateway: return ServerProvider(try gateway(server, url), now: setup.now)
             case .compatible(let quirks): return ServerProvider(try compatible(server, url, quirks), now: setup.now)
             }
@@ -39,34 +39,43 @@ extension ProviderFactory {
 
     func local(_ server: LocalServer) -> any ModelProvider {
         do {
-            let access = access(server.id, server.name, .none, remedy: "run it without a key")
+            let access = access(server.id, server.name, nil, remedy: "run it without a key")
             return ServerProvider(try compatible(access, server.base(), server.quirks), now: setup.now)
         } catch {
             return BrokenProvider(id: server.id, name: server.name, error: error)
         }
     }
 
-    /// The key for this very server from the environment, else the signer of its profile.
-    private func credential(_ server: ChatServer, _ url: HTTPURL) throws -> Credential {
+    /// Signs with the key for this very server from the environment, else as its profile.
+    private func signer(_ server: ChatServer, _ url: HTTPURL) throws -> RequestSigner? {
         for id in [server.name, server.kind.word].compactMap(\.self) {
-            let found = try EnvironmentKey(for: id, in: setup.environment, redactor: setup.redactor)
-            if let credential = found.credential(for: url) { return credential }
+            if let own = try environmentKey(of: id).authenticator(for: url) {
+                return RequestSigner(own, for: ServerID(server.name))
+            }
         }
-        guard let authenticator = setup.authenticator else { return .none }
-        return .signer(RequestSigner(authenticator, for: ServerID(server.name)))
+        return setup.authenticator.map { RequestSigner($0, for: ServerID(server.name)) }
     }
 
-    func access(_ name: String, _ credential: Credential) -> ServerAccess {
-        let variables = (SecretName(name).environmentVariable, EnvironmentKey.addressVariable(for: name))
+    private func environmentKey(of id: String) throws(ChatError) -> EnvironmentKey {
+        do throws(EnvironmentKeyError) {
+            return try EnvironmentKey(for: id, in: setup.environment, redactor: setup.redactor)
+        } catch {
+            throw ChatError(error, provider: id)
+        }
+    }
+
+    func access(_ name: String, _ signer: RequestSigner?) -> ServerAccess {
+        let key = SecretName(name)
         let remedy =
-            setup.authenticator == nil || setup.environment[variables.1] != nil
-            ? "set \(variables.0) and \(variables.1)" : "sign in with 'martlet auth login \(name)'"
-        return access(name, name, credential, remedy: remedy)
+            setup.authenticator == nil || setup.environment[key.addressVariable] != nil
+            ? "set \(key.environmentVariable) and \(key.addressVariable)"
+            : "sign in with 'martlet auth login \(name)'"
+        return access(name, name, signer, remedy: remedy)
     }
 
     private func gateway(_ server: ChatServer, _ url: HTTPURL) throws -> ServerPlan {
         let base = try url.versioned()
-        let access = access(server.name, try credential(server, url))
+        let access = access(server.name, try signer(server, url))
         let chat = try base.below("/chat/completions")
         // It refuses requests for a minute after a burst, without a wait time.
         let question = StreamedAnswer(
@@ -88,7 +97,7 @@ extension ProviderFactory {
     }
 
     private func compatible(_ server: ChatServer, _ url: HTTPURL, _ quirks: OpenAIQuirks) throws -> ServerPlan {
-        try compatible(access(server.name, credential(server, url)), url.versionedIfBare(), quirks)
+        try compatible(access(server.name, signer(server, url)), url.versionedIfBare(), quirks)
     }
 
     private func compatible(_ access: ServerAccess, _ base: HTTPURL, _ quirks: OpenAIQuirks) throws -> ServerPlan {
@@ -118,21 +127,15 @@ extension ProviderFactory {
     }
 
     private func plan(_ vendor: Vendor) throws -> ServerPlan {
-        let found = try EnvironmentKey(for: vendor.id, in: setup.environment, redactor: setup.redactor)
+        let found = try environmentKey(of: vendor.id)
         let base = try (found.address ?? HTTPURL(vendor.base))
         // Anthropic's own library expects the address without the version, and others with it.
         let home = vendor.id == "anthropic" ? try base.versioned() : base
-        let credential: Credential =
-            if let key = found.key {
-                .key(key, vendor.header, for: base)
-            } else if let authenticator = setup.authenticator {
-                .signer(RequestSigner(authenticator, for: ServerID(vendor.id)))
-            } else {
-                .none
-            }
-        let access = access(vendor.id, vendor.name, credential, remedy: remedy(vendor), headers: vendor.headers)
+        let authenticator = found.authenticator(for: vendor.key) ?? setup.authenticator
+        let signer = authenticator.map { RequestSigner($0, for: ServerID(vendor.id)) }
+        let access = access(vendor.id, vendor.name, signer, remedy: remedy(vendor), headers: vendor.headers)
         let list = try home.below("/models" + (vendor.listQuery.isEmpty ? "" : "?\(vendor.listQuery)"))
-        let isHere = found.key != nil || found.address != nil
+        let isHere = found.isSet || found.address != nil
         return ServerPlan(
             access: access,
             question: StreamedAnswer(access: access, url: try home.below(vendor.path)), dialect: vendor.dialect,

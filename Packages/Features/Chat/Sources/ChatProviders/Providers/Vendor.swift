@@ -1,5 +1,6 @@
 import AnthropicDialect
 import Capabilities
+import HTTPClient
 import HTTPCore
 import ModelKit
 import OpenAIDialect
@@ -8,12 +9,11 @@ import ResponsesDialect
 /// A company that sells answers by the token. Its key comes from the environment or from Auth, and is sent nowhere
 /// else.
 struct Vendor: Sendable {
-    /// The id of the provider, its secret and its variables.
-    let id: String
+    /// Its key: the variables with it, and where and how it is sent.
+    let key: ModelVendor
     let name: String
     /// The address of its API, with the version.
     let base: String
-    let header: KeyHeader
     let path: String
     let dialect: any Dialect
     /// The default model.
@@ -24,9 +24,11 @@ struct Vendor: Sendable {
     /// The query for the list of models.
     var listQuery = ""
 
+    /// The id of the provider, its secret and its variables.
+    var id: String { key.name.text }
     /// The variable with the key, and the variable with another address.
-    var keyVariable: String { SecretName(id).environmentVariable }
-    var addressVariable: String { EnvironmentKey.addressVariable(for: id) }
+    var keyVariable: String { key.name.environmentVariable }
+    var addressVariable: String { key.name.addressVariable }
 
     /// In the order in which the default is chosen.
     static func all(sendsAttribution: Bool, usesResponses: Bool) -> [Vendor] {
@@ -34,22 +36,22 @@ struct Vendor: Sendable {
     }
 
     private static let anthropic = Vendor(
-        id: "anthropic", name: "Anthropic", base: "https://api.anthropic.com/v1", header: .named("x-api-key"),
-        path: "/messages", dialect: AnthropicDialect(), defaultModel: "claude-sonnet-5-5", families: ["claude-"],
+        key: .anthropic, name: "Anthropic", base: "https://api.anthropic.com/v1", path: "/messages",
+        dialect: AnthropicDialect(), defaultModel: "claude-sonnet-5-5", families: ["claude-"],
         headers: ["anthropic-version": AnthropicDialect.version], listQuery: "limit=1000")
 
     private static func openAI(_ usesResponses: Bool) -> Vendor {
         let dialect: any Dialect = usesResponses ? ResponsesDialect() : OpenAIDialect(.openAI)
         return Vendor(
-            id: "openai", name: "OpenAI", base: "https://api.openai.com/v1", header: .bearer,
+            key: .openAI, name: "OpenAI", base: "https://api.openai.com/v1",
             path: usesResponses ? "/responses" : "/chat/completions", dialect: dialect, defaultModel: "gpt-5-mini",
             families: ["gpt-", "chatgpt-", "o1", "o3", "o4"])
     }
 
     private static func openRouter(_ sendsAttribution: Bool) -> Vendor {
         Vendor(
-            id: "openrouter", name: "OpenRouter", base: "https://openrouter.ai/api/v1", header: .bearer,
-            path: "/chat/completions", dialect: OpenAIDialect(.openRouter), defaultModel: "openrouter/auto",
+            key: .openRouter, name: "OpenRouter", base: "https://openrouter.ai/api/v1", path: "/chat/completions",
+            dialect: OpenAIDialect(.openRouter), defaultModel: "openrouter/auto",
             headers: sendsAttribution ? attribution : [:])
     }
 

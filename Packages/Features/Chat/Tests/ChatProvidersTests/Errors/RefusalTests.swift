@@ -71,7 +71,7 @@ struct RefusalTests {
 
     private func access(_ redactor: Redactor = Redactor()) -> ServerAccess {
         ServerAccess(
-            id: "lab", name: "Lab", client: HTTPClient(.standalone), credential: .none, remedy: "set LAB_API_KEY",
+            id: "lab", name: "Lab", client: HTTPClient(.standalone), signer: nil, remedy: "set LAB_API_KEY",
             redactor: redactor, limits: AnswerLimits(), clock: ContinuousClock(),
             tracer: Tracer(sinks: [], now: { Timestamp(microseconds: 0) }))
     }
