@@ -110,7 +110,8 @@ struct KeyRuleTests {
         do {
             _ = try await Self.signed("http://127.0.0.1:4001/x", by: signer)
             Issue.record("the key went to another port")
-        } catch EnvironmentKeyError.wrongServer(let meant, let target) {
+        } catch {
+            guard case .wrongServer(let meant, let target) = error else { throw error }
             #expect(meant == ["127.0.0.1:4000"] && target == "127.0.0.1:4001")
         }
         for address in ["http://127.0.0.1:4001/", "https://127.0.0.1:4000/", "http://localhost:4000/"] {
@@ -132,7 +133,8 @@ struct KeyRuleTests {
         do {
             _ = try EnvironmentKey(for: "lab", in: ["LAB_API_KEY": key], redactor: redactor)
             Issue.record("the key was taken")
-        } catch EnvironmentKeyError.badKey(let variable) {
+        } catch {
+            guard case .badKey(let variable) = error else { throw error }
             #expect(variable == "LAB_API_KEY")
         }
         #expect(!redactor.redact("it is \(key)!").contains("and-more"))
@@ -143,7 +145,8 @@ struct KeyRuleTests {
         do {
             _ = try Self.key("lab", ["LAB_BASE_URL": "ftp://lab.test"])
             Issue.record("the address was taken")
-        } catch EnvironmentKeyError.badAddress(let variable, let error) {
+        } catch {
+            guard case .badAddress(let variable, let error) = error else { throw error }
             #expect(variable == "LAB_BASE_URL" && error.kind == .invalidURL)
         }
         #expect(ModelVendor.openAI.address(in: ["OPENAI_BASE_URL": "ftp://x"]) == nil)
