@@ -97,6 +97,36 @@ struct DatabaseTests {
         }
     }
 
+    @Test("A glance reads what is there, and neither creates nor changes nor repairs a file")
+    func glance() async throws {
+        try await TemporaryDirectory.run { folder in
+            let path = "\(folder)/a.db"
+            let database = Database(path, migrations: notes)
+            func count(_ database: Database) -> Int? { database.glance { try $0.count } }
+            #expect(count(database) == nil)
+            #expect(try Files.list(folder).isEmpty)
+            try await database.write { try $0.add("a") }
+            #expect(count(database) == 1)
+            let added: Void? = database.glance { try $0.add("b") }
+            #expect(added == nil)
+            #expect(count(database) == 1)
+            await database.close()
+            #expect(count(database) == 1)
+
+            let newer = Database(path, migrations: notes + [Migration("tags", "ALTER TABLE notes ADD COLUMN tag TEXT")])
+            let tags: [String?]? = newer.glance { connection in
+                try connection.all("SELECT tag FROM notes") { row in try row[0] as String? }
+            }
+            #expect(tags == nil)
+            #expect(count(newer) == 1)
+
+            let broken = Array("not a database".utf8)
+            try Files.writeAtomically(broken, to: path, mode: 0o600)
+            #expect(count(newer) == nil)
+            #expect(try Files.read(path, limit: 1000) == broken)
+        }
+    }
+
     @Test("1,000 callers at once are all served, each exactly once")
     func thousand() async throws {
         try await withDatabase { database in

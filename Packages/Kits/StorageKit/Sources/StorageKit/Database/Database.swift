@@ -112,6 +112,22 @@ public final class Database: Sendable {
         }
     }
 
+    /// Reads what is in the file now, on the calling thread and with a connection for this alone: for what a person is
+    /// offered while typing.
+    ///
+    /// It never creates, migrates or repairs the file. Nil if there is no file, if it has other tables, or if it cannot
+    /// be read at once: the caller then has nothing to offer, and commands report what is wrong.
+    public func glance<Result>(_ body: (Connection) throws -> Result) -> Result? {
+        guard !opening.isInMemory, Files.exists(path) else { return nil }
+        do {
+            let connection = try opening.openGlance(waiting: .milliseconds(100))
+            defer { connection.close() }
+            return try connection.snapshot { try body(connection) }
+        } catch {
+            return nil
+        }
+    }
+
     /// Waits for accepted work, moves the log into the file unless it may stay, and closes. Later calls are rejected.
     public func close() async {
         await readers.close()

@@ -38,6 +38,17 @@ struct DatabaseOpener: Sendable {
         return connection
     }
 
+    /// A connection that reads what is in an existing file, and waits for others no longer than `limit`.
+    func openGlance(waiting limit: Duration) throws -> Connection {
+        let connection = Connection(try Handle(path, .read, watch: Watch(limit: limit)))
+        // As for a writer: a connection that closes last must not spend longer on the log than on everything else.
+        if leavesLog { connection.leaveLog(upTo: 512 << 10) }
+        try connection.run("PRAGMA query_only = ON")
+        try connection.run("PRAGMA temp_store = MEMORY")
+        try connection.requireOwn()
+        return connection
+    }
+
     /// A connection that reads a file without changing it.
     private func inspect(_ path: String, _ cancellation: Cancellation) throws -> Connection {
         let connection = Connection(try Handle(path, .inspect, watch: watch(cancellation)))
