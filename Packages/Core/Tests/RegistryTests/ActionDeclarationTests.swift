@@ -92,7 +92,7 @@ struct ActionDeclarationTests {
             case .words(let words): words.joined(separator: ",")
             case .files: "files"
             case .directories: "directories"
-            case .dynamic: "dynamic"
+            case .dynamic, .dynamicOrFiles: "dynamic"
             }
         }
         #expect(kind(.choice(["a", "b"])) == "a,b")

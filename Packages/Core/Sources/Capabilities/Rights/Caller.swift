@@ -40,6 +40,14 @@ public protocol GrantHolders: AnyObject, Sendable {
     ///
     /// - Parameter name: its name among those of its kind. Throws if there is none with that name.
     func holder(named name: String) async throws -> GrantHolder
+    /// The names that are known at once, with what they mean, for a person who is typing one. It creates nothing and
+    /// waits for nothing.
+    func knownNames() -> [(name: String, summary: String)]
+}
+
+extension GrantHolders {
+    /// By default no names are known.
+    public func knownNames() -> [(name: String, summary: String)] { [] }
 }
 
 /// A party with its own grant.

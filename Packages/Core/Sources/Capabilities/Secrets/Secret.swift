@@ -115,7 +115,10 @@ public final class EnvironmentSecretStore: SecretStore {
         throw SecretStoreError.readOnly(name)
     }
 
-    public func names() async -> [SecretName] {
+    public func names() async -> [SecretName] { known }
+
+    /// The names of all secrets in the environment.
+    public var known: [SecretName] {
         environment().filter { $0.key.hasSuffix("_API_KEY") && $0.key != "_API_KEY" && !$0.value.isEmpty }.keys.sorted()
             .compactMap { variable in
                 let name = SecretName(variable.dropLast("_API_KEY".count).lowercased())

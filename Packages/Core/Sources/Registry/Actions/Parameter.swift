@@ -245,28 +245,3 @@ public struct ParameterDeclaration: Sendable {
     /// Whether several values, or several words of one value, may be given.
     public var isRepeated: Bool { schema.element != nil || joinsWords }
 }
-
-/// How a shell completes a value.
-public enum Completion: Sendable {
-    /// The shell offers nothing.
-    case nothing
-    /// One of these words.
-    case words([String])
-    /// The files and folders of the machine.
-    case files
-    /// Only folders.
-    case directories
-    /// Called when needed. It must answer at once and open nothing.
-    case dynamic(@Sendable (Registry, Host) -> [String])
-
-    /// Derives the completion from the type.
-    init(_ schema: Schema) {
-        switch schema.unwrapped {
-        case .choice(let names): self = .words(names)
-        case .boolean: self = .words(["true", "false"])
-        case .path: self = .files
-        case .array(let element): self = Completion(element)
-        default: self = .nothing
-        }
-    }
-}

@@ -84,7 +84,7 @@ public struct Composition: Sendable {
         let index = ActionIndex(builder.actions, namespaces: check.namespaces)
         registry = Registry(
             slots: builder.providers.mapValues { $0.slot() }, actions: index, checks: builder.checks,
-            libraries: builder.libraries)
+            libraries: builder.libraries, settingCompletions: builder.settingCompletions)
         builder.whole.fill(registry)
         problems = check.problems + builder.problems + index.problems
         features = composed

@@ -11,14 +11,18 @@ public final class Registry: Sendable {
     public let checks: [HealthCheck]
     /// The libraries that features use.
     public let libraries: [Library]
+    /// How the values of settings are completed, by the whole key, where their types do not tell.
+    public let settingCompletions: [String: Completion]
 
     init(
-        slots: [ObjectIdentifier: CapabilitySlot], actions: ActionIndex, checks: [HealthCheck], libraries: [Library]
+        slots: [ObjectIdentifier: CapabilitySlot], actions: ActionIndex, checks: [HealthCheck], libraries: [Library],
+        settingCompletions: [String: Completion]
     ) {
         self.slots = CapabilityTable(slots)
         self.actions = actions
         self.checks = checks
         self.libraries = libraries
+        self.settingCompletions = settingCompletions
     }
 
     /// The provider of a capability.
@@ -164,6 +168,7 @@ public struct RegistryBuilder {
     var actions: [(feature: String, action: Action)] = []
     var checks: [HealthCheck] = []
     var libraries: [Library] = []
+    var settingCompletions: [String: Completion] = [:]
     private var closings: [@Sendable () async -> Void] = []
     var problems: [CompositionProblem] = []
     /// The feature that is registering now.
@@ -207,6 +212,13 @@ public struct RegistryBuilder {
     /// Names a library that the feature is built on, with a way to ask for its version.
     public mutating func uses(_ library: Library) {
         libraries.append(library)
+    }
+
+    /// Completes the value of one of the feature's settings, where its type does not tell the possible values.
+    ///
+    /// - Parameter key: the key below the feature's id, such as `model`.
+    public mutating func completes(_ key: String, _ completion: Completion) {
+        settingCompletions["\(current.id).\(key)"] = completion
     }
 
     /// A value that the feature keeps when the settings change: it is created once per session. Everything else is

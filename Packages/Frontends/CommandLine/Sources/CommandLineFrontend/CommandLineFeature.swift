@@ -115,9 +115,9 @@ struct CommandLineFeature: Feature {
         .argument("words", "The words so far, including the one being typed", as: [String].self)
     ) { context, words in
         let completer = Completer(
-            tree: CommandTree(context.registry.actions), registry: context.registry, host: context.host)
-        return completer.candidates(words).map { $0.summary.isEmpty ? $0.word : "\($0.word)\t\($0.summary)" }
-            .joined(separator: "\n")
+            tree: CommandTree(context.registry.actions), registry: context.registry, host: context.host,
+            isForPerson: context.caller.isPerson)
+        return completer.candidates(words).map { $0.line(context.host.redactor) }.joined(separator: "\n")
     }
     .always().instant().hidden()
 

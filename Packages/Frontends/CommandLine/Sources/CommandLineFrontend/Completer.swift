@@ -5,20 +5,14 @@ import Settings
 
 /// Completes a command line.
 struct Completer {
-    /// A possible word, with its meaning.
-    struct Candidate: Sendable, Hashable {
-        let word: String
-        let summary: String
-
-        init(_ word: String, _ summary: String = "") {
-            self.word = word
-            self.summary = summary
-        }
-    }
+    typealias Candidate = Completion.Candidate
 
     let tree: CommandTree
     let registry: Registry
     let host: Host
+    /// Whether a person asks. Only a person gets what features find, such as the titles of conversations: others need
+    /// the right to list it.
+    var isForPerson = true
 
     /// The options of every command.
     private var shared: [ParameterDeclaration] { SettingOption.everyOption(host) }
@@ -26,7 +20,10 @@ struct Completer {
     /// - Parameter words: all words after the program's name; the last is the one being typed and may be empty.
     func candidates(_ words: [String]) -> [Candidate] {
         let current = words.last ?? ""
-        return all(Array(words.dropLast()), current).filter { $0.word.hasPrefix(":") || $0.word.hasPrefix(current) }
+        var seen: Set<String> = []
+        return all(Array(words.dropLast()), current).filter { candidate in
+            (candidate.word.hasPrefix(":") || candidate.word.hasPrefix(current)) && seen.insert(candidate.word).inserted
+        }
     }
 
     private func all(_ before: [String], _ current: String) -> [Candidate] {
@@ -60,7 +57,7 @@ struct Completer {
     private func arguments(_ action: Action, _ rest: [String], _ current: String) -> [Candidate] {
         if !rest.contains("--"), let options = named(action, rest, current) { return options }
         // Only the tree knows the words that may follow the words of a command.
-        if action.id == "help" { return tree.node(at: rest).map { verbs($0) } ?? [] }
+        if action.id == "help" { return topics(rest) }
         let places = ArgumentParser.places(in: rest, of: action).count
         if action.id == "config.set", places == 1, let key = ArgumentParser.places(in: rest, of: action).first {
             return values(ofSetting: key)
@@ -69,6 +66,16 @@ struct Completer {
         if positional.indices.contains(places) { return values(positional[places]) }
         if let last = positional.last, last.isRepeated { return values(last) }
         return []
+    }
+
+    /// What `help` may be asked about: a command, or the settings with or without a key.
+    private func topics(_ words: [String]) -> [Candidate] {
+        if words == [CommandLineFeature.settingsTopic] {
+            return host.catalogue.declarations.map { Candidate($0.key.joined(separator: "."), $0.summary) }
+        }
+        let commands = tree.node(at: words).map { verbs($0) } ?? []
+        return words.isEmpty
+            ? commands + [Candidate(CommandLineFeature.settingsTopic, "The settings, with their keys")] : commands
     }
 
     /// The candidates for an option's name or value; nil if the word being typed is neither.
@@ -111,21 +118,54 @@ struct Completer {
     }
 
     private func values(ofSetting key: String) -> [Candidate] {
-        if key == "profile" { return host.settings.profiles.map { Candidate($0) } }
+        if key == "profile" { return values(CommonOptions.profileCompletion) }
         let path = key.split(separator: ".").map(String.init)
         guard let setting = host.catalogue.declaration(of: path) else { return [] }
+        // A profile may contain every setting: `profiles.lab.chat.model` has the values of `chat.model`.
+        let own = path.first == "profiles" ? path.dropFirst(2) : path[...]
         return values(
-            ParameterDeclaration(name: "value", summary: setting.summary, form: .positional, schema: setting.schema))
+            registry.settingCompletions[own.joined(separator: ".")] ?? Completion(setting.schema),
+            standard: setting.standard)
     }
 
     private func values(_ parameter: ParameterDeclaration) -> [Candidate] {
-        switch parameter.completion {
+        values(parameter.completion, standard: parameter.standard)
+    }
+
+    /// - Parameter standard: the default, which is marked among the words.
+    private func values(_ completion: Completion, standard: JSON? = nil) -> [Candidate] {
+        switch completion {
         case .nothing: []
-        case .words(let words): words.map { Candidate($0) }
+        case .words(let words): words.map { Candidate($0, $0 == standard?.typed ? "The default" : "") }
         case .files: [Candidate(":files")]
         case .directories: [Candidate(":folders")]
-        case .dynamic(let ask): ask(registry, host).map { Candidate($0) }
+        case .dynamic(let find): found(by: find)
+        case .dynamicOrFiles(let find): found(by: find) + [Candidate(":files")]
         }
+    }
+
+    /// What a feature finds, without words that cannot be typed or that mean something else to the scripts.
+    private func found(by find: Completion.Source) -> [Candidate] {
+        guard isForPerson else { return [] }
+        return find(registry, host).filter { candidate in
+            guard let first = candidate.word.first else { return false }
+            return first != ":" && first != "-" && PlainText.escape(candidate.word) == candidate.word
+        }
+    }
+}
+
+extension JSON {
+    /// The word for a default that is one of several words.
+    fileprivate var typed: String? { bool.map { $0 ? "true" : "false" } ?? string }
+}
+
+extension Completion.Candidate {
+    /// The widest summary. Shells cut what does not fit beside the word.
+    private static let widest = 100
+
+    /// The line for the scripts. The summary may come from outside, such as the title that a model gave.
+    func line(_ redactor: Redactor) -> String {
+        summary.isEmpty ? word : "\(word)\t\(PlainText.escape(redactor.redact(summary), limit: Self.widest))"
     }
 }
 
@@ -151,27 +191,28 @@ enum ShellScripts {
         \(function)() {
             local line word before= count=0 current=${COMP_WORDS[COMP_CWORD]}
             local -a words=()
-            # bash cuts --name=value at its = and expects only what follows it.
+            # bash cuts --name=value and kind:name at = and : and expects only what follows them.
             for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
-                if (( count )) && [[ $word == = || $before == = ]]; then
+                if (( count )) && [[ $word == [=:] || $before == [=:] ]]; then
                     words[count-1]+=$word
                 else
                     words[count++]=$word
                 fi
                 before=$word
             done
-            [[ $current == = ]] && current=
+            [[ $current == [=:] ]] && current=
             COMPREPLY=()
             while IFS= read -r line; do
                 line=${line%%$'\\t'*}
                 case $line in
                     :files) compopt -o filenames; mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$current") ;;
                     :folders) compopt -o filenames; mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$current") ;;
-                    *=*)
-                        [[ $line == *= ]] && compopt -o nospace
-                        [[ ${words[count-1]} == *=* ]] && line=${line#"${words[count-1]%=*}="}
+                    *)
+                        [[ $line == *[=:] ]] && compopt -o nospace
+                        line=${line#"${words[count-1]%"$current"}"}
+                        # bash inserts it unquoted, and it may come from outside.
+                        printf -v line %q "$line"
                         COMPREPLY+=("$line") ;;
-                    *) COMPREPLY+=("$line") ;;
                 esac
             done < <(\(program) completion words -- "${words[@]}" 2>/dev/null)
         }
@@ -191,7 +232,8 @@ enum ShellScripts {
                 case $line in
                     :files) _files && found=0 ;;
                     :folders) _files -/ && found=0 ;;
-                    *) candidates+=("${${line%%$'\\t'*}//:/\\\\:}:${line#*$'\\t'}") ;;
+                    *$'\\t'*) candidates+=("${${line%%$'\\t'*}//:/\\\\:}:${line#*$'\\t'}") ;;
+                    *) candidates+=("${line//:/\\\\:}") ;;
                 esac
             done < <(\(program) completion words -- "${(@)words[2,CURRENT]}" 2>/dev/null)
             (( ${#candidates} )) && _describe '\(program)' candidates && found=0

@@ -22,8 +22,12 @@ struct ServerActions {
     /// The message for an empty list of servers.
     static let none = "no server is configured; add one with 'martlet auth server add NAME ADDRESS'"
 
-    /// Completes the names of profiles.
-    static let completion = Completion.dynamic { _, host in host.settings.profiles }
+    /// Completes the names of profiles, with their addresses.
+    static let completion = Completion.dynamic { _, host in
+        host.settings.profiles.map { name in
+            Completion.Candidate(name, host.settings[["profiles", name, "server"]]?.value.string ?? "")
+        }
+    }
 
     private var add: Action {
         Action(

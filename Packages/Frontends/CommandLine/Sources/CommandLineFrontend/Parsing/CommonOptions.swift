@@ -19,6 +19,13 @@ struct CommonOptions: Sendable {
     var answers: String?
     var workbench = Workbench.Options()
 
+    /// Completes the names of profiles, with their servers.
+    static let profileCompletion = Completion.dynamic { _, host in
+        host.settings.profiles.map { name in
+            Completion.Candidate(name, host.settings[["profiles", name, "server"]]?.value.string ?? "")
+        }
+    }
+
     /// The declarations, for help, completion and documents.
     static let declarations: [ParameterDeclaration] = [
         ParameterDeclaration(
@@ -50,14 +57,16 @@ struct CommonOptions: Sendable {
         ParameterDeclaration(
             name: "only", summary: "Use only these features, separated by commas", form: .option, schema: .string,
             completion: .dynamic { _, host in
-                (host.composition.features.map(\.manifest.id) + host.composition.off.map(\.id)).sorted()
+                let on = host.composition.features.map { Completion.Candidate($0.manifest.id, $0.manifest.summary) }
+                let off = host.composition.off.map { Completion.Candidate($0.id, $0.reason) }
+                return (on + off).sorted { $0.word < $1.word }
             }),
         ParameterDeclaration(
             name: "set", summary: "Override a setting for this run: key=value", form: .option,
             schema: .array(.string)),
         ParameterDeclaration(
             name: "profile", summary: "Use this profile for this run", form: .option, schema: .string,
-            completion: .dynamic { _, host in host.settings.profiles }),
+            completion: profileCompletion),
         ParameterDeclaration(name: "help", summary: "Show help", form: .flag, short: "h", schema: .boolean),
         ParameterDeclaration(name: "version", summary: "Show the version", form: .flag, schema: .boolean),
     ]

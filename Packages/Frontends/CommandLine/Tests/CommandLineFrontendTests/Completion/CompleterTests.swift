@@ -61,6 +61,13 @@ struct CompleterTests {
             (["help", "config", "s"], ["set", "show"]),
             (["help", "config", "set", ""], []),
             (["help", "nothing", ""], []),
+            (["help", "sett"], ["settings"]),
+            (["help", "settings", "sample."], ["sample.depth", "sample.friend"]),
+            (["config", "set", "sample.friend", ""], ["anna", "bert", "martlet"]),
+            (["config", "set", "profiles.lab.sample.friend", "b"], ["bert"]),
+            (["--set", "sample.friend=a"], ["sample.friend=anna"]),
+            (["access", "show", "sample.se"], ["sample.send", "sample.secret"]),
+            (["access", "show", "--as", "m"], ["model"]),
         ])
     func candidates(words: [String], expected: [String]) throws {
         #expect(try next(words) == expected)
@@ -69,6 +76,27 @@ struct CompleterTests {
     @Test("Hidden commands are not offered") func hidden() throws {
         #expect(try next(["sample", "i"]).isEmpty)
         #expect(try next(["completion", "wo"]).isEmpty)
+    }
+
+    @Test("Only a person is offered what features find") func onlyForPersons() throws {
+        let host = try sampleHost()
+        let registry = host.composition.registry
+        let completer = Completer(
+            tree: CommandTree(registry.actions), registry: registry, host: host.host, isForPerson: false)
+        #expect(completer.candidates(["post", ""]).isEmpty)
+        #expect(completer.candidates(["config", "get", ""]).isEmpty)
+        #expect(completer.candidates(["config", "un"]).map(\.word) == ["unset", "untrust"])
+    }
+
+    @Test("Candidates have meanings, which cannot control the terminal") func meanings() async throws {
+        func lines(_ words: JSON...) async throws -> String? {
+            try await sampleHost().perform("completion.words", ["words": .array(words)]).string
+        }
+        #expect(try await lines("post", "an") == "anna\tAnna of the\\u{1B}[31m north")
+        #expect(try await lines("version", "--format", "te") == "text\tThe default")
+        #expect(try await lines("version", "--format", "js") == "json")
+        #expect(try await lines("config", "get", "sample.d") == "sample.depth\tHow deep it looks | at most")
+        #expect(try await lines("--only", "sam") == "sample\tSomething to type at")
     }
 
     @Test("After -- no option is offered") func afterTheEnd() throws {

@@ -11,7 +11,10 @@ import Settings
 struct SampleFeature: Feature {
     static let manifest = Manifest(
         id: "sample", summary: "Something to type at", version: "1.0",
-        settings: [Setting("depth", "How deep it looks | at most", default: 3).declaration])
+        settings: [
+            Setting("depth", "How deep it looks | at most", default: 3).declaration,
+            Setting("friend", "Who gets everything", default: String?.none).declaration,
+        ])
 
     init(_ settings: FeatureSettings) {}
 
@@ -19,6 +22,7 @@ struct SampleFeature: Feature {
         for action in [Self.parsed, Self.send, Self.open, Self.opened, Self.secretive, Self.hidden] {
             registry.add(action)
         }
+        registry.completes("friend", .like("to", of: "sample.send"))
     }
 
     enum Shade: String, Choice { case light, dark }
@@ -42,7 +46,15 @@ struct SampleFeature: Feature {
         "sample.send", "Send a message", .writes,
         .argument(
             "to", "Who gets it", as: String.self,
-            completion: .dynamic { @Sendable _, host in ["anna", "bert", host.name] }),
+            completion: .dynamic { @Sendable _, host in
+                [
+                    Completion.Candidate("anna", "Anna of the\u{1B}[31m north"), Completion.Candidate("bert"),
+                    Completion.Candidate(host.name),
+                    // None of these can be typed.
+                    Completion.Candidate(":files"), Completion.Candidate("--bert"), Completion.Candidate("a\nb"),
+                    Completion.Candidate(""),
+                ]
+            }),
         .option("file", "What is attached", as: ReadPath?.self, short: "f")
     ) { _, to, _ in to }
     .asDefault().alias("post").streaming()

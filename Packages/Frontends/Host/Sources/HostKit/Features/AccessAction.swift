@@ -6,7 +6,8 @@ import Registry
 enum AccessAction {
     static let show = Action(
         "access.show", "Show which actions are allowed, and by which rule", .reads,
-        .argument("action", "Only this action, or actions whose id begins with it", as: String?.self),
+        .argument(
+            "action", "Only this action, or actions whose id begins with it", as: String?.self, completion: actions),
         .option(
             "as", "Who performs them: person, model, bundle:NAME or token:NAME", default: "person", completion: kinds)
     ) { context, prefix, asker in
@@ -41,8 +42,18 @@ enum AccessAction {
             .keptRules(in: [context.host.locations.current]).map(AccessRow.init)
     }
 
+    private static let actions = Completion.dynamic { registry, _ in
+        registry.actions.all.filter { !$0.isHidden }.map { Completion.Candidate($0.id, $0.summary) }
+    }
+
     private static let kinds = Completion.dynamic { registry, _ in
-        ["person", "model"] + registry.all((any GrantHolders).self).map { "\($0.kind):" }
+        var found = [Completion.Candidate("person", "You"), Completion.Candidate("model", "The tools of models")]
+        for holders in registry.all((any GrantHolders).self) {
+            let names = holders.knownNames()
+            if names.isEmpty { found.append(Completion.Candidate("\(holders.kind):")) }
+            found += names.map { Completion.Candidate("\(holders.kind):\($0.name)", $0.summary) }
+        }
+        return found
     }
 
     /// The grant of the requested holder.

@@ -8,7 +8,7 @@ enum DataActions {
     static var all: [Action] { [list, path, check, backup, restore, compact, purge] }
 
     private static let storeCompletion = Completion.dynamic { registry, _ in
-        registry.all((any DataStore).self).map(\.id)
+        registry.all((any DataStore).self).map { Completion.Candidate($0.id, $0.summary) }
     }
 
     private static let list = Action("data.list", "List the data stored on this machine", .reads) { context in

@@ -1,0 +1,58 @@
+public import Capabilities
+
+/// How a shell completes a value.
+public enum Completion: Sendable {
+    /// Finds candidates when they are needed. It must answer at once: it may read files that exist, and must not create
+    /// or change any, contact a server, ask the person, or offer a secret. What cannot be listed gives no candidates.
+    public typealias Source = @Sendable (Registry, Host) -> [Candidate]
+
+    /// The shell offers nothing.
+    case nothing
+    /// One of these words.
+    case words([String])
+    /// The files and folders of the machine.
+    case files
+    /// Only folders.
+    case directories
+    /// Candidates that are found when needed.
+    case dynamic(Source)
+    /// Candidates that are found when needed, besides the files and folders of the machine.
+    case dynamicOrFiles(Source)
+
+    /// A word that a shell may complete.
+    public struct Candidate: Sendable, Hashable {
+        /// What the command line gets.
+        public let word: String
+        /// What the word means, such as the title of a conversation, for shells that show it; empty for nothing.
+        public let summary: String
+
+        /// A word with its meaning. Both may come from outside; the frontend leaves out words that cannot be typed.
+        public init(_ word: String, _ summary: String = "") {
+            self.word = word
+            self.summary = summary
+        }
+    }
+
+    /// Derives the completion from the type. A setting has the same as a parameter of its type.
+    public init(_ schema: Schema) {
+        switch schema.unwrapped {
+        case .choice(let names): self = .words(names)
+        case .boolean: self = .words(["true", "false"])
+        case .path: self = .files
+        case .array(let element): self = Completion(element)
+        default: self = .nothing
+        }
+    }
+
+    /// The candidates of another feature's parameter, such as the projects of the gateway; none if that feature is not
+    /// available.
+    public static func like(_ parameter: String, of action: String) -> Completion {
+        .dynamic { registry, host in
+            let found = registry.actions[action]?.parameters.first { $0.name == parameter }
+            return switch found?.completion {
+            case .dynamic(let find), .dynamicOrFiles(let find): find(registry, host)
+            default: []
+            }
+        }
+    }
+}
