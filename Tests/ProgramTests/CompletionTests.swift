@@ -1,4 +1,5 @@
 import Glibc
+import JSON
 import Testing
 
 @Suite("Completion in a shell", .timeLimit(.minutes(5)))
@@ -35,6 +36,44 @@ struct CompletionTests {
         ])
     func bash(words: String, index: Int, expected: [String]) async throws {
         #expect(try await complete(words, at: index) == expected)
+    }
+
+    @Test("leaves nothing in a name to bash, and completes what follows a colon")
+    func quoted() async throws {
+        try await withHome { home in
+            try write("#!/bin/sh\nprintf 'bundle:a\\tA\\nbundle:b;c d\\tB\\n'\n", to: "\(home)/bin/fake")
+            let script = """
+                chmod +x "$HOME/bin/fake"; source <(PATH="${M%/*}:$PATH" martlet completion bash)
+                martlet() { "$HOME/bin/fake" "$@"; }
+                compopt() { :; }
+                COMP_WORDS=(martlet access show --as bundle : ''); COMP_CWORD=6; _martlet
+                printf '%s\\n' "${COMPREPLY[@]}"
+                """
+            let run = try await Program.martlet.shell(
+                "exec bash -c \"$SCRIPT\"", home: home, adding: ["SCRIPT": script, "HOME": home])
+            #expect(run.output.lines == ["a", #"b\;c\ d"#], "\(run.errors)")
+        }
+    }
+
+    @Test("offers conversations with their titles, and creates no history for that")
+    func conversations() async throws {
+        try await withHome { home in
+            func words(_ words: [String]) async throws -> String {
+                let run = try await Program.martlet.run(["completion", "words", "--"] + words, home: home)
+                #expect(run.code == 0 && run.errors.isEmpty, "\(run.errors)")
+                return run.output
+            }
+            for typed in [["chat", "show", ""], ["runs", "show", ""], ["gateway", "project", "remove", ""]] {
+                #expect(try await words(typed).allSatisfy(\.isWhitespace))
+            }
+            let found = try await Program.martlet.shell("find . -name '*.db*'", home: home)
+            #expect(found.output.isEmpty)
+            try write(#"[{"role": "user", "content": "How do swifts sleep?"}]"#, to: "\(home)/talk.json")
+            let made = try await Program.martlet.run(["chat", "import", "\(home)/talk.json", "--json"], home: home)
+            let id = try #require(try made.output.json()["id"]?.string, "\(made.errors)")
+            #expect(try await words(["chat", "show", ""]) == "\(id)\tHow do swifts sleep?\n")
+            #expect(try await words(["chat", "restore", ""]).allSatisfy(\.isWhitespace))
+        }
     }
 
     @Test(

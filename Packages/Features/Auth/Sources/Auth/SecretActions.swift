@@ -14,6 +14,26 @@ struct SecretActions {
 
     var all: [Action] { [list, get, set, remove, passphrase, lock, importing] }
 
+    /// Completes the names of secrets, with their sources. The secrets themselves are never offered.
+    private func offered(where isWanted: @escaping @Sendable (SecretListing) -> Bool) -> Completion {
+        .dynamic { [services] _, _ in
+            services.layered.offered().filter(isWanted).map { Completion.Candidate($0.name.text, $0.source.name) }
+        }
+    }
+
+    /// Those that can be removed.
+    private var stored: Completion {
+        offered { [services] in $0.source == services.layered.kept.source }
+    }
+
+    /// Those that can be replaced, and those that a provider of models would use.
+    private var possible: Completion {
+        .dynamic { [services] registry, _ in
+            services.layered.offered().map { Completion.Candidate($0.name.text, $0.source.name) }
+                + registry.all((any ModelProvider).self).map { Completion.Candidate($0.id, $0.name) }
+        }
+    }
+
     private var list: Action {
         Action("auth.secret.list", "List the secret names and where each comes from", .reads) { context in
             context.rows(
@@ -25,7 +45,8 @@ struct SecretActions {
 
     private var get: Action {
         Action(
-            "auth.secret.get", "Print a secret", .reads, .argument("name", "Name of the secret", as: SecretName.self)
+            "auth.secret.get", "Print a secret", .reads,
+            .argument("name", "Name of the secret", as: SecretName.self, completion: offered { _ in true })
         ) { context, name in
             guard let secret = try await services.secrets.secret(named: name) else {
                 throw AuthError.secretNotFound(name.text, known: try await services.secrets.names().map(\.text))
@@ -38,7 +59,7 @@ struct SecretActions {
     private var set: Action {
         Action(
             "auth.secret.set", "Store a secret", .writes,
-            .argument("name", "Name of the secret, such as openai", as: SecretName.self),
+            .argument("name", "Name of the secret, such as openai", as: SecretName.self, completion: possible),
             .secret("value", "The secret") as Parameter<Secret>
         ) { context, name, value in
             try await services.secrets.store(value, named: name)
@@ -59,7 +80,7 @@ struct SecretActions {
     private var remove: Action {
         Action(
             "auth.secret.remove", "Delete a secret", .destroys,
-            .argument("name", "Name of the secret", as: SecretName.self)
+            .argument("name", "Name of the secret", as: SecretName.self, completion: stored)
         ) { context, name in
             try await requireKept(name)
             try await services.secrets.remove(named: name)

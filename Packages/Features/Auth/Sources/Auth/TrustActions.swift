@@ -3,7 +3,9 @@ import Capabilities
 import Cryptography
 import HTTPClient
 import HTTPCore
+import JSON
 import Registry
+import Settings
 import Synchronization
 
 /// The actions for certificates accepted for individual servers.
@@ -16,8 +18,23 @@ struct TrustActions {
 
     var all: [Action] { [list, show, add, remove, verify] }
 
-    private static let host: Parameter<HostValue> = .argument(
-        "host", "Host, host:port or https address", as: HostValue.self)
+    private func host(_ completion: Completion) -> Parameter<HostValue> {
+        .argument("host", "Host, host:port or https address", as: HostValue.self, completion: completion)
+    }
+
+    /// Completes the servers whose certificates were accepted.
+    private var pinned: Completion {
+        .dynamic { [services] _, _ in
+            services.pins.offered().map { Completion.Candidate($0.server.description, $0.subject) }
+        }
+    }
+
+    /// Completes the addresses of the servers that are set up.
+    private static let servers = Completion.dynamic { _, host in
+        host.settings.profiles.compactMap { name in
+            host.settings[["profiles", name, "server"]]?.value.string.map { Completion.Candidate($0, name) }
+        }
+    }
 
     private static func server(_ typed: HostValue) throws -> (url: HTTPURL, address: ServerAddress) {
         let url = try HTTPURL(typed.text, assuming: .https)
@@ -35,7 +52,7 @@ struct TrustActions {
     }
 
     private var show: Action {
-        Action("auth.trust.show", "Show the certificate accepted for a server", .reads, Self.host) {
+        Action("auth.trust.show", "Show the certificate accepted for a server", .reads, host(pinned)) {
             context, host in
             PinDetail(try await pin(try Self.server(host).address))
         }
@@ -51,7 +68,7 @@ struct TrustActions {
 
     private var add: Action {
         Action(
-            "auth.trust.add", "Trust the current certificate of a server", .writes, Self.host,
+            "auth.trust.add", "Trust the current certificate of a server", .writes, host(Self.servers),
             .option(
                 "fingerprint", "Trust only the certificate with this SHA-256, from the server operator",
                 as: String?.self)
@@ -84,7 +101,8 @@ struct TrustActions {
     }
 
     private var remove: Action {
-        Action("auth.trust.remove", "Stop trusting the certificate of a server", .writes, Self.host) { context, host in
+        Action("auth.trust.remove", "Stop trusting the certificate of a server", .writes, host(pinned)) {
+            context, host in
             let server = try Self.server(host).address
             let pin = try await pin(server)
             _ = try await services.pins.remove(server)
@@ -94,7 +112,8 @@ struct TrustActions {
     }
 
     private var verify: Action {
-        Action("auth.trust.verify", "Check whether the certificate of a server is trusted", .reads, Self.host) {
+        Action("auth.trust.verify", "Check whether the certificate of a server is trusted", .reads, host(Self.servers))
+        {
             context, host in
             let certificate = try await services.certificate(of: try Self.server(host).url)
             let verdict = try services.trust.verdict(on: certificate)

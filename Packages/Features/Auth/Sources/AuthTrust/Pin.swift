@@ -131,6 +131,17 @@ public final class PinStore: Sendable {
         }
     }
 
+    /// The servers with a pin and the subjects of their certificates, for what a person is offered while typing: only
+    /// what is in the database now, which is not created for this.
+    public func offered() -> [(server: ServerAddress, subject: String)] {
+        let found: [(server: ServerAddress, subject: String)]? = database.glance { connection in
+            try connection.all("SELECT host, port, subject FROM pins ORDER BY host, port LIMIT 200") { row in
+                (server: ServerAddress(host: try row[0], port: try row[1]), subject: try row[2] as String)
+            }
+        }
+        return found ?? []
+    }
+
     /// The pin of a server. This blocks the calling thread for one lookup.
     public func pin(of server: ServerAddress) throws -> Pin? {
         try database.readNow { connection in

@@ -77,6 +77,19 @@ public final class LayeredSecretStore: SecretStore {
         return listing.sorted { $0.name.text < $1.name.text }
     }
 
+    /// The secrets whose names are known without a question, for what a person is offered while typing: those of the
+    /// environment, and those of a vault that is not locked.
+    public func offered() -> [SecretListing] {
+        let inVault = (kept as? Vault)?.offeredNames() ?? []
+        let variables = Set(inVault.map(\.environmentVariable))
+        let further = environment.known.filter { !variables.contains($0.environmentVariable) }
+        return inVault.map { SecretListing(name: $0, source: kept.source, changed: nil, isShadowing: false) }
+            + further.map {
+                SecretListing(
+                    name: $0, source: .environment(variable: $0.environmentVariable), changed: nil, isShadowing: false)
+            }
+    }
+
     private func given(_ name: SecretName) async throws -> (secret: Secret, source: SecretSource)? {
         if let secret = await environment.secret(named: name) {
             return (secret, .environment(variable: name.environmentVariable))

@@ -44,6 +44,21 @@ struct LayeredSecretStoreTests {
         }
     }
 
+    @Test("While typing, the names of an open vault and of the environment are offered, and nothing is asked")
+    func offered() async throws {
+        try await withLayers(["ANTHROPIC_API_KEY": "x", "OPENAI_API_KEY": "y"]) { store, _ in
+            #expect(store.offered().map(\.name) == ["kept", "openai", "anthropic"])
+            #expect(store.offered().map(\.source.name) == ["vault", "vault", "environment"])
+        }
+        try await Bench.run(answers: ["words", "words"]) { bench in
+            #expect(bench.vault.offeredNames().isEmpty)
+            try await bench.vault.store(Secret("one"), named: "first")
+            #expect(bench.vault.offeredNames() == ["first"])
+            try bench.vault.lock()
+            #expect(bench.vault.offeredNames().isEmpty)
+        }
+    }
+
     @Test("The list shows the source of each secret and what it hides")
     func listing() async throws {
         let environment = ["OPENAI_API_KEY": "x", "OPEN_ROUTER_API_KEY": "y", "ANTHROPIC_API_KEY": "", "_API_KEY": "z"]

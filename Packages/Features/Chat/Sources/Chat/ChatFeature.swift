@@ -64,6 +64,7 @@ public struct ChatFeature: Feature {
             })
         registry.uses(Library("libsqlite3") { Database.libraryVersion })
         registry.uses(Library("libpcre2-8") { WorkspaceTools.patternLibraryVersion })
+        registry.completes("model", ChatCompletion.models)
         let actions = [
             SendAction(services).all, HistoryActions(services).all, ModelActions(services).all,
             UsageActions(services).all, ApprovalActions(services).all, EventActions.all,

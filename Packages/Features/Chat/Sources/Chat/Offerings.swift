@@ -44,7 +44,7 @@ final class OfferedProvider: ModelProvider {
 
 /// The history as other features see it.
 final class Conversations: ConversationStore {
-    private let history: History
+    let history: History
 
     init(_ history: History) {
         self.history = history

@@ -45,6 +45,7 @@ public struct GatewayFeature: Feature {
         registry.provide((any ModelProvider).self, services.embedded)
         registry.provide((any ServerList).self, OwnServer(settings: settings))
         registry.provide((any GrantHolders).self, TokenHolders(services))
+        registry.completes("model", .like("model", of: "chat.send"))
         registry.provide((any RuleKeeper).self, GatewayRules(services))
         registry.provide(
             (any DataStore).self,

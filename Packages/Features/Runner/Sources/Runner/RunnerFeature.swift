@@ -44,7 +44,7 @@ public struct RunnerFeature: Feature {
             (any DataStore).self,
             DatabaseStore(id: "runner.runs", summary: "Runs of bundles", database: services.journal.database))
         registry.provide((any CompanionFiles).self, BundleCompanions())
-        registry.provide((any GrantHolders).self, BundleHolders())
+        registry.provide((any GrantHolders).self, BundleHolders(services.journal))
         registry.uses(Library("libseccomp") { SandboxEngine.filterLibraryVersion })
         registry.uses(
             Library("libcurl") {

@@ -102,6 +102,23 @@ extension Vault {
         try await entries().map(\.name)
     }
 
+    /// The names, if the vault opens without asking for a passphrase; otherwise none. For what a person is offered while
+    /// typing, so errors are left to the commands.
+    func offeredNames() -> [SecretName] {
+        do {
+            guard let file = try load() else { return [] }
+            let key: VaultKey? =
+                switch file.header.form {
+                case .keyFile: try fromKeyFile(file.header)
+                case .passphrase: try remembered(file.header) ?? kept(file.header)
+                }
+            guard let key else { return [] }
+            return try VaultContent.entries(in: file.open(key), path: path).map(\.name)
+        } catch {
+            return []
+        }
+    }
+
     public func entries() async throws -> [SecretEntry] {
         guard let content = try await opened() else { return [] }
         return try VaultContent.entries(in: content, path: path)

@@ -39,6 +39,15 @@ struct PinStoreTests {
         }
     }
 
+    @Test("The servers with a pin are offered while typing")
+    func offered() async throws {
+        let all = try TestCertificates.shared()
+        try await Bench.run { bench in
+            try await bench.pin(all.selfSigned, port: 443)
+            #expect(bench.pins.offered().map { "\($0.server)" } == ["127.0.0.1:443"])
+        }
+    }
+
     @Test("Removing reports whether there was a pin")
     func removed() async throws {
         let all = try TestCertificates.shared()

@@ -16,7 +16,8 @@ struct ApprovalActions {
     var all: [Action] { [approvals, disallow] }
 
     private static let conversation: Parameter<String?> = .option(
-        "conversation", "A conversation: its id, or the beginning or end of it", as: String?.self, short: "c")
+        "conversation", "A conversation: its id, or the beginning or end of it", as: String?.self, short: "c",
+        completion: ChatCompletion.conversations)
 
     private var approvals: Action {
         Action(

@@ -19,9 +19,13 @@ struct HistoryActions {
     var all: [Action] { [list, show, search, rename, fork, delete, restore, export, importing, inspect, rerun] }
 
     private static let conversation: Parameter<String> = .argument(
-        "conversation", "Its id, or the beginning or end of it", as: String.self)
+        "conversation", "Its id, or the beginning or end of it", as: String.self,
+        completion: ChatCompletion.conversations)
+    private static let deleted: Parameter<String> = .argument(
+        "conversation", "Its id, or the beginning or end of it", as: String.self, completion: ChatCompletion.deleted)
     private static let newest: Parameter<String?> = .argument(
-        "conversation", "Its id, or the beginning or end of it; the newest one if omitted", as: String?.self)
+        "conversation", "Its id, or the beginning or end of it; the newest one if omitted", as: String?.self,
+        completion: ChatCompletion.conversations)
 
     /// The named conversation, or the newest one.
     private func find(_ prefix: String?) async throws -> Conversation {
@@ -177,7 +181,7 @@ struct HistoryActions {
     }
 
     private var restore: Action {
-        Action("chat.restore", "Restore a deleted conversation", .writes, Self.conversation) { context, prefix in
+        Action("chat.restore", "Restore a deleted conversation", .writes, Self.deleted) { context, prefix in
             try await history.restore(try await history.find(prefix, isDeleted: true).id)
         }
     }
@@ -395,8 +399,12 @@ struct ListArguments: ActionArguments {
 
     static let bindings = [
         bind(\.limit, .option("limit", "Maximum number of results", in: 1...100_000, default: 20)),
-        bind(\.filter.model, .option("model", "Only conversations with this model")),
-        bind(\.filter.provider, .option("provider", "Only conversations with this provider")),
+        bind(
+            \.filter.model,
+            .option("model", "Only conversations with this model", completion: ChatCompletion.usedModels)),
+        bind(
+            \.filter.provider,
+            .option("provider", "Only conversations with this provider", completion: ChatCompletion.usedProviders)),
         bind(\.filter.since, .option("since", "Only conversations since this time")),
         bind(\.filter.until, .option("until", "Only conversations before this time")),
         bind(
@@ -416,7 +424,7 @@ struct SearchArguments: ActionArguments {
     static let bindings = [
         bind(\.words, .argument("words", "Words, \"a phrase\", prefix*, -excluded")),
         bind(\.limit, .option("limit", "Maximum number of results", in: 1...1000, default: 20)),
-        bind(\.filter.model, .option("model", "Only messages of this model")),
+        bind(\.filter.model, .option("model", "Only messages of this model", completion: ChatCompletion.usedModels)),
         bind(\.filter.since, .option("since", "Only messages since this time")),
         bind(\.filter.until, .option("until", "Only messages before this time")),
     ]

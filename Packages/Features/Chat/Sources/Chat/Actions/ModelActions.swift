@@ -16,7 +16,8 @@ struct ModelActions {
     private var models: Action {
         Action(
             "chat.models", "List the models of all available providers", .reads,
-            .argument("provider", "Only models of this provider", as: String?.self)
+            .argument(
+                "provider", "Only models of this provider", as: String?.self, completion: ChatCompletion.providers)
         ) { context, provider in
             let directory = try services.directory()
             if let provider {

@@ -98,12 +98,22 @@ struct SendArguments: ActionArguments {
 
     static let bindings = [
         bind(\.message, .words("message", "The message; without one, a conversation starts")),
-        bind(\.options.model, .option("model", "The model, such as openai/gpt-5, or the name of a server", short: "m")),
+        bind(
+            \.options.model,
+            .option(
+                "model", "The model, such as openai/gpt-5, or the name of a server", short: "m",
+                completion: ChatCompletion.models)),
         bind(
             \.options.conversation,
-            .option("conversation", "Continue this conversation: its id, or the beginning or end of it", short: "c")),
+            .option(
+                "conversation", "Continue this conversation: its id, or the beginning or end of it", short: "c",
+                completion: ChatCompletion.conversations)),
         bind(\.options.goesOn, .flag("continue", "Continue the newest conversation")),
-        bind(\.options.project, .option("project", "The gateway project to work in")),
+        bind(
+            \.options.project,
+            .option(
+                "project", "The gateway project to work in", completion: .like("project", of: "gateway.project.remove"))
+        ),
         bind(\.options.system, .option("system", "System prompt of a new conversation", short: "s")),
         bind(\.files, .option("file", "Attach this file: text, an image or a PDF", short: "f")),
         bind(\.tools, .flag("tools", "Let the model use read-only tools")),

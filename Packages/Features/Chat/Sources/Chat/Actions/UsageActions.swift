@@ -32,8 +32,10 @@ struct UsageArguments: ActionArguments {
 
     static let bindings = [
         bind(\.grouping, .option("by", "How to group the answers", default: .model)),
-        bind(\.filter.model, .option("model", "Only answers of this model")),
-        bind(\.filter.provider, .option("provider", "Only answers of this provider")),
+        bind(\.filter.model, .option("model", "Only answers of this model", completion: ChatCompletion.usedModels)),
+        bind(
+            \.filter.provider,
+            .option("provider", "Only answers of this provider", completion: ChatCompletion.usedProviders)),
         bind(\.filter.since, .option("since", "Only answers since this time")),
         bind(\.filter.until, .option("until", "Only answers before this time")),
     ]

@@ -77,7 +77,7 @@ struct ProjectActions {
     private var remove: Action {
         Action(
             "gateway.project.remove", "Delete a project and its sessions, but not the folder", .destroys,
-            .argument("project", "Id or name of the project", as: String.self)
+            .argument("project", "Id or name of the project", as: String.self, completion: GatewayCompletion.projects)
         ) { context, name in
             try await services.store.deleteProject(services.store.project(named: name).id)
             return Nothing()

@@ -15,7 +15,9 @@ struct SessionActions {
     private var list: Action {
         Action(
             "gateway.session.list", "List the sessions, most recently used first", .reads,
-            .option("project", "Only sessions of this project, by its id or name", as: String?.self),
+            .option(
+                "project", "Only sessions of this project, by its id or name", as: String?.self,
+                completion: GatewayCompletion.projects),
             .option("limit", "Maximum number of results", in: 1...100, default: 20)
         ) { context, project, limit in
             var id: String?
@@ -117,9 +119,16 @@ struct UsageArguments: ActionArguments {
 
     static let bindings = [
         bind(\.group, .option("by", "What to group by", default: .day)),
-        bind(\.project, .option("project", "Only usage in this project, by its id or name")),
-        bind(\.session, .option("session", "Only usage in this session")),
-        bind(\.client, .option("client", "Only usage of this client, by the name of its token; 'owner' is you")),
+        bind(
+            \.project,
+            .option(
+                "project", "Only usage in this project, by its id or name", completion: GatewayCompletion.projects)),
+        bind(\.session, .option("session", "Only usage in this session", completion: GatewayCompletion.sessions)),
+        bind(
+            \.client,
+            .option(
+                "client", "Only usage of this client, by the name of its token; 'owner' is you",
+                completion: GatewayCompletion.users)),
         bind(\.since, .option("since", "Only usage since this day")),
     ]
 

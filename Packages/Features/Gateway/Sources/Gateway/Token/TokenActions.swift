@@ -137,7 +137,7 @@ struct TokenActions {
     private var revoke: Action {
         Action(
             "gateway.token.revoke", "Revoke the token of a client", .destroys,
-            .argument("name", "Name of the token", as: String.self)
+            .argument("name", "Name of the token", as: String.self, completion: GatewayCompletion.clients)
         ) { context, name in
             try await services.store.removeClient(named: name)
             return Nothing()

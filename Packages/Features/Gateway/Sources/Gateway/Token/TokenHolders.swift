@@ -13,7 +13,21 @@ final class TokenHolders: GrantHolders {
         self.services = services
     }
 
+    /// The projects, sessions and clients.
+    var store: GatewayStore { services.store }
+
+    /// Those of a composition. Completions find the store through them, because parameters are declared before it is
+    /// known.
+    static func own(in registry: Registry) -> TokenHolders? {
+        registry.all((any GrantHolders).self).lazy.compactMap { $0 as? TokenHolders }.first
+    }
+
     var kind: String { "token" }
+
+    func knownNames() -> [(name: String, summary: String)] {
+        [(name: ClientTokens.owner.name, summary: "Your own token")]
+            + store.offeredClients().map { (name: $0.word, summary: $0.summary) }
+    }
 
     func holder(named name: String) async throws -> GrantHolder {
         guard let context = ActionContext.current else {

@@ -58,7 +58,7 @@ enum InstallAction {
 
     private static let uninstall = Action(
         "run.uninstall", "Remove a bundle from systemd and cron", .writes,
-        .argument("bundle", "The bundle's file, or its name", as: OwnPath.self)
+        .argument("bundle", "The bundle's file, or its name", as: OwnPath.self, completion: RunCompletion.bundles)
     ) { context, bundle in
         let host = context.host
         let name = try name(of: try context.text(of: bundle), host)

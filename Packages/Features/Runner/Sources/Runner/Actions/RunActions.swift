@@ -49,7 +49,7 @@ struct RunArguments: ActionArguments {
     private var bundle, inputs, junit, html, report, record, replay: OwnPath?
 
     static let bindings = [
-        bind(\.bundle, .argument("bundle", "File or name of the bundle")),
+        bind(\.bundle, .argument("bundle", "File or name of the bundle", completion: RunCompletion.bundles)),
         bind(\.request.inputs, .option("input", "Input value: name=value", short: "i")),
         bind(
             \.inputs, .option("inputs", "YAML or JSON file, or a pipe, with the inputs by name; - for standard input")),
@@ -57,7 +57,8 @@ struct RunArguments: ActionArguments {
         bind(\.request.isCheck, .flag("check", "Check the bundle without running it")),
         bind(\.printsSchema, .flag("schema", "Print the JSON Schema of bundles")),
         bind(
-            \.request.resume, .option("resume", "Resume this run; 'last' is the newest", completion: .words(["last"]))),
+            \.request.resume,
+            .option("resume", "Resume this run; 'last' is the newest", completion: RunCompletion.resumable)),
         bind(\.request.again, .flag("again", "With --resume, also repeat failed steps")),
         bind(
             \.request.isUnkept,

@@ -17,14 +17,16 @@ struct RunsActions {
     var all: [Action] { [list, show, logs, cancel, prune] }
 
     private static func run() -> Parameter<String?> {
-        .argument("run", "Id of the run, or the beginning of it; default: the last run", as: String?.self)
+        .argument(
+            "run", "Id of the run, or the beginning of it; default: the last run", as: String?.self,
+            completion: RunCompletion.runs)
     }
 
     private var list: Action {
         Action(
             "runs.list", "List the newest runs", .reads,
             .option("limit", "Maximum number of runs", in: 1...10_000, default: 20),
-            .option("name", "Only runs of this bundle", as: String?.self)
+            .option("name", "Only runs of this bundle", as: String?.self, completion: RunCompletion.namesOfRuns)
         ) { context, limit, name in
             let rows = try await services.journal.runs(limit: limit, name: name)
             if rows.isEmpty {

@@ -2,10 +2,29 @@ import Bundles
 import Capabilities
 import FileKit
 import Registry
+import Runs
 
 /// Gives the rights of bundles to whatever asks for them.
 final class BundleHolders: GrantHolders {
+    /// The runs of bundles.
+    let journal: Journal
+
+    init(_ journal: Journal) {
+        self.journal = journal
+    }
+
+    /// Those of a composition. Completions find the journal through them, because parameters are declared before it is
+    /// known.
+    static func own(in registry: Registry) -> BundleHolders? {
+        registry.all((any GrantHolders).self).lazy.compactMap { $0 as? BundleHolders }.first
+    }
+
     var kind: String { "bundle" }
+
+    func knownNames() -> [(name: String, summary: String)] {
+        guard let context = ActionContext.current else { return [] }
+        return BundleFinder(host: context.host, trusted: nil).names
+    }
 
     func holder(named name: String) async throws -> GrantHolder {
         guard let context = ActionContext.current else {

@@ -121,7 +121,7 @@ final class BundleLibrary: Sendable {
 
 /// Finds the file of a bundle, and checks that the user wants it to run.
 struct BundleFinder {
-    private static let endings = [".yaml", ".yml", ".json5", ".json"]
+    static let endings = [".yaml", ".yml", ".json5", ".json"]
 
     let host: Host
     let trusted: (any TrustedFiles)?
@@ -131,7 +131,6 @@ struct BundleFinder {
     func find(_ name: String) throws -> BundleLibrary {
         let isName = !name.contains("/") && !Self.endings.contains { name.hasSuffix($0) }
         guard isName else { return BundleLibrary(try Self.read(absolute(name)), .person) }
-        let folders = [projectFolder, host.locations.config + "/bundles"]
         for folder in folders {
             for ending in Self.endings where Files.exists("\(folder)/\(name)\(ending)") {
                 let path = "\(folder)/\(name)\(ending)"
@@ -162,6 +161,9 @@ struct BundleFinder {
     func absolute(_ path: String) -> String {
         host.locations.absolute(path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
     }
+
+    /// The folders with bundles that have names: those of the project, then the user's own.
+    var folders: [String] { [projectFolder, host.locations.config + "/bundles"] }
 
     private var projectFolder: String {
         guard let settings = host.locations.project else { return absolute(".martlet/bundles") }

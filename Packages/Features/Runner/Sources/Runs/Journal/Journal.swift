@@ -107,6 +107,27 @@ extension Journal {
         }
     }
 
+    /// The newest runs for a person who is typing an id: only what is in the file now, which is not created for this.
+    public func offered() -> [OfferedRun] {
+        let found: [OfferedRun]? = database.glance { connection in
+            try connection.all(
+                "SELECT id, name, status, holder FROM runs ORDER BY number DESC LIMIT ?", Self.mostOffered
+            ) { row in
+                let id: String = try row[0]
+                let status = RunSummary.Status(rawValue: try row[2]) ?? .failed
+                let isHeld = self.held.isHeld(id, by: try row[3])
+                return OfferedRun(
+                    id: id, name: try row[1],
+                    state: status == .running && !isHeld ? RunRow.broken : status.rawValue,
+                    canBeResumed: status != .ok && !isHeld)
+            }
+        }
+        return found ?? []
+    }
+
+    /// The longest list that still helps.
+    private static let mostOffered = 100
+
     /// A run by its id, by the beginning of the id, or the newest run.
     public func find(_ name: String?) async throws -> RunRow {
         let name = name == "last" ? nil : name
@@ -350,6 +371,18 @@ extension Journal {
     }
 }
 
+/// A run for a person who is typing its id.
+public struct OfferedRun: Sendable, Hashable {
+    /// The whole id.
+    public let id: String
+    /// The name of the bundle.
+    public let name: String
+    /// How the run ended, in the word of the list of runs.
+    public let state: String
+    /// Whether it ended without success.
+    public let canBeResumed: Bool
+}
+
 /// A run in the list.
 public struct RunRow: Record, Hashable {
     /// The whole id.
@@ -373,10 +406,13 @@ public struct RunRow: Record, Hashable {
     /// Whether its process disappeared before it ended, so that it can be resumed.
     public var isBroken: Bool
 
+    /// The state of a broken run.
+    static let broken = "broken-off"
+
     public static let fields: [Field<RunRow>] = [
         Field("id", "Id of the run", .name) { $0.id },
         Field("name", "Name of the bundle") { $0.name },
-        Field("status", "How the run ended", .state) { $0.isBroken ? "broken-off" : $0.status.rawValue },
+        Field("status", "How the run ended", .state) { $0.isBroken ? RunRow.broken : $0.status.rawValue },
         Field("exit", "Exit code", .minor) { $0.exit },
         Field("started", "When it started") { $0.started },
         Field("seconds", "How long it took") { row in row.ended.map { ($0 - row.started) / .seconds(1) } },

@@ -1,0 +1,24 @@
+import ChatHistory
+import FileKit
+import StorageKit
+import Testing
+
+@Suite("What is offered while typing")
+struct OfferedTests {
+    @Test("Conversations come with their titles and models with their providers, newest first")
+    func offered() async throws {
+        try await withHistory { history in
+            #expect(history.offered().isEmpty && history.offeredModels().isEmpty)
+            #expect(!Files.exists(history.database.path))
+            let first = try await history.create(ConversationSetup(provider: "openai", model: "gpt-5"), title: "One")
+            let second = try await history.create(ConversationSetup(provider: "lab", model: "small"), title: "Two")
+            try await history.create(ConversationSetup(), title: "Three")
+            #expect(history.offered().map { $0.title } == ["Three", "Two", "One"])
+            #expect(history.offered().last?.id == first.id)
+            #expect(history.offeredModels().map { "\($0.provider)/\($0.model)" } == ["lab/small", "openai/gpt-5"])
+            try await history.delete(second.id)
+            #expect(history.offered().map { $0.title } == ["Three", "One"])
+            #expect(history.offered(isDeleted: true).map { $0.id } == [second.id])
+        }
+    }
+}

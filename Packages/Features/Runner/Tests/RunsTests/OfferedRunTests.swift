@@ -1,0 +1,25 @@
+import Capabilities
+import FileKit
+import StorageKit
+import Testing
+
+@testable import Runs
+
+@Suite("Runs offered while typing")
+struct OfferedRunTests {
+    @Test("They come with their states, newest first, and the journal is not created for it")
+    func offered() async throws {
+        try await withLab { lab in
+            #expect(lab.journal.offered().isEmpty)
+            #expect(!Files.exists(lab.journal.database.path))
+            let failing = TestPerformer(["fail": { _, _ in throw TestFailure("no", exit: .toolFailed) }])
+            _ = try await lab.run("name: first\nsteps:\n  - {action: fail}\n", failing)
+            _ = try await lab.run("name: second\nsteps:\n  - {action: work}\n")
+            let offered = lab.journal.offered()
+            #expect(offered.map(\.name) == ["second", "first"])
+            #expect(offered.map(\.state) == ["ok", "failed"])
+            #expect(offered.map(\.canBeResumed) == [false, true])
+            #expect(try await lab.journal.runs(limit: 2).map(\.id) == offered.map(\.id))
+        }
+    }
+}
