@@ -12,6 +12,11 @@ extension PluginTests {
         let names = version["features"]?.array?.compactMap(\.string) ?? []
         #expect(Set(names) == Set(subset.features.map { $0.lowercased() } + ["commands", "host", "terminal"]))
 
+        // Only Chat prints Markdown.
+        let hasMarkdown = version["libraries"]?["libcmark-gfm"] != nil
+        #expect(hasMarkdown == subset.features.contains("Chat"))
+        #expect(!program.linkage.needed.contains { $0.contains("cmark") })
+
         let states = try await program.features()
         for name in try Subset.everything().features {
             let (state, reason) = try #require(states[name.lowercased()])

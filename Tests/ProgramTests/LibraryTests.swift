@@ -18,6 +18,7 @@ struct LibraryTests {
             }.joined()
             #expect(loaded.contains("libsqlite3.so"))
             #expect(!loaded.contains("libcurl.so"), "\(words) opens libcurl")
+            #expect(!loaded.contains("libcmark-gfm"), "\(words) opens libcmark-gfm")
             // A database that is made has digests of the steps in it.
             if words != ["chat", "list"] { #expect(!loaded.contains("libcrypto.so"), "\(words) opens libcrypto") }
         }
@@ -30,7 +31,7 @@ struct LibraryTests {
         try await withHome { home in
             let run = try await Program.martlet.shell("readelf --wide --dynamic --dyn-syms $M", home: home)
             #expect(run.output.contains("[libsqlite3.so.0]"), "\(run.errors)")
-            for name in ["libcurl", "libssl", "libcrypto", "libstdc++", "libgcc_s", "libswift"] {
+            for name in ["libcurl", "libssl", "libcrypto", "libcmark-gfm", "libstdc++", "libgcc_s", "libswift"] {
                 #expect(!run.output.contains("[\(name)"), "\(name) is linked")
             }
             // Every library would be looked for there first; `make build` has --disable-local-rpath.
@@ -59,6 +60,22 @@ struct LibraryTests {
             let row = try doctor.output.json().array?.first { $0["id"] == "host.libraries" }
             #expect(row?["state"] == "failed", "\(doctor.output)")
             #expect(row?["found"]?.string?.contains("libcurl cannot be used") == true)
+        }
+    }
+
+    @Test("that draw Markdown are told by the doctor where they cannot be opened")
+    func withoutMarkdown() async throws {
+        try await withHome { home in
+            let notes = try await Program.martlet.shell("readelf --wide --string-dump=.note.dlopen $M", home: home)
+            let name = try #require(notes.output.firstMatch(of: /libcmark-gfm-extensions\.so[^"]*/)).output
+            try write("not a library", to: "\(home)/lib/\(name)")
+            let variables = ["LD_LIBRARY_PATH": "\(home)/lib"]
+            let version = try await Program.martlet.run(["version"], home: home, adding: variables)
+            #expect(version.code == 0 && version.output.contains("libcmark-gfm"), "\(version.errors)")
+            let doctor = try await Program.martlet.run(["doctor", "--json"], home: home, adding: variables)
+            let row = try doctor.output.json().array?.first { $0["id"] == "host.libraries" }
+            #expect(row?["state"] == "failed", "\(doctor.output)")
+            #expect(row?["found"]?.string?.contains("libcmark-gfm cannot be used") == true, "\(doctor.output)")
         }
     }
 

@@ -23,7 +23,8 @@ let package = Package(
         .package(path: "../../Kits/KamiwazaKit"), .package(path: "../../Kits/LoopKit"),
         .package(path: "../../Kits/ModelKit"), .package(path: "../../Kits/ProcessKit"),
         .package(path: "../../Kits/SandboxKit"), .package(path: "../../Kits/StorageKit"),
-        .package(path: "../../Kits/ToolKit"), .package(path: "../../Frontends/Host"),
+        .package(path: "../../Kits/TerminalKit"), .package(path: "../../Kits/ToolKit"),
+        .package(path: "../../Frontends/Host"),
     ],
     targets: [
         .target(
@@ -48,7 +49,8 @@ let package = Package(
                 .product(name: "HTTPKit", package: "HTTPKit"), .product(name: "ModelKit", package: "ModelKit"),
                 .product(name: "ProcessKit", package: "ProcessKit"),
                 .product(name: "SandboxKit", package: "SandboxKit"),
-                .product(name: "StorageKit", package: "StorageKit"), .product(name: "ToolKit", package: "ToolKit"),
+                .product(name: "StorageKit", package: "StorageKit"),
+                .product(name: "TerminalKit", package: "TerminalKit"), .product(name: "ToolKit", package: "ToolKit"),
             ]),
         .testTarget(name: "ChatHistoryTests", dependencies: ["ChatHistory"] + testing),
         .testTarget(name: "ChatProvidersTests", dependencies: ["ChatProviders"] + testing),

@@ -6,6 +6,7 @@ import ProcessKit
 public import Registry
 public import Settings
 import StorageKit
+import TerminalKit
 import ToolKit
 
 /// Conversations with models: every provider, streamed, with tools and a history.
@@ -63,6 +64,13 @@ public struct ChatFeature: Feature {
                 try HTTPClient.installedLibraryVersion()
             })
         registry.uses(Library("libsqlite3") { Database.libraryVersion })
+        // Answers are Markdown, for which terminals open this library. Other features print none.
+        registry.uses(
+            Library("libcmark-gfm") {
+                Markdown.libraryVersion
+            } installed: {
+                try Markdown.installedLibraryVersion()
+            })
         registry.uses(Library("libpcre2-8") { WorkspaceTools.patternLibraryVersion })
         registry.completes("model", ChatCompletion.models)
         let actions = [

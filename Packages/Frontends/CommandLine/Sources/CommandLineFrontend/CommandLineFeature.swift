@@ -20,7 +20,6 @@ struct CommandLineFeature: Feature {
 
     func register(in registry: inout RegistryBuilder) {
         registry.uses(Library("libutf8proc") { TextWidth.libraryVersion })
-        registry.uses(Library("libcmark-gfm") { Markdown.libraryVersion })
         registry.add(Self.help)
         registry.add(Self.completion)
         registry.add(Self.words)

@@ -28,8 +28,9 @@ final class LiveText: Sendable {
         (behind, tell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Shows the next piece of a Markdown document.
+    /// Shows the next piece of a Markdown document. Without the library that draws it, the text is printed as it is.
     func show(markdown text: String) throws(OutputError) {
+        guard Markdown.isAvailable else { return try show(plain: text) }
         let theme = theme()
         let isBehind = try state.withLock { state throws(OutputError) in
             try endLine(&state)

@@ -34,5 +34,9 @@ void martlet_terminal_leave(void);
 /// Restores the terminal if it is taken. Async-signal-safe, and may be called at any time and any number of times.
 void martlet_terminal_restore(void);
 
+/// Opens libcmark-gfm with its extensions, and returns null, or why it cannot be used. Only one thread may call it at a
+/// time, and nobody any function of the library before it has returned null.
+const char *martlet_markdown_open(void);
+
 /// Creates a pipe whose ends do not block and are not inherited. Returns 0 or an errno.
 int martlet_wake_pipe(int *read_end, int *write_end);

@@ -6,6 +6,8 @@ import CCMarkGFM
 ///
 /// Nothing in the text can control the terminal, and nothing is lost: HTML is shown as text, links show their
 /// addresses, and tables that do not fit become records. At the level `.none` emphasis keeps its marks.
+///
+/// libcmark-gfm is opened with the first text; ``isAvailable`` says whether that succeeds.
 public enum Markdown {
     /// The lines of `text`, none wider than `width` columns (at least eight); without a width nothing is wrapped.
     ///
@@ -20,8 +22,25 @@ public enum Markdown {
 }
 
 extension Markdown {
-    /// The version of the loaded Markdown library.
-    public static var libraryVersion: String { unsafe String(cString: cmark_version_string()) }
+    /// Whether Markdown can be drawn here. The first call opens libcmark-gfm, without which nothing else of this type
+    /// may be used.
+    public static var isAvailable: Bool { MarkdownLibrary.problem == nil }
+
+    /// The version of libcmark-gfm that this was compiled against.
+    public static var libraryVersion: String { CMARK_GFM_VERSION_STRING }
+
+    /// The installed version of libcmark-gfm. Opens the library, and throws if it cannot be used.
+    public static func installedLibraryVersion() throws(TerminalError) -> String {
+        if let reason = MarkdownLibrary.problem {
+            throw TerminalError(
+                .system,
+                "libcmark-gfm cannot be used: \(reason); install libcmark-gfm \(CMARK_GFM_VERSION_STRING) with its "
+                    + "extensions (Debian: apt install libcmark-gfm-extensions\(CMARK_GFM_VERSION_STRING))")
+        }
+        var version = ""
+        MarkdownLibrary.exclusively { version = unsafe String(cString: cmark_version_string()) }
+        return version
+    }
 }
 
 /// How a document is drawn.

@@ -1,4 +1,5 @@
 import CCMarkGFM
+import CTerminalKit
 import Synchronization
 
 /// A parser of the C library, which takes a document line by line and knows after each line which blocks are open.
@@ -222,20 +223,44 @@ extension MarkdownNode {
     }
 }
 
-/// The state that libcmark-gfm shares between all parsers of the process.
+/// libcmark-gfm, which is opened when the first Markdown is drawn, and the state that it shares between all parsers of
+/// the process.
 ///
 /// The list of extensions is filled once, and a parser that reads inlines writes the special characters of its
 /// extensions into global tables. The library guards neither, so only one parser works at a time.
 enum MarkdownLibrary {
-    private static let isRegistered = Mutex(false)
+    private enum State {
+        case closed, open
+        case unusable(String)
+    }
 
+    private static let state = Mutex(State.closed)
+
+    /// Why it cannot be used; nil if it can. The first call opens it.
+    static var problem: String? { state.withLock { state in check(&state) } }
+
+    /// Runs work that calls the library.
     static func exclusively(_ body: () -> Void) {
-        isRegistered.withLock { isRegistered in
-            if !isRegistered {
-                cmark_gfm_core_extensions_ensure_registered()
-                isRegistered = true
-            }
+        state.withLock { state in
+            if let problem = check(&state) { fatalError("libcmark-gfm cannot be used: \(problem)") }
             body()
+        }
+    }
+
+    /// Opens the library with the first call.
+    private static func check(_ state: inout State) -> String? {
+        switch state {
+        case .open: return nil
+        case .unusable(let reason): return reason
+        case .closed:
+            if let reason = unsafe martlet_markdown_open() {
+                let words = unsafe String(cString: reason)
+                state = .unusable(words)
+                return words
+            }
+            cmark_gfm_core_extensions_ensure_registered()
+            state = .open
+            return nil
         }
     }
 }
