@@ -43,6 +43,7 @@ struct DeclarationTests {
     func records() async throws {
         var lines = workbench.registry.actions.all.flatMap { $0.result.lines(at: $0.id) }
         lines += try await Self.events("chat.events") + Self.events("run.events")
+        lines += workbench.registry.actions.all.flatMap(\.eventLines)
         lines += Progress.schema.lines(at: "progress")
         lines.append("an error in JSON is \(SampleFailure().report.text(.sorted))")
         for source in try SourceText.product() {
@@ -86,8 +87,17 @@ private struct SampleFailure: Failure {
     let details: JSONObject = ["detail": 1]
 }
 
+extension Action {
+    /// The events that it declares, with their members.
+    fileprivate var eventLines: [String] {
+        (events ?? []).flatMap { event in
+            ["event \(event.type)"] + event.members.map { "event \(event.type).\($0.name)" }
+        }
+    }
+}
+
 extension SourceText {
-    /// The events that the file makes, with the members that are written out where it makes them.
+    /// The events that the file makes without a declaration, with the members that are written out where it makes them.
     fileprivate var eventLines: [String] {
         code.matches(of: /\bActionEvent\(/).flatMap { match -> [String] in
             let arguments = block(after: match.range)

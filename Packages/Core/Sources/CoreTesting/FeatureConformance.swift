@@ -85,6 +85,7 @@ public enum FeatureConformance {
             {
                 found.append("\(action.id): the result has two members with the same name")
             }
+            found += (action.events ?? []).flatMap { $0.violations.map { "\(action.id): the event \($0)" } }
             for example in action.examples
             where !example.command.hasPrefix("martlet ") && !example.command.contains("| martlet ") {
                 found.append("\(action.id): the example '\(example.command)' must be a whole command line")
@@ -116,6 +117,23 @@ public enum FeatureConformance {
         }
         if try await before.haveGrown() { found.append("it left a file, a socket or a pipe open") }
         if ChildProcesses.exist() { found.append("it left a child process behind") }
+        return found
+    }
+}
+
+extension EventDeclaration {
+    /// The rules that it breaks, each as the rest of "the event …".
+    fileprivate var violations: [String] {
+        var found: [String] = []
+        if summary.isEmpty || summary.hasSuffix(".") {
+            found.append("\(type) needs a summary without a final stop")
+        }
+        if Set(members.map(\.name)).union(["type"]).count != members.count + 1 {
+            found.append("\(type) has two members with the same name")
+        }
+        if let text, !members.contains(where: { $0.name == text }) {
+            found.append("\(type) reads as \(text), which is not one of its members")
+        }
         return found
     }
 }
@@ -181,34 +199,51 @@ struct SessionConformance {
     }
 
     private func violations(_ id: String, _ arguments: JSONObject) async throws -> [String] {
+        let output = RecordingOutput()
+        let found = try await violations(id, arguments, output)
+        guard let declared = test.composition.registry.actions.all.first(where: { $0.id == id })?.events else {
+            return found
+        }
+        // The same event is often sent many times.
+        let problems = Set(
+            output.events.flatMap { event in
+                declared.problems(in: event.json).map { "\(id) sends \(event.type), but \($0)" }
+            })
+        return found + problems.sorted()
+    }
+
+    private func violations(
+        _ id: String, _ arguments: JSONObject, _ output: RecordingOutput
+    ) async throws -> [String] {
         let isReading = test.composition.registry.actions.all.first { $0.id == id }?.effect == .reads
         var found: [String] = []
         if lasting.contains(id) {
             try test.change(settings: settings)
-            return await ends(id, arguments, cancelledAfter: 1000) ? [] : ["\(id) keeps running after it was cancelled"]
+            return await ends(id, arguments, output, cancelledAfter: 1000)
+                ? [] : ["\(id) keeps running after it was cancelled"]
         }
-        let first = await outcome(id, arguments)
+        let first = await outcome(id, arguments, output)
         func expect(_ outcome: String, _ when: String) {
             // A writing action may find its work already done, but must not find a closed session or store.
             let isBroken = outcome.hasPrefix("host.") || outcome.hasPrefix("storage.")
             guard outcome != first, isReading || isBroken else { return }
             found.append("\(id) ends with \(outcome) \(when), but ended with \(first) the first time")
         }
-        expect(await outcome(id, arguments), "the second time")
+        expect(await outcome(id, arguments, output), "the second time")
         let others = await withTaskGroup(of: String.self) { group in
-            for _ in 0..<8 { group.addTask { await outcome(id, arguments) } }
+            for _ in 0..<8 { group.addTask { await outcome(id, arguments, output) } }
             return await group.reduce(into: []) { $0.append($1) }
         }
         for other in others { expect(other, "side by side with itself") }
         try test.change(settings: settings)
-        expect(await outcome(id, arguments), "after a change of settings")
+        expect(await outcome(id, arguments, output), "after a change of settings")
         for pause in [0, 1, 100] {
-            guard await ends(id, arguments, cancelledAfter: pause) else {
+            guard await ends(id, arguments, output, cancelledAfter: pause) else {
                 found.append("\(id) keeps running after it was cancelled")
                 break
             }
         }
-        expect(await outcome(id, arguments), "after it was cancelled")
+        expect(await outcome(id, arguments, output), "after it was cancelled")
         return found
     }
 
@@ -222,9 +257,9 @@ struct SessionConformance {
     }
 
     /// The outcome of an action, in a word.
-    private func outcome(_ id: String, _ arguments: JSONObject) async -> String {
+    private func outcome(_ id: String, _ arguments: JSONObject, _ output: RecordingOutput) async -> String {
         do {
-            try await test.perform(id, arguments, isAgreed: true)
+            try await test.perform(id, arguments, isAgreed: true, output: output)
             return "a result"
         } catch {
             return AnyFailure(error).code
@@ -232,10 +267,12 @@ struct SessionConformance {
     }
 
     /// Whether it ends after it is cancelled, at some number of scheduler turns.
-    private func ends(_ id: String, _ arguments: JSONObject, cancelledAfter pause: Int) async -> Bool {
+    private func ends(
+        _ id: String, _ arguments: JSONObject, _ output: RecordingOutput, cancelledAfter pause: Int
+    ) async -> Bool {
         let (ends, continuation) = AsyncStream<Bool>.makeStream()
         let work = Task {
-            _ = await outcome(id, arguments)
+            _ = await outcome(id, arguments, output)
             continuation.yield(true)
         }
         let alarm = Task {

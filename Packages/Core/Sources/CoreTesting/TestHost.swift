@@ -88,12 +88,15 @@ public struct TestHost: Sendable {
 
     /// Performs an action and returns its result as JSON.
     ///
+    /// - Parameter output: records its output; nil for that of this host.
     /// - Throws: `CompositionFailure` if the features cannot be combined, otherwise what the action throws.
     @discardableResult
-    public func perform(_ id: String, _ arguments: JSONObject = [:], isAgreed: Bool = false) async throws -> JSON {
+    public func perform(
+        _ id: String, _ arguments: JSONObject = [:], isAgreed: Bool = false, output: RecordingOutput? = nil
+    ) async throws -> JSON {
         guard composition.problems.isEmpty else { throw CompositionFailure(composition.problems) }
         return try await session.perform(
-            id, arguments, as: .person(interaction), output: output, isAgreed: isAgreed
+            id, arguments, as: .person(interaction), output: output ?? self.output, isAgreed: isAgreed
         ).json
     }
 }

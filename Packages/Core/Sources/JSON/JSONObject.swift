@@ -18,6 +18,12 @@ public struct JSONObject: Sendable {
         members = []
     }
 
+    /// An object without members, with room for this many.
+    package init(capacity: Int) {
+        self.init()
+        members.reserveCapacity(capacity)
+    }
+
     /// An object of these members. If a key occurs twice, the last value counts.
     public init(_ members: [(String, JSON)]) {
         self.init()

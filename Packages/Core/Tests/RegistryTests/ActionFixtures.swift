@@ -87,12 +87,14 @@ struct ActionsFeature: PlainFeature {
     }
 
     private static let chatty = Action("demo.chatty", "Says a lot", .reads) { context in
-        try await context.emit(ActionEvent("message", ["n": 1], text: "one "))
+        try await context.emit(number.event(1, text: "one "))
         context.progress("counting", completed: 1, of: 2)
-        try await context.emit(ActionEvent("message", ["n": 2], text: "two"))
+        try await context.emit(number.event(2, text: "two"))
         context.notice("that was all")
         return 2
-    }.streaming()
+    }.streaming([number.declaration])
+
+    private static let number = EventKind<Int>("message", "A number", [Field("n", "The number") { $0 }])
 
     private static let nested = Action("demo.nested", "Does another", .reads) { context in
         let chatty = try context.registry.actions.find("demo.chatty")

@@ -132,6 +132,31 @@ struct ConformanceTests {
         }
     }
 
+    @Test("Events that are not declared, or differ from their declaration, are violations")
+    func talkative() async {
+        await #expect(processExitsWith: .success) {
+            let found = try await FeatureConformance.violations(of: Talkative.self)
+            #expect(
+                found == [
+                    "talkative.say sends count, but n: needs a whole number, not a string",
+                    "talkative.say sends surprise, but there is no event surprise",
+                ])
+        }
+    }
+
+    @Test("An event with a final stop, a repeated member or a text that is no member is a violation")
+    func misdeclared() async {
+        await #expect(processExitsWith: .success) {
+            let found = try await FeatureConformance.violations(of: Misdeclared.self)
+            #expect(
+                found == [
+                    "misdeclared.do: the event say needs a summary without a final stop",
+                    "misdeclared.do: the event say has two members with the same name",
+                    "misdeclared.do: the event say reads as words, which is not one of its members",
+                ])
+        }
+    }
+
     @Test("Failing at the start is a violation, in each round")
     func failing() async {
         await #expect(processExitsWith: .success) {
@@ -252,6 +277,32 @@ private struct Littering: PlainFeature {
                 _ = openNull()
                 return true
             })
+    }
+}
+
+/// Sends more than it declares.
+private struct Talkative: PlainFeature {
+    static let manifest = Manifest(id: "talkative", summary: "Says more", version: "1")
+
+    func register(in registry: inout RegistryBuilder) {
+        registry.add(
+            Action("talkative.say", "Say it", .reads) { context in
+                try await context.emit(ActionEvent("count", ["n": 1]))
+                try await context.emit(ActionEvent("count", ["n": "one"]))
+                try await context.emit(ActionEvent("surprise"))
+                return true
+            }
+            .streaming([EventDeclaration("count", "A number", [.init("n", "The number", .integer(nil))])]))
+    }
+}
+
+private struct Misdeclared: PlainFeature {
+    static let manifest = Manifest(id: "misdeclared", summary: "Declares too much", version: "1")
+
+    func register(in registry: inout RegistryBuilder) {
+        registry.add(
+            Action("misdeclared.do", "Does it", .reads) { _ in Nothing() }
+                .streaming([EventDeclaration("say", "It says so.", [.init("type", "Its type", .any)], text: "words")]))
     }
 }
 

@@ -23,7 +23,7 @@ public protocol Record: OutputValue {
 public struct Field<Root: Sendable>: Sendable {
     /// Name, summary, shape and role.
     public let property: Schema.Property
-    let read: @Sendable (Root) -> JSON
+    package let read: @Sendable (Root) -> JSON
 
     /// - Parameter read: takes the member's value from the record. A nil value is left out of the JSON.
     public init<Value: OutputValue>(
@@ -31,6 +31,12 @@ public struct Field<Root: Sendable>: Sendable {
     ) {
         property = Schema.Property(name, summary, Value.schema, role: role)
         self.read = { read($0).json }
+    }
+
+    /// A member whose shape is narrower than that of its type, such as one that always has the same value.
+    public init(_ property: Schema.Property, read: @escaping @Sendable (Root) -> JSON) {
+        self.property = property
+        self.read = read
     }
 }
 

@@ -48,6 +48,9 @@ public struct Action: Sendable {
     public private(set) var isDefault = false
     /// Whether it sends events while it runs.
     public private(set) var isStreaming = false
+    /// The kinds of events that it sends; nil if they are not declared. They are built only when needed.
+    public var events: [EventDeclaration]? { declaredEvents?() }
+    private var declaredEvents: (@Sendable () -> [EventDeclaration])?
     /// Whether it runs even with invalid settings or features, because it is needed to fix them.
     public private(set) var worksAlways = false
     /// Whether it finishes without waiting for anything.
@@ -232,6 +235,10 @@ extension Action {
     public func asDefault() -> Action { with { $0.isDefault = true } }
     /// Sends events while it runs, so that machine formats print a stream.
     public func streaming() -> Action { with { $0.isStreaming = true } }
+    /// Sends events of these kinds while it runs, so that machine formats print a stream.
+    public func streaming(_ events: @autoclosure @escaping @Sendable () -> [EventDeclaration]) -> Action {
+        with { ($0.isStreaming, $0.declaredEvents) = (true, events) }
+    }
     /// Runs even with invalid settings or features.
     public func always() -> Action { with { $0.worksAlways = true } }
     /// Finishes without waiting or much work. It runs on the thread of the command, so that no other thread is started.

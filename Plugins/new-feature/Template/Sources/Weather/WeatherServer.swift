@@ -32,17 +32,18 @@ final class WeatherServer: Sendable {
                 for time in 1...times {
                     context.progress("reading \(time) of \(times)", completed: time - 1, of: times)
                     let weather = try await self.weather(in: city, context)
-                    try await context.emit(
-                        ActionEvent(
-                            "weather", ["degrees": .double(weather.degrees)], text: "\(weather.degrees) °C\n"))
+                    try await context.emit(Self.reading.event(weather, text: "\(weather.degrees) °C\n"))
                     if time < times { try await context.host.clock.sleep(for: .seconds(60)) }
                 }
                 return times
             }
-            .sending().streaming()
+            .sending().streaming([Self.reading.declaration])
             .example("martlet weather watch Bern --times 3 -o ndjson", "An event for each reading"),
         ]
     }
+
+    static let reading = EventKind<CityWeather>(
+        "weather", "A reading", [Field("degrees", "Temperature in °C") { $0.degrees }])
 
     func close() async {
         await made.withLock { $0.take() }?.close()
