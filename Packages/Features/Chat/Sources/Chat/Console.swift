@@ -207,7 +207,7 @@ actor Console {
             context.notice(failure.message)
             try await context.emit(failure.event)
         }
-        try await context.emit(ActionEvent("turn", report.json.object ?? [:], text: "\n"))
+        try await context.emit(ChatEvents.turn.event(report, text: "\n"))
         return report
     }
 

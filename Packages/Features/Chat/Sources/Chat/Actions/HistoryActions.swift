@@ -62,7 +62,7 @@ struct HistoryActions {
             }
             return ShownConversation(conversation: found, entries: entries)
         }
-        .streaming()
+        .streaming([Entry.kind.declaration])
     }
 
     private var search: Action {
@@ -278,7 +278,9 @@ struct ShownConversation: Record {
         Field("title", "Title of the conversation") { $0.conversation.title },
         Field("model", "The model") { $0.conversation.setup.model },
         Field("usage", "Tokens and cost of all its answers", .detail) { $0.conversation.usage },
-        Field("messages", "The messages") { shown in JSON.array(shown.entries.map { .object($0.fields) }) },
+        Field("messages", "The messages") { shown in
+            JSON.array(shown.entries.map { .object(Entry.kind.members(of: $0)) })
+        },
     ]
 }
 
@@ -287,18 +289,17 @@ extension Entry {
     ///
     /// - Parameter words: the time in words.
     func event(at words: String) -> ActionEvent {
-        ActionEvent("message", fields, text: transcript(at: words), format: .markdown)
+        Self.kind.event(self, text: transcript(at: words))
     }
 
-    fileprivate var fields: JSONObject {
-        var fields: JSONObject = [
-            "id": id.json, "role": message.role.json, "text": .string(message.text), "time": time.json,
-            "state": .string(state.word),
-        ]
-        fields["model"] = model.map { .string($0) }
-        if case .failed(_, let reason) = state { fields["error"] = .string(reason) }
-        return fields
-    }
+    fileprivate static let kind = EventKind<Entry>(
+        "message", "A message of the conversation",
+        [
+            Field("id", "Id of the message") { $0.id }, Field("role", "Role of the author") { $0.message.role },
+            Field("text", "The text") { $0.message.text }, Field("time", "When it was sent") { $0.time },
+            Field("state", "How far it got") { $0.state.word }, Field("model", "The model of an answer") { $0.model },
+            Field("error", "Why it failed") { $0.state.reason },
+        ], format: .markdown)
 
     private func transcript(at words: String) -> String {
         var lines = ["**\(message.role.rawValue)** · \(words)", ""]
@@ -326,6 +327,8 @@ extension Entry.State {
         case .interrupted: "interrupted"
         }
     }
+
+    fileprivate var reason: String? { if case .failed(_, let reason) = self { reason } else { nil } }
 }
 
 /// There is no conversation at all.

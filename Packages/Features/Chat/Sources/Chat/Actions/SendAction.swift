@@ -42,7 +42,7 @@ struct SendAction {
             if !context.interaction.canAsk { try await Self.requireAnswer(context) }
             return try await Console(services: services, context: context, sendOptions: asked).run()
         }
-        .asDefault().alias("ask").streaming()
+        .asDefault().alias("ask").streaming(ChatEvents.all)
         .sending()
         .question("chat.message", "The message: a text, or a list of texts for a conversation")
         .question("chat.approve", "Whether a tool may be used: one of the choices of the question, such as No")
@@ -79,11 +79,6 @@ extension SendAction {
         let remedy = "pass it as 'martlet ask \"…\"', pipe it in, or answer 'chat.message' with --answers"
         return ArgumentsFailure(action: "chat.send", problems: [ValueError("\(what): \(remedy)")])
     }
-}
-
-extension AnyFailure {
-    /// The failure as an event of a turn.
-    var event: ActionEvent { ActionEvent("error", ["code": .string(code), "message": .string(message)]) }
 }
 
 /// The arguments of `chat.send`.

@@ -1,7 +1,6 @@
 import Capabilities
 import ChatHistory
 import ChatProviders
-import JSON
 import Registry
 import Settings
 import TurnLoop
@@ -71,12 +70,7 @@ actor TurnRecorder {
             // An answer without its question would be useless.
             if failure != nil { place = nil }
         }
-        var fields: JSONObject = [
-            "model": .string(plan.choice.model), "provider": .string(plan.choice.provider.id),
-            "tools": .array(sources.map { .string($0.name) }),
-        ]
-        fields["session_id"] = conversation?.json
-        try await context.emit(ActionEvent("init", fields))
+        try await context.emit(ChatEvents.start.event((plan.choice, sources.map { $0.name }, conversation)))
     }
 
     func receive(_ events: [TurnEvent]) async throws {
@@ -105,7 +99,7 @@ actor TurnRecorder {
             try await tell(event)
         case .call(let update): try await note(update)
         case .output(let call, let text):
-            try await context.emit(ActionEvent("tool_output", ["tool_id": .string(call), "text": .string(text)]))
+            try await context.emit(ChatEvents.output.event((call, text)))
         case .message(let message): await store(message)
         case .context(let notice): context.notice(notice.text)
         case .notice(let text): context.notice(text)
@@ -119,10 +113,10 @@ actor TurnRecorder {
         switch event {
         case .began(let start):
             self.start = start
-        case .text(let text): try await say(text, as: "delta")
-        case .refusal(let text): try await say(text, as: "refusal")
+        case .text(let text): try await say(text, as: ChatEvents.text)
+        case .refusal(let text): try await say(text, as: ChatEvents.refusal)
         case .reasoning(let text):
-            try await context.emit(ActionEvent("reasoning", ["delta": .string(text)]))
+            try await context.emit(ChatEvents.reasoning.event(text))
             thoughts += text.count(where: \.isWhitespace)
             // Programs get the reasoning itself.
             if context.isWatched {
@@ -130,12 +124,12 @@ actor TurnRecorder {
             }
         case .calling(_, let name): context.progress("the model is preparing a call of \(PlainText.escape(name))")
         case .call(let call) where call.isDone:
-            try await context.emit(ActionEvent("tool_use", call.fields.adding("by_server", true)))
+            try await context.emit(ChatEvents.call.event(call))
             paragraphs.beginBlock()
             tools.begin(call)
             context.progress("running \(call.headline)")
         case .result(let result):
-            try await context.emit(ActionEvent("tool_result", result.fields))
+            try await context.emit(ChatEvents.result.event((result, nil)))
             paragraphs.beginBlock()
             if let line = tools.end(result) { context.notice(line) }
         case .notice(let text): context.notice(text)
@@ -143,13 +137,10 @@ actor TurnRecorder {
         }
     }
 
-    private func say(_ text: String, as member: String) async throws {
+    private func say(_ text: String, as kind: EventKind<String>) async throws {
         settleTools()
         thoughts = 0
-        try await context.emit(
-            ActionEvent(
-                "message", ["role": "assistant", member: .string(text)], text: paragraphs.take(text),
-                format: .markdown))
+        try await context.emit(kind.event(text, text: paragraphs.take(text)))
     }
 
     /// The following text comes after these calls.
@@ -163,7 +154,7 @@ actor TurnRecorder {
         guard paragraphs.isInLine else { return }
         _ = paragraphs.take("\n")
         // A reader that is gone needs no line end.
-        do { try await context.emit(ActionEvent("message", ["role": "assistant", "delta": ""], text: "\n")) } catch {}
+        do { try await context.emit(ChatEvents.text.event("", text: "\n", format: .plain)) } catch {}
     }
 
     private func tellOfSecrets(_ message: Message) {
@@ -186,7 +177,7 @@ actor TurnRecorder {
         let call = update.call
         switch update.state {
         case .running:
-            try await context.emit(ActionEvent("tool_use", call.fields))
+            try await context.emit(ChatEvents.call.event(call))
             context.progress("running \(call.headline)")
         case .done where update.call.isDone, .failed where update.call.isDone:
             // Results of server-side calls were passed on when they arrived. Whole answers deliver them only now.
@@ -197,7 +188,7 @@ actor TurnRecorder {
             }
         case .done, .failed, .denied:
             let result = update.result ?? ToolResult(call: update.call.id, content: "", isError: true)
-            try await context.emit(ActionEvent("tool_result", result.fields.adding("state", update.state.json)))
+            try await context.emit(ChatEvents.result.event((result, update.state)))
             context.notice(ToolLines.line(call, result, isDenied: update.state == .denied))
             // A change that was asked about was already shown, and programs read the result.
             if context.isWatched, update.state == .done, update.decision?.by != .person, let diff = update.shownDiff {
@@ -288,28 +279,5 @@ extension TurnEvent {
         case .round, .context, .notice: true
         default: false
         }
-    }
-}
-
-extension ToolCall {
-    /// The call as members of an event.
-    var fields: JSONObject { ["id": .string(id), "name": .string(name), "input": input] }
-}
-
-extension ToolResult {
-    /// The result as members of an event.
-    var fields: JSONObject {
-        var fields: JSONObject = ["tool_id": .string(call), "is_error": .bool(isError), "content": .string(content)]
-        if let duration { fields["duration_ms"] = .int(Int(duration / .milliseconds(1))) }
-        if let exitCode { fields["exit_code"] = .int(exitCode) }
-        return fields
-    }
-}
-
-extension JSONObject {
-    func adding(_ name: String, _ value: JSON) -> JSONObject {
-        var copy = self
-        copy[name] = value
-        return copy
     }
 }

@@ -22,7 +22,7 @@ struct EventSchemaTests {
         }
         lines.append(.object(result))
         for line in lines {
-            let problems = ChatEventSchema.problems(in: line)
+            let problems = ChatEvents.lines.problems(in: line)
             #expect(problems.isEmpty, "\(line.text()): \(problems)", sourceLocation: location)
         }
     }
@@ -88,7 +88,7 @@ struct EventSchemaTests {
             ["type": "init", "model": "m", "provider": "p", "tools": [], "more": 1],
             ["type": "result", "is_error": true, "result": "x"],
         ]
-        for line in wrong { #expect(!ChatEventSchema.problems(in: line).isEmpty, "\(line.text())") }
+        for line in wrong { #expect(!ChatEvents.lines.problems(in: line).isEmpty, "\(line.text())") }
     }
 
     @Test("The schema names every type and is printed by an action")
@@ -104,7 +104,7 @@ struct EventSchemaTests {
                     "result",
                 ])
             #expect(kinds.allSatisfy { $0["required"]?.array?.first == "type" })
-            #expect(ChatEventSchema.lines.count == kinds.count)
+            #expect(ChatEvents.lines.count == kinds.count)
         }
     }
 }

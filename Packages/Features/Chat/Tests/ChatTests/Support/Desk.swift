@@ -120,6 +120,14 @@ struct Desk: Sendable {
     }
 }
 
+extension JSONObject {
+    func adding(_ name: String, _ value: JSON) -> JSONObject {
+        var copy = self
+        copy[name] = value
+        return copy
+    }
+}
+
 extension TestResult {
     /// The types of the events.
     var types: [String] { output.events.map(\.type) }
