@@ -94,7 +94,7 @@ struct DocumentTests {
         let lines = events.map { $0.action().json }
         #expect(lines[0]["type"] == "run_started" && lines[0]["version"] == 1)
         #expect(lines.map { $0["type"]?.string ?? "" }.suffix(3) == ["step_ended", "step_ended", "run_ended"])
-        let input: JSON = ["schema": RunEventSchema.json, "lines": .array(lines + [["type": "step_ended"]])]
+        let input: JSON = ["schema": RunEvents.schema, "lines": .array(lines + [["type": "step_ended"]])]
         let told = try await PythonPeer.output(source: Self.validator, input: Array(input.text().utf8))
         #expect(try JSON(parsing: Array(told.utf8)) == [true, true, true, true, true, true, true, false])
     }

@@ -8,6 +8,10 @@ import Registry
 enum InstallAction {
     static var all: [Action] { [install, uninstall] }
 
+    private static let files = Field<[Installation.File]>("files", "The files") { $0 }
+    private static let planned = EventKind("planned", "What would be installed", [files])
+    private static let written = EventKind("written", "It was installed", [files])
+
     private static let install = Action(
         "run.install", "Schedule a bundle with systemd or cron", .writes, taking: InstallArguments.self
     ) { context, arguments in
@@ -40,13 +44,13 @@ enum InstallAction {
             installation.isWritten = true
         }
         try await context.emit(
-            ActionEvent(arguments.isWritten ? "written" : "planned", ["files": files.json], text: installation.text))
+            (arguments.isWritten ? written : planned).event(files, text: installation.text))
         if !arguments.isWritten { context.notice("nothing was written; add --write to install it") }
         for hint in hints(isSystemd: systemd, host) { context.notice(hint) }
         return installation
     }
     .byName()
-    .streaming()
+    .streaming([planned.declaration, written.declaration])
     .details(
         "Prints what would be installed. With --write it is installed: units for your user, or a line in your crontab. "
             + "The bundle runs in its own folder, and two runs never overlap. Runs from cron are quiet and log errors "

@@ -16,18 +16,23 @@ struct RunAction {
 
     var all: [Action] { [start] }
 
+    private static let schema = EventKind<JSON>("schema", "The JSON Schema of bundles was requested", [])
+
     private var start: Action {
         Action(
             Self.id, "Run a bundle", .writes, taking: RunArguments.self
         ) { context, arguments in
             if arguments.printsSchema {
                 let schema = BundleFormat.jsonSchema
-                try await context.emit(ActionEvent("schema", text: schema.text(.pretty) + "\n"))
+                try await context.emit(Self.schema.event(schema, text: schema.text(.pretty) + "\n"))
                 return RunResult.schema(schema)
             }
             return try await BundleRunner(services, context, try arguments.request(in: context)).run()
         }
-        .asDefault().streaming()
+        .asDefault()
+        .streaming(
+            RunEvents.all + [Self.schema.declaration, Replay.outcome.declaration] + BundleRunner.eventsOfChecks
+        )
         .details(
             "A bundle is given by its file, or by its name if it is in .martlet/bundles of the project or in bundles beside "
                 + "your settings. It is checked before anything runs, and all its problems are reported at once. A run never asks "
@@ -166,7 +171,7 @@ enum StepActions {
     private static let events = Action(
         "run.events", "Print the JSON Schema of the lines of 'run --format ndjson'", .reads
     ) { _ in
-        RunEventSchema.json
+        RunEvents.schema
     }
     .example("martlet run events --json > events.schema.json", "Save the schema for a validator or a code generator")
 

@@ -69,12 +69,14 @@ struct RunsActions {
             for event in events {
                 let words = context.isWatched ? LocalTime.words(event.time) : event.time.iso8601
                 try await context.emit(
-                    ActionEvent("step_output", event.json.object ?? [:], text: text.take(event, at: words)))
+                    Self.output.event(event, text: text.take(event, at: words)))
             }
             return events
         }
-        .streaming()
+        .streaming([Self.output.declaration])
     }
+
+    private static let output = EventKind<JournalEvent>("step_output", "Output of a step's action")
 
     private var cancel: Action {
         Action(

@@ -33,6 +33,9 @@ enum ShellActions {
         ]
     }
 
+    private static let output = EventKind<String>(
+        "output", "Output of the program", [Field("text", "Text to append") { $0 }], text: "text")
+
     private static let run = Action(
         "shell.run", "Run a program in a sandbox limited to a folder", .writes, taking: ShellArguments.self
     ) { context, arguments in
@@ -51,14 +54,14 @@ enum ShellActions {
             of: place
         ) { text in
             // If the reader is gone, the program still runs to its end, and the result says how it ended.
-            do { try await context.emit(ActionEvent("output", ["text": .string(text)], text: text)) } catch {}
+            do { try await context.emit(output.event(text)) } catch {}
         }
         let run = ProgramRun(program: arguments.program.text, result: result, took: .now - start)
         // In a bundle, the error of the step has the reason.
         if let reason = run.reason, context.caller.isPerson { context.notice(reason) }
         return run
     }
-    .streaming()
+    .streaming([output.declaration])
     .details(
         "The program sees the folder and the programs of the system. It sees none of your other files, no keys, no "
             + "sockets and, without --network, no network. In the folder it cannot change git hooks and settings, or "

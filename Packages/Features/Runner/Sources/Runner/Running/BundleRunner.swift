@@ -111,17 +111,26 @@ struct BundleRunner: Sendable {
 
     private static let unknownRun: JSONObject = ["id": "", "started": "", "failed": false]
 
+    private static let checked = EventKind<Reachable>(
+        "checked", "The bundle is valid", [Field("reach", "What the bundle can reach") { $0 }])
+    private static let planned = EventKind<(steps: [PlannedStep], reach: Reachable)>(
+        "planned", "What would run",
+        [Field("steps", "The steps") { $0.steps }, Field("reach", "What the bundle can reach") { $0.reach }])
+
+    /// What `--check` and `--plan` send.
+    static var eventsOfChecks: [EventDeclaration] { [checked.declaration, planned.declaration] }
+
     private func plan(_ bundle: Bundle, _ inputs: JSONObject, _ library: BundleLibrary) async throws -> RunResult {
         let surroundings = RegistrySurroundings(host: host, library: library)
         let reachable = Reachable(of: bundle, in: surroundings.reach)
         if request.isCheck {
             let text = context.isQuiet ? nil : "\(bundle.name) is valid\n\n" + PlanText.text(reachable)
-            try await context.emit(ActionEvent("checked", ["reach": reachable.json], text: text))
+            try await context.emit(Self.checked.event(reachable, text: text))
             return .plan([])
         }
         let plan = Plan(of: bundle, inputs: inputs, in: surroundings)
         let text = PlanText.text(plan, bundle) + (context.isQuiet ? "" : "\n" + PlanText.text(reachable))
-        try await context.emit(ActionEvent("planned", ["steps": plan.steps.json, "reach": reachable.json], text: text))
+        try await context.emit(Self.planned.event((plan.steps, reachable), text: text))
         return .plan(plan.steps)
     }
 

@@ -8,6 +8,9 @@ import Synchronization
 
 /// Runs a bundle against a recording, and compares.
 struct Replay {
+    static let outcome = EventKind<[String]>(
+        "replayed", "The replay has ended", [Field("differences", "Differences from the recording") { $0 }])
+
     let running: BundleRunner
     let recording: Recording
 
@@ -45,8 +48,7 @@ struct Replay {
         }
         let text = differences.isEmpty ? ["the run matches the recording"] : differences
         try await running.context.emit(
-            ActionEvent(
-                "replayed", ["differences": differences.json], text: text.map { $0 + "\n" }.joined()))
+            Self.outcome.event(differences, text: text.map { $0 + "\n" }.joined()))
         return ReplayReport(differences: differences, summary: summary)
     }
 
