@@ -56,6 +56,12 @@ struct DeclarationTests {
         try FrozenList("records").expect(lines)
     }
 
+    @Test("every action that sends events declares them")
+    func events() {
+        let silent = workbench.registry.actions.all.filter { $0.isStreaming && $0.events?.isEmpty != false }
+        #expect(silent.map(\.id) == [])
+    }
+
     /// What an action says of the events of another: a line for each member of each event.
     private static func events(_ id: String) async throws -> [String] {
         let schema = try await Product.withSession { session, _ in

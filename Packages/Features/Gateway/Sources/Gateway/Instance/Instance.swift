@@ -79,7 +79,7 @@ struct Instance: Sendable {
 }
 
 /// What a running gateway publishes in a file for other commands.
-struct InstanceState: Sendable, Hashable {
+struct InstanceState: Record, Hashable {
     var process: ProcessIdentity
     var started: Timestamp
     /// The addresses it listens on: URLs, and `unix:` with a path.
@@ -87,14 +87,15 @@ struct InstanceState: Sendable, Hashable {
     /// SHA-256 of its certificate in hexadecimal digits, if it uses TLS.
     var fingerprint: String?
 
-    var json: JSON {
-        var object: JSONObject = [
-            "pid": .int(Int(process.process)), "process": .string(process.text), "started": started.json,
-            "addresses": addresses.json,
-        ]
-        if let fingerprint { object["fingerprint"] = .string(fingerprint) }
-        return .object(object)
-    }
+    static let fields: [Field<InstanceState>] = [
+        Field("pid", "Process id") { Int($0.process.process) },
+        Field("process", "Process id with its start, which tells it from later processes") { $0.process.text },
+        Field("started", "Time it was ready") { $0.started },
+        Field("addresses", "Addresses it listens on") { $0.addresses },
+        Field("fingerprint", "SHA-256 of its certificate, if it uses TLS") { $0.fingerprint },
+    ]
+
+    static let listening = EventKind<InstanceState>("listening", "The gateway is ready")
 
     /// The event that reports its addresses to the user, and to a program that started it.
     func event(_ place: GatewayToken.Place, program: String) -> ActionEvent {
@@ -102,8 +103,8 @@ struct InstanceState: Sendable, Hashable {
             place == .variable
             ? "the token is in \(GatewayToken.variable)" : "'\(program) gateway token' prints the token"
         let places = addresses.joined(separator: " and ")
-        return ActionEvent(
-            "listening", json.object ?? [:],
+        return Self.listening.event(
+            self,
             text: "The gateway is listening on \(PlainText.escape(places)); \(token); Ctrl-C stops it\n")
     }
 }

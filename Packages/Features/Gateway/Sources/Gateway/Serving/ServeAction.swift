@@ -24,7 +24,7 @@ struct ServeAction {
                     .run(
                         ServeOptions(address: address, port: port, socket: try socket.map { try context.text(of: $0) }))
             }
-            .streaming()
+            .streaming([InstanceState.listening.declaration])
             .byName()
             .details(
                 "Programs on this machine use it like OpenAI or Anthropic. The base URL is its address, for OpenAI "
