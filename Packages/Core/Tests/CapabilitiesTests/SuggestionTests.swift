@@ -11,6 +11,7 @@ struct SuggestionTests {
             ("modle", "model"), ("mdoel", "model"), ("model", "model"), ("MODEL", "model"), ("modell", "model"),
             ("max_rounds", "max-rounds"), ("maxrounds", "max-rounds"), ("caht", "chat"), ("file", "files"),
             ("moni", "monitor"), ("monit", "monitor"), ("no", "on"),
+            ("moodle", "model"),
         ])
     func found(word: String, expected: String) {
         #expect(Suggestion.nearest(to: word, among: Self.known) == expected)

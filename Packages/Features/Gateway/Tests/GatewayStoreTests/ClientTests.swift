@@ -30,7 +30,7 @@ struct ClientTests {
     @Test("A token is valid until it is removed or expires")
     func valid() async throws {
         try await withStore { store in
-            let rows: [(String, [UInt8], Int64?)] = [("a", [1], nil), ("b", [2], 10), ("c", [3], 11)]
+            let rows: [(String, [UInt8], Int64?)] = [("a", [1], nil), ("b", [2], 10), ("c", [3], 11), ("d", [4], 9)]
             for (name, digest, expires) in rows {
                 let client = GatewayClient(
                     name: name, scopes: [.chat], created: Days.start,

@@ -111,7 +111,7 @@ struct KeyRuleTests {
             _ = try await Self.signed("http://127.0.0.1:4001/x", by: signer)
             Issue.record("the key went to another port")
         } catch {
-            guard case .wrongServer(let meant, let target) = error else { throw error }
+            guard case EnvironmentKeyError.wrongServer(let meant, let target) = error else { throw error }
             #expect(meant == ["127.0.0.1:4000"] && target == "127.0.0.1:4001")
         }
         for address in ["http://127.0.0.1:4001/", "https://127.0.0.1:4000/", "http://localhost:4000/"] {
@@ -134,7 +134,7 @@ struct KeyRuleTests {
             _ = try EnvironmentKey(for: "lab", in: ["LAB_API_KEY": key], redactor: redactor)
             Issue.record("the key was taken")
         } catch {
-            guard case .badKey(let variable) = error else { throw error }
+            guard case EnvironmentKeyError.badKey(let variable) = error else { throw error }
             #expect(variable == "LAB_API_KEY")
         }
         #expect(!redactor.redact("it is \(key)!").contains("and-more"))
@@ -146,7 +146,7 @@ struct KeyRuleTests {
             _ = try Self.key("lab", ["LAB_BASE_URL": "ftp://lab.test"])
             Issue.record("the address was taken")
         } catch {
-            guard case .badAddress(let variable, let error) = error else { throw error }
+            guard case EnvironmentKeyError.badAddress(let variable, let error) = error else { throw error }
             #expect(variable == "LAB_BASE_URL" && error.kind == .invalidURL)
         }
         #expect(ModelVendor.openAI.address(in: ["OPENAI_BASE_URL": "ftp://x"]) == nil)
