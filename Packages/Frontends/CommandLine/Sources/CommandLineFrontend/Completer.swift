@@ -205,6 +205,7 @@ enum ShellScripts {
             while IFS= read -r line; do
                 line=${line%%$'\\t'*}
                 case $line in
+                    '') ;;
                     :files) compopt -o filenames; mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$current") ;;
                     :folders) compopt -o filenames; mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$current") ;;
                     *)
@@ -230,6 +231,7 @@ enum ShellScripts {
             local -a candidates
             while IFS= read -r line; do
                 case $line in
+                    '') ;;
                     :files) _files && found=0 ;;
                     :folders) _files -/ && found=0 ;;
                     *$'\\t'*) candidates+=("${${line%%$'\\t'*}//:/\\\\:}:${line#*$'\\t'}") ;;
