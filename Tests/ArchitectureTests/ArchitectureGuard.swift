@@ -36,7 +36,7 @@ struct ArchitectureGuard {
                 found.append("\(package.folder) depends on '\(folder)', which is no package of a layer")
                 continue
             }
-            if !layer.mayUse(below), folder != Self.host {
+            if !layer.mayUse(below), layer != .feature || folder != Self.host {
                 found.append("\(package.folder) must not depend on \(folder)")
             }
         }
@@ -74,9 +74,9 @@ struct ArchitectureGuard {
             return isUpward(name, in: module.name) ? "imports \(name), which is above it" : nil
         }
         if systemLibraries.contains(name) { return "imports \(name), which belongs to \(owner.folder)" }
-        let isHostInTest = owner.folder == Self.host && module.kind == "testTarget"
-        if let layer = Layer(package), let other = Layer(owner), !layer.mayUse(other), !isHostInTest {
-            return "must not import \(name)"
+        if let layer = Layer(package), let other = Layer(owner), !layer.mayUse(other) {
+            let isHostInTest = layer == .feature && owner.folder == Self.host && module.kind == "testTarget"
+            if !isHostInTest { return "must not import \(name)" }
         }
         return package.dependencies.contains(owner.folder)
             ? nil : "imports \(name) without depending on \(owner.folder)"

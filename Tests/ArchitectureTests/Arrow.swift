@@ -25,6 +25,8 @@ struct Arrow: CustomTestStringConvertible {
         manifest("Packages/Frontends/Shell", on: "../../Features/Chat", "must not depend on Packages/Features/Chat"),
         manifest("Packages/Kits/MailKit", on: "../../Features/Chat", "must not depend on Packages/Features/Chat"),
         manifest("Packages/Kits/MailKit", on: "../../Frontends/Shell", "must not depend on Packages/Frontends/Shell"),
+        manifest("Packages/Kits/MailKit", on: "../../Frontends/Host", "must not depend on Packages/Frontends/Host"),
+        source("Packages/Kits/MailKit/Tests/MailKitTests/A.swift", "import Host", "must not import Host"),
         manifest("Packages/Features/Chat", on: "../../..", "depends on '', which is no package of a layer"),
         Arrow(
             path: "Packages/Core/Package.swift", text: Tree.core(["../Kits/MailKit"]),

@@ -4,7 +4,8 @@ import Testing
 import WorkspaceSupport
 
 /// Makes one clone for a whole suite: the plugin writes Weather, Packer and Courier, of which two are replaced by
-/// fixtures, and Station with all parts that a new feature can have.
+/// fixtures, Station with all parts that a new feature can have, and
+/// Beacon with one.
 struct InClone: SuiteTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
@@ -13,14 +14,14 @@ struct InClone: SuiteTrait, TestScoping {
             let clone = try await Clone(of: .current, in: folder)
             // In this order one goes to an empty list, one to the end and one between.
             let parts = ["--with", "background,http,secret,storage"]
-            for words in [["Courier"], ["Weather"], ["Packer"], ["Station"] + parts] {
+            for words in [["Courier"], ["Weather"], ["Packer"], ["Station"] + parts, ["Beacon", "--with", "http"]] {
                 let outcome = try await clone.plugin("new-feature", words)
                 guard outcome.code == 0 else { throw CloneError.refused(outcome.output + outcome.errors) }
             }
             // As make does.
             try await clone.shell.run(
-                "swift", "format", "format", "--in-place", "--recursive", "Packages/Features/Station",
-                "Packages/Features/Weather")
+                "swift", "format", "format", "--in-place", "--recursive", "Packages/Features/Beacon",
+                "Packages/Features/Station", "Packages/Features/Weather")
             for name in ["Packer", "Courier"] {
                 let target = "Packages/Features/\(name)"
                 try await clone.shell.run("rm", "-r", target)

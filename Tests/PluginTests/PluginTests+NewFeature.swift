@@ -6,7 +6,9 @@ import WorkspaceSupport
 extension PluginTests {
     @Test(
         "A new feature builds and passes its tests alone, without a warning",
-        arguments: [("Weather", "2 tests in 0 suites"), ("Station", "9 tests in 1 suite")])
+        arguments: [
+            ("Weather", "2 tests in 0 suites"), ("Station", "9 tests in 1 suite"), ("Beacon", "5 tests in 1 suite"),
+        ])
     func newFeaturePassesItsTests(name: String, count: String) async throws {
         let output = try await clone.shell.run(
             "swift", "test", "--package-path", "Packages/Features/\(name)", "--scratch-path", ".build")
@@ -39,6 +41,7 @@ extension PluginTests {
         let lint = try await clone.shell.outcome([
             "swift", "format", "lint", "--strict", "--recursive", "--configuration", ".swift-format",
             "Package.swift", "Apps/martlet", "Packages/Features/Weather", "Packages/Features/Station",
+            "Packages/Features/Beacon",
         ])
         #expect(lint.code == 0, "\(lint.errors)")
         #expect(try clone.workspace.features() == Subset.everything().features)

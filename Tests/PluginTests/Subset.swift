@@ -8,7 +8,7 @@ struct Subset: CustomTestStringConvertible {
     var testDescription: String { features.isEmpty ? "no feature" : features.joined(separator: "+") }
 
     /// The fixtures and what the plugin wrote, on top of the real features.
-    static let added = ["Courier", "Packer", "Station", "Weather"]
+    static let added = ["Beacon", "Courier", "Packer", "Station", "Weather"]
 
     /// Whether every build of the matrix is wanted, or a sample of them.
     static var isFull: Bool { Environment.snapshot()["MARTLET_TEST_MATRIX"] == "full" }

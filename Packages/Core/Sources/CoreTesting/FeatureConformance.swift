@@ -70,6 +70,9 @@ public enum FeatureConformance {
         }
         let actions = test.composition.registry.actions
         for action in actions.all where actions.owner(of: action) == manifest.id {
+            if action.isStreaming, action.events == nil {
+                found.append("\(action.id) sends events without declaring them: .streaming([…])")
+            }
             for parameter in action.parameters where parameter.summary.isEmpty || parameter.summary.hasSuffix(".") {
                 found.append("\(action.id): the parameter \(parameter.name) needs a summary without a final stop")
             }

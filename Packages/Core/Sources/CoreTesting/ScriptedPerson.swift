@@ -8,7 +8,7 @@ public final class ScriptedPerson: Interaction {
     public enum Otherwise: Sendable {
         /// The question fails, as if nobody were there.
         case leaves
-        /// No to a confirmation, the default or an empty line to a text, and the end of a composition.
+        /// No to a confirmation, the default or an empty line to a text, and an empty secret. A choice fails.
         case declines
         /// The closure answers; it may take as long as a person does.
         case answers(@Sendable (Question) async throws -> Answer)
@@ -26,7 +26,7 @@ public final class ScriptedPerson: Interaction {
 
     /// - Parameters:
     ///   - answers: by question id, in order.
-    ///   - otherwise: what happens at a question without an answer. A composition then ends in both cases.
+    ///   - otherwise: what happens at a question without an answer. A composition always ends then.
     public init(_ answers: [String: [JSON]] = [:], otherwise: Otherwise = .leaves) {
         state = Mutex(State(answers: answers))
         self.otherwise = otherwise

@@ -20,6 +20,9 @@ struct AuthSettings: SettingsRecord {
     var key: PathValue?
     var client = ""
 
+    /// The key of `authorities`, which profiles have too.
+    static let authoritiesKey = "cacert"
+
     static let bindings = [
         bind(
             { $0.vault = $1 },
@@ -40,7 +43,7 @@ struct AuthSettings: SettingsRecord {
         bind(
             { $0.authorities = $1 },
             Setting(
-                "cacert",
+                authoritiesKey,
                 "A PEM file with certificate authorities to trust in addition to the system's; in a profile, only for its server",
                 default: nil, risk: .widens, flag: "cacert")),
         bind(

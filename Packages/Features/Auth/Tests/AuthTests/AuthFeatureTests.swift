@@ -35,7 +35,7 @@ struct AuthFeatureTests {
         }
     }
 
-    @Test("Every property of the settings is bound to a setting") func bindings() {
+    @Test("As many settings are bound as the record has properties") func bindings() {
         #expect(AuthSettings.bindings.count == Mirror(reflecting: AuthSettings()).children.count)
     }
 }

@@ -50,7 +50,7 @@ struct ChatFeatureTests {
         #expect(problem?.message == message)
     }
 
-    @Test("Every property of the settings is bound to a setting") func bindings() {
+    @Test("As many settings are bound as the record has properties") func bindings() {
         #expect(ChatSettings.bindings.count == Mirror(reflecting: ChatSettings()).children.count)
     }
 }

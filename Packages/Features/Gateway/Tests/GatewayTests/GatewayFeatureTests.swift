@@ -63,7 +63,7 @@ struct GatewayFeatureTests {
         #expect(problem?.message == message)
     }
 
-    @Test("Every property of the settings is bound to a setting") func bindings() {
+    @Test("As many settings are bound as the record has properties") func bindings() {
         #expect(GatewaySettings.bindings.count == Mirror(reflecting: GatewaySettings()).children.count)
     }
 }

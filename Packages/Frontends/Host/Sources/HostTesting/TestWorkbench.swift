@@ -91,7 +91,7 @@ public struct TestWorkbench: Sendable {
         return result
     }
 
-    /// Performs an action that may fail. Throws only for settings and features that cannot be combined.
+    /// Performs an action that may fail. Throws only if `settings` cannot be parsed, or a feature does not close.
     public func attempt(
         _ id: String, _ arguments: JSONObject = [:], to output: RecordingOutput? = nil, limit: Duration? = nil,
         isAgreed: Bool = false
@@ -193,6 +193,17 @@ public struct TestSession: Sendable {
         isAgreed: Bool = false
     ) async -> TestResult {
         let output = output ?? RecordingOutput(isWatched: isWatched, collector: self.output)
+        let before = output.events.count
+        let result = await done(id, arguments, to: output, limit: limit, isAgreed: isAgreed)
+        guard let declared = registry.actions[id]?.events else { return result }
+        let problems = output.events.dropFirst(before).flatMap { declared.problems(in: $0.json) }
+        guard let first = problems.first else { return result }
+        return TestResult(value: nil, error: UndeclaredEvent(action: id, problem: first), output: output)
+    }
+
+    private func done(
+        _ id: String, _ arguments: JSONObject, to output: RecordingOutput, limit: Duration?, isAgreed: Bool
+    ) async -> TestResult {
         do {
             let value = try await session.perform(
                 id, arguments, as: .person(person), output: output, limit: limit, isAgreed: isAgreed)
@@ -222,6 +233,14 @@ public struct TestResult: Sendable {
     public var exit: ExitCode { value?.exit ?? failure?.exit ?? .done }
     /// All notices, a line each.
     public var notices: String { output.notices.joined(separator: "\n") }
+}
+
+/// An event that the action does not declare, which counts as its failure.
+private struct UndeclaredEvent: Error, CustomStringConvertible {
+    let action: String
+    let problem: String
+
+    var description: String { "\(action) sends an event that it does not declare: \(problem)" }
 }
 
 /// Features that did not close in time.

@@ -283,7 +283,7 @@ enum AuthorityFile {
     /// The key of the setting in a profile.
     static func key(of profile: String) -> [String] { ["profiles", profile] + key }
 
-    private static let key = ["auth", "cacert"]
+    private static let key = ["auth", AuthSettings.authoritiesKey]
 
     /// The absolute path of the `--cacert` file. Nil when the option was not used.
     ///

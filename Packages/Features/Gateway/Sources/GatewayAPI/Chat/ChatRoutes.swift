@@ -59,7 +59,7 @@ struct ChatRoutes {
         }
     }
 
-    /// The built-in model, which a gateway has unless its build leaves it out.
+    /// The built-in model, which a gateway has unless its build leaves it out or it is switched off.
     private static let model = "martlet/martlet-offline"
 
     private static func example(_ more: JSONObject) -> JSON {
