@@ -76,6 +76,16 @@ struct LibraryTests {
             let row = try doctor.output.json().array?.first { $0["id"] == "host.libraries" }
             #expect(row?["state"] == "failed", "\(doctor.output)")
             #expect(row?["found"]?.string?.contains("libcmark-gfm cannot be used") == true, "\(doctor.output)")
+
+            // On a terminal with colours the answer is printed as it is, and a bundle does not need the library at all.
+            try write("name: b\nsteps: [{action: run.expect, with: {that: true}}]\n", to: "\(home)/b.yaml")
+            let line = "$M run b.yaml; $M ask 'repeat: **bold**' --no-save; echo the end"
+            let terminal = variables.merging(["TERM": "xterm-256color"]) { $1 }
+            try await Conversation.with(.martlet, line, home: home, adding: terminal) { terminal in
+                let shown = try await terminal.wait(for: "the end")
+                #expect(shown.contains("**bold**") && shown.contains("1 ok"), "\(shown)")
+                #expect(!shown.contains("Fatal error"), "\(shown)")
+            }
         }
     }
 

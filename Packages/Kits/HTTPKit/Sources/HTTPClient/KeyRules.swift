@@ -1,7 +1,8 @@
 public import Capabilities
 public import HTTPCore
 
-/// The only servers that a credential may be sent to. Nothing else decides this, for a key or for a session.
+/// The only servers that a credential may be sent to. Nothing else decides this for what an `Authenticator` signs,
+/// with a key or with a session.
 public struct CredentialDestination: Sendable {
     /// Hosts that are reached with https, at its usual port.
     private let hosts: [String]

@@ -4,7 +4,9 @@ import TerminalKit
 /// The text of events on a terminal: Markdown is drawn while it arrives, other text is printed unchanged.
 final class LiveText: Sendable {
     private struct State: ~Copyable {
-        var markdown: LiveMarkdown
+        /// Made with the first Markdown, because it opens the library that reads it.
+        var markdown: LiveMarkdown?
+        var hasMarkdown = false
         var sanitizer = StreamSanitizer()
         /// Whether the printed text ends in the middle of a line.
         var isInLine = false
@@ -12,6 +14,8 @@ final class LiveText: Sendable {
 
     private let streams: StandardStreams
     private let terminal: Terminal
+    private let level: ColorLevel
+    private let links: Bool
     /// Called with the first text.
     private let theme: @Sendable () -> Theme
     private let state: Mutex<State>
@@ -24,7 +28,9 @@ final class LiveText: Sendable {
         self.streams = streams
         terminal = Terminal(fileDescriptor: streams.output)
         self.theme = theme
-        state = Mutex(State(markdown: LiveMarkdown(level: level, links: links)))
+        self.level = level
+        self.links = links
+        state = Mutex(State())
         (behind, tell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -34,9 +40,13 @@ final class LiveText: Sendable {
         let theme = theme()
         let isBehind = try state.withLock { state throws(OutputError) in
             try endLine(&state)
-            state.markdown.theme = theme
-            try write(state.markdown.append(text, at: now, size: terminal.size()))
-            return state.markdown.isBehind
+            if !state.hasMarkdown {
+                state.markdown = LiveMarkdown(level: level, links: links)
+                state.hasMarkdown = true
+            }
+            state.markdown?.theme = theme
+            try write(state.markdown?.append(text, at: now, size: terminal.size()) ?? "")
+            return state.markdown?.isBehind ?? false
         }
         if isBehind { tell.yield() }
     }
@@ -44,7 +54,7 @@ final class LiveText: Sendable {
     /// Prints plain text.
     func show(plain text: String) throws(OutputError) {
         try state.withLock { state throws(OutputError) in
-            try write(state.markdown.finish(size: terminal.size()))
+            try write(state.markdown?.finish(size: terminal.size()) ?? "")
             let clean = String(decoding: state.sanitizer.sanitize(Array(text.utf8)), as: UTF8.self)
             try write(clean)
             if let last = clean.last { state.isInLine = !last.isNewline }
@@ -54,7 +64,7 @@ final class LiveText: Sendable {
     /// Finishes what is being drawn, so that the next output begins on a new line.
     func settle() throws(OutputError) {
         try state.withLock { state throws(OutputError) in
-            try write(state.markdown.finish(size: terminal.size()))
+            try write(state.markdown?.finish(size: terminal.size()) ?? "")
             try endLine(&state)
         }
     }
@@ -71,7 +81,7 @@ final class LiveText: Sendable {
             for await _ in behind {
                 try await Task.sleep(for: LiveMarkdown.shortestInterval)
                 try state.withLock { state throws(OutputError) in
-                    try write(state.markdown.draw(at: now, size: terminal.size()))
+                    try write(state.markdown?.draw(at: now, size: terminal.size()) ?? "")
                 }
             }
         } catch {

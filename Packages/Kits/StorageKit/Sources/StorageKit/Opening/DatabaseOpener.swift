@@ -41,8 +41,8 @@ struct DatabaseOpener: Sendable {
     /// A connection that reads what is in an existing file, and waits for others no longer than `limit`.
     func openGlance(waiting limit: Duration) throws -> Connection {
         let connection = Connection(try Handle(path, .read, watch: Watch(limit: limit)))
-        // As for a writer: a connection that closes last must not spend longer on the log than on everything else.
-        if leavesLog { connection.leaveLog(upTo: 512 << 10) }
+        // A connection that closes last would move the log into the file.
+        connection.leaveLog(upTo: .max)
         try connection.run("PRAGMA query_only = ON")
         try connection.run("PRAGMA temp_store = MEMORY")
         try connection.requireOwn()
