@@ -16,6 +16,18 @@ struct FileLockTests {
         }
     }
 
+    @Test("A released lock is free, even while a child that is about to start has copies of all descriptors")
+    func copied() async throws {
+        try await TemporaryDirectory.run { directory in
+            let path = "\(directory)/lock"
+            let lock = try await FileLock.acquire(path, within: .zero)
+            let copy = try #require(try copyOfDescriptor(on: path))
+            defer { close(copy) }
+            lock.release()
+            #expect(unsafe system("flock --nonblock \(path) true") == 0)
+        }
+    }
+
     @Test("Two writers that use the lock lose no update")
     func twoWriters() async throws {
         try await TemporaryDirectory.run { directory in

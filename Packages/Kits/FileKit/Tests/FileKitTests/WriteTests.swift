@@ -112,6 +112,19 @@ struct WriteTests {
         }
     }
 
+    @Test("A written file is not locked, even while a child that is about to start has copies of all descriptors")
+    func unlocked() async throws {
+        try await TemporaryDirectory.run { directory in
+            let write = try AtomicWrite(replacing: "\(directory)/a", mode: nil)
+            let name = try #require(try Files.list(directory).first?.name)
+            let copy = try #require(try copyOfDescriptor(on: "\(directory)/\(name)"))
+            defer { close(copy) }
+            #expect(unsafe system("flock --nonblock \(directory)/\(name) true") != 0)
+            try write.commit()
+            #expect(unsafe system("flock --nonblock \(directory)/a true") == 0)
+        }
+    }
+
     @Test("A file with the longest possible name can be written")
     func longName() async throws {
         try await TemporaryDirectory.run { directory in

@@ -59,6 +59,8 @@ public struct AtomicWrite: ~Copyable {
         try check(fsync(temporary.file.rawValue))
         try check(unsafe renameat(directory.rawValue, temporary.name, directory.rawValue, name))
         isCommitted = true
+        // A child that is about to start has a copy of the descriptor, which would hold the lock on the new file.
+        _ = flock(temporary.file.rawValue, LOCK_UN)
         // Some network file systems cannot sync a directory and return EINVAL. The rename has still happened.
         if fsync(directory.rawValue) != 0, errno != EINVAL { throw FileError("write", path, errno: errno) }
     }

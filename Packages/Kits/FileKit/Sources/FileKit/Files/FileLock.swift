@@ -6,6 +6,15 @@ import Glibc
 public struct FileLock: ~Copyable, Sendable {
     private let file: FileDescriptor
 
+    private init(_ file: consuming FileDescriptor) {
+        self.file = file
+    }
+
+    deinit {
+        // A child that is about to start has a copy of the descriptor, which would hold the lock a little longer.
+        _ = flock(file.rawValue, LOCK_UN)
+    }
+
     /// Takes the lock if it is free. Otherwise returns nil at once.
     public static func tryAcquire(_ path: String) throws(FileError) -> FileLock? {
         let file = try FileDescriptor.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600, for: "lock")
@@ -13,7 +22,7 @@ public struct FileLock: ~Copyable, Sendable {
             if errno == EWOULDBLOCK { return nil }
             throw FileError("lock", path, errno: errno)
         }
-        return FileLock(file: file)
+        return FileLock(file)
     }
 
     /// Takes the lock, waiting up to `limit`; throws `.busy` after that, or `CancellationError`.
