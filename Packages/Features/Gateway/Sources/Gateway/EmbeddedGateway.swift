@@ -3,6 +3,7 @@ import FileKit
 import GatewayStore
 import GatewayTurns
 import JSON
+import ModelKit
 import Registry
 import StorageKit
 import Synchronization
@@ -179,7 +180,7 @@ private struct Lent: @unchecked Sendable {
 /// Combines a turn's events into the one answer that a provider returns.
 struct EmbeddedAnswer {
     private var start = ChatStart()
-    private var message = Message(.assistant, [])
+    private var arrived = PartialAnswer()
 
     /// The chat event to pass on for a gateway event; nil for events that only a gateway's own clients know.
     mutating func take(_ event: GatewayEvent) -> ChatEvent? {
@@ -192,7 +193,11 @@ struct EmbeddedAnswer {
             return nil
         case .chat(.began), .approval, .output: return nil
         case .chat(let event):
-            add(event)
+            switch event {
+            // Reasoning is passed on, but it is not part of the answer.
+            case .reasoning, .thought: break
+            default: arrived.add(event)
+            }
             return event
         case .notice(let text): return .notice(text)
         }
@@ -200,27 +205,11 @@ struct EmbeddedAnswer {
 
     func answer(_ report: TurnReport) -> ChatAnswer {
         var answer = ChatAnswer(
-            start: start, message: message, finish: report.outcome.answer?.finish ?? .stop,
+            start: start, message: Message(.assistant, arrived.parts), finish: report.outcome.answer?.finish ?? .stop,
             usage: report.outcome.usage)
         answer.isUnapproved = report.outcome.isUnapproved
         answer.hasUnfitApproval = report.outcome.hasUnfitApproval
         return answer
-    }
-
-    private mutating func add(_ event: ChatEvent) {
-        switch event {
-        case .text(let more):
-            // Remove the last part before it grows: with a second reference each append would copy all of it.
-            guard case .text(var text)? = message.parts.last else { return message.parts.append(.text(more)) }
-            message.parts.removeLast()
-            text += more
-            message.parts.append(.text(text))
-        case .call(let call): message.parts.append(.call(call))
-        case .malformedCall(let call): message.parts.append(.malformedCall(call))
-        case .result(let result): message.parts.append(.result(result))
-        case .refusal(let text): message.parts.append(.refusal(text))
-        case .began, .reasoning, .thought, .calling, .usage, .notice: break
-        }
     }
 }
 

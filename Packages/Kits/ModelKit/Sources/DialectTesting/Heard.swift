@@ -31,29 +31,9 @@ public struct Heard: Sendable, Equatable {
 
     /// The answer assembled from the events.
     public var told: (parts: [Message.Part], usage: Usage) {
-        var told: [Message.Part] = []
-        var usage = Usage()
-        for event in events {
-            switch (told.last, event) {
-            case (.text(let old), .text(let new)): told[told.count - 1] = .text(old + new)
-            case (.reasoning(let old), .reasoning(let new)) where old.signature == nil && old.sealed == nil:
-                told[told.count - 1] = .reasoning(Reasoning(old.text + new))
-            case (.refusal(let old), .refusal(let new)): told[told.count - 1] = .refusal(old + new)
-            case (.reasoning(let old), .thought(let end)) where old.signature == nil && old.sealed == nil:
-                told[told.count - 1] = .reasoning(
-                    Reasoning(old.text, signature: end.signature, sealed: end.sealed))
-            case (_, .thought(let end)): told.append(.reasoning(end))
-            case (_, .text(let text)): told.append(.text(text))
-            case (_, .reasoning(let text)): told.append(.reasoning(Reasoning(text)))
-            case (_, .refusal(let text)): told.append(.refusal(text))
-            case (_, .call(let call)): told.append(.call(call))
-            case (_, .malformedCall(let call)): told.append(.malformedCall(call))
-            case (_, .result(let result)): told.append(.result(result))
-            case (_, .usage(let latest)): usage = latest
-            case (_, .began), (_, .calling), (_, .notice): break
-            }
-        }
-        return (told, usage)
+        var told = PartialAnswer()
+        for event in events { told.add(event) }
+        return (told.parts, told.usage ?? Usage())
     }
 }
 

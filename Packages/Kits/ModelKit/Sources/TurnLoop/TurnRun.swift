@@ -1,4 +1,5 @@
 import Capabilities
+import ModelKit
 
 /// A running turn. It belongs to the task that runs it; only tools run in parallel.
 final class TurnRun {
@@ -81,7 +82,7 @@ extension TurnRun {
             try await deliver([.round(outcome.rounds)])
             var answer = try await model(loop.formatter.request(request)) { [self] events in
                 let events = EventCoalescer.coalesce(reader.receive(events))
-                partial.receive(events)
+                for event in events { partial.add(event) }
                 try await stream(events)
             }
             try await deliver(reader.finish().map(TurnEvent.chat))
@@ -94,7 +95,7 @@ extension TurnRun {
             return answer
         } catch {
             if let emitFailure { throw emitFailure }
-            partial.receive(reader.finish())
+            for event in reader.finish() { partial.add(event) }
             try await keep(partial, endedBy: error)
             return nil
         }
@@ -122,7 +123,7 @@ extension TurnRun {
         var usage = partial.usage
         if let known = usage, known.cost == nil { usage?.cost = loop.price?.cost(of: known) }
         outcome.usage = outcome.usage + (usage ?? Usage())
-        let message = CallIdentity.distinct(partial.message)
+        let message = CallIdentity.distinct(Message(.assistant, partial.parts))
         guard !message.parts.isEmpty else { return }
         try await keep(TurnMessage(message, isWhole: false, start: partial.start, usage: usage))
         guard !message.openCalls.isEmpty else { return }
@@ -156,70 +157,4 @@ extension TurnRun {
             throw error
         }
     }
-}
-
-/// Assembles what arrived of an answer, in case it stays incomplete.
-struct PartialAnswer {
-    private(set) var start: ChatStart?
-    private(set) var usage: Usage?
-    private(set) var message = Message(.assistant, [])
-
-    mutating func receive(_ events: [ChatEvent]) {
-        for event in events { receive(event) }
-    }
-
-    private mutating func receive(_ event: ChatEvent) {
-        switch event {
-        case .began(let start): self.start = start
-        case .text(let more): append(text: more)
-        case .reasoning(let more): append(reasoning: more)
-        case .thought(let end): close(with: end)
-        case .refusal(let more): append(refusal: more)
-        case .call(let call): message.parts.append(.call(call))
-        case .malformedCall(let call): message.parts.append(.malformedCall(call))
-        case .result(let result): message.parts.append(.result(result))
-        case .usage(let usage): self.usage = usage
-        case .calling, .notice: break
-        }
-    }
-
-    // The last part is taken out before it grows: a second reference would make each piece copy the whole text.
-
-    private mutating func append(text more: String) {
-        guard case .text(var text)? = message.parts.last else { return message.parts.append(.text(more)) }
-        message.parts.removeLast()
-        text += more
-        message.parts.append(.text(text))
-    }
-
-    private mutating func append(reasoning more: String) {
-        guard case .reasoning(var thought)? = message.parts.last, !thought.isClosed else {
-            return message.parts.append(.reasoning(Reasoning(more)))
-        }
-        message.parts.removeLast()
-        thought.text += more
-        message.parts.append(.reasoning(thought))
-    }
-
-    /// A signature belongs to the text before it.
-    private mutating func close(with end: Reasoning) {
-        guard case .reasoning(var thought)? = message.parts.last, !thought.isClosed else {
-            return message.parts.append(.reasoning(end))
-        }
-        message.parts.removeLast()
-        (thought.signature, thought.sealed) = (end.signature, end.sealed)
-        message.parts.append(.reasoning(thought))
-    }
-
-    private mutating func append(refusal more: String) {
-        guard case .refusal(var text)? = message.parts.last else { return message.parts.append(.refusal(more)) }
-        message.parts.removeLast()
-        text += more
-        message.parts.append(.refusal(text))
-    }
-}
-
-extension Reasoning {
-    /// Whether it has ended, so that the next one is separate.
-    fileprivate var isClosed: Bool { signature != nil || sealed != nil }
 }

@@ -13,8 +13,8 @@ import Synchronization
 public final class Draft: Sendable {
     private struct State {
         /// Everything that arrived, and the part that is not stored yet.
-        var all = PartCollector()
-        var unsaved = PartCollector()
+        var all = PartialAnswer()
+        var unsaved = PartialAnswer()
         var row: Row?
         var pieces = 0
         /// Stores what arrives. It ends by itself when nothing has arrived for a while.
@@ -86,7 +86,7 @@ extension Draft {
     }
 
     /// The next parts to store, and the collector from which they were taken.
-    private func nextPiece() -> (parts: [Message.Part], source: PartCollector, number: Int, row: Row?)? {
+    private func nextPiece() -> (parts: [Message.Part], source: PartialAnswer, number: Int, row: Row?)? {
         state.withLock { state in
             // A possible beginning of a secret is stored only once more of it has arrived.
             let (parts, source, rest) = state.unsaved.kept(by: history.redactor)
@@ -99,7 +99,7 @@ extension Draft {
         }
     }
 
-    private func putBack(_ source: PartCollector) {
+    private func putBack(_ source: PartialAnswer) {
         state.withLock { state in
             let later = state.unsaved
             state.unsaved = source
@@ -198,141 +198,6 @@ extension Draft {
             return try connection.entry(row.id, history.drafts, isBranch: row.isBranch)
         }
     }
-}
-
-/// Collects events into message parts.
-struct PartCollector: Sendable {
-    private enum Kind { case text, reasoning, refusal }
-
-    private var done: [Message.Part] = []
-    /// The growing text, kept separately so that appending never copies it.
-    private var growing = ""
-    private var kind: Kind?
-    /// The beginning of a growing thought that was already taken out to be stored.
-    private var taken = ""
-
-    private(set) var start: ChatStart?
-    private(set) var usage: Usage?
-
-    init() {}
-
-    /// Joins pieces that were stored one after the other.
-    init(joining parts: [Message.Part]) {
-        for part in parts { add(part) }
-    }
-
-    var isEmpty: Bool { done.isEmpty && kind == nil }
-
-    var parts: [Message.Part] {
-        guard let kind else { return done }
-        return done + [Self.part(kind, growing)]
-    }
-
-    /// The parts that can be stored now, the collector they came from, and the rest that waits for more.
-    func kept(by redactor: Redactor?) -> (parts: [Message.Part], source: PartCollector, rest: PartCollector) {
-        var stored = redactor?.kept(Message(.assistant, done)).parts ?? done
-        var (source, rest) = (self, PartCollector())
-        guard let kind else {
-            if done.isEmpty { rest.taken = taken }
-            return (stored, source, rest)
-        }
-        let (kept, waiting) = redactor?.keptSoFar(growing) ?? (growing, "")
-        if !kept.isEmpty { stored.append(Self.part(kind, kept)) }
-        if !waiting.isEmpty {
-            (rest.kind, rest.growing) = (kind, waiting)
-            source.growing = String(decoding: growing.utf8.dropLast(waiting.utf8.count), as: UTF8.self)
-            if source.growing.isEmpty { source.kind = nil }
-        }
-        if kind == .reasoning { rest.taken = taken + source.growing }
-        return (stored, source, rest)
-    }
-
-    /// Adds later events after those that could not be stored.
-    mutating func add(_ more: PartCollector) {
-        for part in more.parts { add(part) }
-    }
-
-    mutating func add(_ event: ChatEvent) {
-        switch event {
-        case .began(let start): self.start = start
-        case .text(let text): grow(.text, text)
-        case .reasoning(let text): grow(.reasoning, text)
-        case .thought(let end):
-            // The thought ends here. Its signature covers the whole text, including the part already stored, because a
-            // changed thought is refused.
-            var thought = end
-            if isThinking {
-                thought.text = end.isProven ? taken + growing : growing
-                (kind, growing) = (nil, "")
-            }
-            finish(.reasoning(thought))
-        case .refusal(let text): grow(.refusal, text)
-        case .call(let call): finish(.call(call))
-        case .malformedCall(let call): finish(.malformedCall(call))
-        case .result(let result): finish(.result(result))
-        case .usage(let usage): self.usage = usage
-        case .calling, .notice: break
-        }
-    }
-
-    private mutating func add(_ part: Message.Part) {
-        switch part {
-        case .text(let text): grow(.text, text)
-        case .refusal(let text): grow(.refusal, text)
-        case .reasoning(let thought) where !thought.isProven: grow(.reasoning, thought.text)
-        case .reasoning(let thought) where isThinking: finish(with: thought)
-        default: finish(part)
-        }
-    }
-
-    /// A signed thought is stored whole, even if its beginning was stored before. Any other text is only the rest of a
-    /// thought, as older versions stored it, and is kept unsigned.
-    private mutating func finish(with thought: Reasoning) {
-        // A thought without text is sealed as a whole.
-        if thought.signature == nil, thought.text.isEmpty { return finish(.reasoning(thought)) }
-        guard thought.text.utf8.starts(with: (taken + growing).utf8) else { return grow(.reasoning, thought.text) }
-        (kind, growing) = (nil, "")
-        finish(.reasoning(thought))
-    }
-
-    /// Whether a thought grows, or all of it was taken out to be stored.
-    private var isThinking: Bool { kind == .reasoning || kind == nil && !taken.isEmpty }
-
-    private mutating func grow(_ kind: Kind, _ text: String) {
-        if kind != self.kind {
-            close()
-            if kind != .reasoning { taken = "" }
-        }
-        self.kind = kind
-        growing += text
-    }
-
-    private mutating func finish(_ part: Message.Part) {
-        close()
-        taken = ""
-        done.append(part)
-    }
-
-    private mutating func close() {
-        guard let kind else { return }
-        done.append(Self.part(kind, growing))
-        self.kind = nil
-        growing = ""
-        taken = ""
-    }
-
-    private static func part(_ kind: Kind, _ text: String) -> Message.Part {
-        switch kind {
-        case .text: .text(text)
-        case .reasoning: .reasoning(Reasoning(text))
-        case .refusal: .refusal(text)
-        }
-    }
-}
-
-extension Reasoning {
-    /// Whether it ended with the signature that the provider wants back with the whole text.
-    fileprivate var isProven: Bool { signature != nil || sealed != nil }
 }
 
 extension Connection {

@@ -268,7 +268,7 @@ extension Connection {
     private func readable(_ row: StoredEntry, _ drafts: Holdings) throws -> Entry {
         var parts: [Message.Part] = try row.parts.map { try blobs.parts(Self.json($0)) } ?? [.text(row.text)]
         if [.streaming, .interrupted].contains(row.state) {
-            parts = try PartCollector(joining: parts + pieces(of: row.id)).parts
+            parts = try PartialAnswer(joining: parts + pieces(of: row.id)).parts
         }
         var state = row.state
         if state == .streaming, !drafts.isHeld(row.id.draftName, by: row.lease) { state = .interrupted }

@@ -1,0 +1,26 @@
+import Capabilities
+import ModelKit
+import Testing
+
+@Suite("Partial answers")
+struct PartialAnswerTests {
+    @Test("Parts that are taken out while an answer grows join to the whole answer, wherever it is cut")
+    func joined() {
+        let result = ToolResult(call: "1", content: "done")
+        let events: [ChatEvent] = [
+            .reasoning("Hm"), .reasoning("m."), .thought(Reasoning("", signature: "proof")), .text("a"), .text("b"),
+            .result(result), .text("c"), .refusal("n"), .refusal("o"),
+        ]
+        let whole: [Message.Part] = [
+            .reasoning(Reasoning("Hmm.", signature: "proof")), .text("ab"), .result(result), .text("c"), .refusal("no"),
+        ]
+        for cut in 0...events.count {
+            var answer = PartialAnswer()
+            for event in events[..<cut] { answer.add(event) }
+            var (taken, _, rest) = answer.kept(by: nil)
+            for event in events[cut...] { rest.add(event) }
+            taken += rest.parts
+            #expect(PartialAnswer(joining: taken).parts == whole, "cut at \(cut)")
+        }
+    }
+}
