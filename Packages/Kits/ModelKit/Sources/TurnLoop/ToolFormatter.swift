@@ -1,5 +1,6 @@
 public import Capabilities
 import JSON
+import ModelKit
 
 /// How tools are described to a model, and how its calls are found in the answer.
 public protocol ToolFormatter: Sendable {
@@ -49,33 +50,24 @@ public struct TaggedText: ToolFormatter {
 
     public func answer(_ answer: ChatAnswer, after history: [Message]) -> ChatAnswer {
         var parser = TagParser(next: Self.nextNumber(after: history))
-        var parts: [Message.Part] = []
+        var read = PartialAnswer()
         var pieces: [TagParser.Piece] = []
         func take() {
-            for piece in pieces {
-                switch piece {
-                case .text(let more):
-                    if case .text(let text)? = parts.last {
-                        parts[parts.count - 1] = .text(text + more)
-                    } else {
-                        parts.append(.text(more))
-                    }
-                case .call(let call): parts.append(.call(call))
-                case .malformed(let call): parts.append(.malformedCall(call))
-                }
-            }
+            for piece in pieces { read.add(piece.event) }
             pieces = []
         }
         for part in answer.message.parts {
-            if case .text(let text) = part { parser.receive(text, into: &pieces) }
+            guard case .text(let text) = part else {
+                read.append(part)
+                continue
+            }
+            parser.receive(text, into: &pieces)
             take()
-            if case .text = part { continue }
-            parts.append(part)
         }
         parser.finish(into: &pieces)
         take()
         var answer = answer
-        answer.message.parts = parts
+        answer.message.parts = read.parts
         guard !answer.message.openCalls.isEmpty else { return answer }
         // Line breaks around calls are dropped.
         answer.message.parts.removeAll { part in
