@@ -217,6 +217,17 @@ public struct ModelOptions: Sendable, Hashable {
 
     /// Leaves everything to the provider.
     public init() {}
+
+    /// Replaces the parameters that `others` sets.
+    public mutating func replace(with others: ModelOptions) {
+        temperature = others.temperature ?? temperature
+        topP = others.topP ?? topP
+        maxTokens = others.maxTokens ?? maxTokens
+        if !others.stop.isEmpty { stop = others.stop }
+        seed = others.seed ?? seed
+        effort = others.effort ?? effort
+        thinking = others.thinking ?? thinking
+    }
 }
 
 /// Which tools a model may or must use.

@@ -120,11 +120,15 @@ struct SendArguments: ActionArguments {
         bind(\.noSave, .flag("no-save", "Do not save the conversation")),
         bind(\.schema, .option("schema", "File with the JSON Schema of the answer")),
         bind(
-            \.options.temperature,
+            \.options.parameters.temperature,
             .option("temperature", "Sampling temperature, from 0 to 2", in: ChatSettings.temperatures)),
-        bind(\.options.maxTokens, .option("max-tokens", "Maximum tokens of the answer", in: ChatSettings.tokens)),
-        bind(\.options.effort, .option("effort", "Reasoning effort")),
-        bind(\.options.seed, .option("seed", "Seed for repeatable answers, if the provider supports it")),
+        bind(
+            \.options.parameters.maxTokens,
+            .option("max-tokens", "Maximum tokens of the answer", in: ChatSettings.tokens)),
+        bind(\.options.parameters.effort, .option("effort", "Reasoning effort")),
+        bind(
+            \.options.parameters.seed,
+            .option("seed", "Seed for repeatable answers, if the provider supports it")),
         bind(\.input, .piped("input", "More text for the message, from standard input")),
     ]
 
@@ -153,10 +157,8 @@ struct SendOptions: Sendable {
     var mode: ToolMode??
     var streams = true
     var isSaved = true
-    var temperature: Double?
-    var maxTokens: Int?
-    var effort: ModelOptions.Effort?
-    var seed: Int?
+    /// The parameters that replace those of the conversation.
+    var parameters = ModelOptions()
     var schema: AnswerSchema?
     var attachments: [Message.Part] = []
 }

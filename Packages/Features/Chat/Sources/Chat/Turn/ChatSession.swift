@@ -320,10 +320,7 @@ actor ChatSession {
         if let mode = sendOptions.mode { options.mode = mode }
         try ToolFolder(context).check(options.mode)
         try await keepMode()
-        if let temperature = sendOptions.temperature { options.model.temperature = temperature }
-        if let maxTokens = sendOptions.maxTokens { options.model.maxTokens = maxTokens }
-        if let effort = sendOptions.effort { options.model.effort = effort }
-        if let seed = sendOptions.seed { options.model.seed = seed }
+        options.model.replace(with: sendOptions.parameters)
         options.toolFolder = ToolFolder.known(context)
         self.options = options
         return options
