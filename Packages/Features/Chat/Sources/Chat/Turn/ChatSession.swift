@@ -75,10 +75,12 @@ actor ChatSession {
         try await agreeOnServer(choice)
         let options = try await chosenOptions(choice)
         let system = system(for: choice)
-        var plan = TurnPlan(choice: choice, options: options, system: system, message: message)
-        plan.schema = sendOptions.schema
-        plan.streams = sendOptions.streams && services.settings.streams
-        plan.extras = try await place(at: choice)
+        var request = ChatRequest(
+            model: choice.model, messages: system.isEmpty ? [] : [Message(.system, system)], options: options.model,
+            schema: sendOptions.schema, streams: sendOptions.streams && services.settings.streams)
+        request.mode = options.mode
+        for (name, value) in try await place(at: choice) { request.extras[name] = .string(value) }
+        var plan = TurnPlan(choice: choice, request: request, message: message, summarises: options.summarises)
         if options.mode != nil, !hasStoredRules {
             rules += await RememberedRules(history: services.history, context: context).rules(of: conversation)
             hasStoredRules = true
@@ -92,22 +94,24 @@ actor ChatSession {
                 placement: entries == nil ? .next : .branch)
             plan.opening = { place }
             if let entries {
-                plan.before = entries.compactMap(\.sent)
+                plan.request.messages += entries.compactMap(\.sent)
             } else {
-                plan.before = try await storedBefore()
+                plan.request.messages += try await storedBefore()
             }
         } else {
-            plan.before = try await storedBefore() + unsaved
+            plan.request.messages += try await storedBefore() + unsaved
             if sendOptions.isSaved {
                 plan.opening = {
                     await self.created(choice, options, system).map { TurnPlan.Place(conversation: $0, after: $0.head) }
                 }
             }
         }
+        plan.request.messages = HistoryRepair.repaired(plan.request.messages + [message])
+        plan.request.isKept = plan.opening != nil
         let report = try await ChatTurn(services: services, context: context, plan: plan).run()
         rules = report.rules
         await keep(report.outcome.cut, of: report.conversation)
-        unsaved += [plan.message] + report.outcome.messages.map(\.message)
+        unsaved += [message] + report.outcome.messages.map(\.message)
         if let id = conversation?.id {
             // This runs in a separate task: the current one is cancelled when the answer was stopped, and the next
             // message must follow the stored ones.

@@ -1,7 +1,6 @@
 import Capabilities
 import ChatHistory
 import ChatProviders
-import JSON
 import Registry
 import Settings
 import TurnLoop
@@ -24,7 +23,7 @@ struct ChatTurn: Sendable {
         var outcome: TurnOutcome
         do {
             outcome = try await loop(sources, summariser).run(
-                request(), after: plan.cut,
+                plan.request, after: plan.cut,
                 asking: { request, receive in
                     do {
                         guard let agent = provider as? any AgentProvider else {
@@ -73,22 +72,9 @@ struct ChatTurn: Sendable {
         if context.isWatched, report.failure == nil { context.notice(report.footer) }
     }
 
-    private func request() -> ChatRequest {
-        var messages = plan.before
-        if !plan.system.isEmpty { messages.insert(Message(.system, plan.system), at: 0) }
-        messages.append(plan.message)
-        var request = ChatRequest(
-            model: plan.choice.model, messages: HistoryRepair.repaired(messages), options: plan.options.model,
-            schema: plan.schema, streams: plan.streams)
-        for (name, value) in plan.extras { request.extras[name] = .string(value) }
-        request.isKept = plan.opening != nil
-        request.mode = plan.options.mode
-        return request
-    }
-
     /// The tools for the model. A model with its own tools gets none, because it could not tell them apart.
     private func sources() throws -> [any ToolSource] {
-        guard let mode = plan.options.mode else { return [] }
+        guard let mode = plan.request.mode else { return [] }
         guard plan.choice.provider.runsTools else { return try services.tools(mode, policy, context) }
         if plan.choice.provider.obeysMode { return [] }
         let limits = mode == .readOnly ? "" : ", and its own rules apply"
@@ -98,18 +84,18 @@ struct ChatTurn: Sendable {
     }
 
     private var policy: ApprovalPolicy {
-        services.policy(plan.options.mode ?? .readOnly, rules: plan.rules, context)
+        services.policy(plan.request.mode ?? .readOnly, rules: plan.rules, context)
     }
 
     private func summariser() -> Summariser? {
-        guard plan.options.summarises, let tokens = plan.choice.description?.contextTokens else { return nil }
+        guard plan.summarises, let tokens = plan.choice.description?.contextTokens else { return nil }
         return Summariser(plan.choice, room: tokens, after: plan.cut)
     }
 
     private func loop(_ sources: [any ToolSource], _ summariser: Summariser?) -> TurnLoop {
         var loop = services.loop(sources, policy, context)
         guard let model = plan.choice.description else { return loop }
-        loop.budget = ContextBudget(for: model, options: plan.options.model)
+        loop.budget = ContextBudget(for: model, options: plan.request.options)
         loop.price = model.price
         if let summariser {
             loop.budget?.summarise = { [context] messages in
@@ -124,19 +110,15 @@ struct ChatTurn: Sendable {
 /// Everything that one turn needs.
 struct TurnPlan: Sendable {
     var choice: ModelChoice
-    var options: ChatOptions
-    var system: String
-    /// The earlier messages, as they are sent to models.
-    var before: [Message] = []
+    var request: ChatRequest
+    /// The new message, as it is stored.
     var message: Message
-    var schema: AnswerSchema?
-    var streams = true
+    /// Whether old turns that do not fit are summarised; otherwise they are left out.
+    var summarises: Bool
     /// The rules of the user since the command started.
     var rules: [ApprovalRule] = []
     /// What was left out of the last request.
     var cut: ContextCut?
-    /// Members that only one kind of server understands.
-    var extras: [String: String] = [:]
     /// Returns where the turn is stored; nil for a turn that is not saved. It runs while the question is already being
     /// sent.
     var opening: (@Sendable () async -> Place?)?

@@ -30,7 +30,11 @@ struct TurnReport: Record {
         provider = plan.choice.provider.id
         text = (outcome.answer?.message ?? outcome.messages.last?.message)?.blocks ?? ""
         mismatch =
-            if case .answered = outcome.end { plan.schema.flatMap { [text] in AnswerMismatch(text, $0) } } else { nil }
+            if case .answered = outcome.end {
+                plan.request.schema.flatMap { [text] in AnswerMismatch(text, $0) }
+            } else {
+                nil
+            }
         // Less than a millisecond does not matter for a turn.
         self.duration = .milliseconds((duration / .milliseconds(1)).rounded())
     }
