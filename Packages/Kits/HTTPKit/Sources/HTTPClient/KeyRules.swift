@@ -64,12 +64,17 @@ public enum KeyHeader: Sendable {
 }
 
 extension RequestHead {
-    /// Adds a key or a token. Whether it may be sent to the request's address was decided before.
-    public mutating func authorize(with key: Secret, in header: KeyHeader = .bearer) {
+    /// Adds a key or a token if it may be sent to the request's address, and returns whether it may. If not, the
+    /// request is left unchanged.
+    public mutating func authorize(
+        with key: Secret, in header: KeyHeader = .bearer, for destination: CredentialDestination
+    ) throws(HTTPError) -> Bool {
+        guard destination.allows(try HTTPURL(url)) else { return false }
         switch header {
         case .bearer: headers.append(("Authorization", Secret("Bearer " + key.withText { $0 })))
         case .named(let name): headers.append((name, key))
         }
+        return true
     }
 }
 
@@ -195,11 +200,9 @@ private final class EnvironmentAuthenticator: Authenticator {
     }
 
     func sign(_ request: inout RequestHead, for server: ServerID) async throws {
-        let url = try HTTPURL(request.url)
-        guard destination.allows(url) else {
-            throw EnvironmentKeyError.wrongServer(meant: destination.servers, target: url.server)
+        guard try request.authorize(with: key, in: header, for: destination) else {
+            throw EnvironmentKeyError.wrongServer(meant: destination.servers, target: try HTTPURL(request.url).server)
         }
-        request.authorize(with: key, in: header)
     }
 
     /// There is no other key.

@@ -25,19 +25,21 @@ final class ServerAuthenticator: Authenticator {
 
     private func sign(_ request: inout RequestHead, _ url: HTTPURL, with vendor: ModelVendor) async throws {
         guard let key = try await services.secrets.secret(named: vendor.name) else { return }
-        let isFromEnvironment = try await services.layered.source(of: vendor.name).map(\.isEnvironment) ?? false
-        let address = isFromEnvironment ? vendor.address(in: services.surroundings.environment) : nil
+        var address: HTTPURL?
+        if case .environment? = try await services.layered.source(of: vendor.name) {
+            address = vendor.address(in: services.surroundings.environment)
+        }
         let destination = CredentialDestination.key(of: vendor, beside: address)
-        guard destination.allows(url) else {
+        guard try request.authorize(with: key, in: vendor.header, for: destination) else {
             throw AuthError.wrongDestination(credential: vendor.name.text, host: url.server, meant: destination.servers)
         }
-        request.authorize(with: key, in: vendor.header)
     }
 
     private func sign(_ request: inout RequestHead, _ url: HTTPURL, as profile: ServerProfile) async throws {
         if let key = services.environmentKey(for: profile) {
-            guard profile.destination.allows(url) else { throw wrongDestination(profile, url) }
-            request.authorize(with: key)
+            guard try request.authorize(with: key, for: profile.destination) else {
+                throw wrongDestination(profile, url)
+            }
             return
         }
         let session: Session
@@ -48,10 +50,9 @@ final class ServerAuthenticator: Authenticator {
             guard profile.kind != .kamiwaza else { throw AuthError.noToken(profile.name) }
             return
         }
-        guard session.origin == profile.origin, profile.destination.allows(url) else {
-            throw wrongDestination(profile, url)
-        }
-        request.authorize(with: session.accessToken)
+        guard session.origin == profile.origin,
+            try request.authorize(with: session.accessToken, for: profile.destination)
+        else { throw wrongDestination(profile, url) }
         services.warnOfExpiry(session, profile)
     }
 
@@ -74,12 +75,6 @@ final class ServerAuthenticator: Authenticator {
 
     private func wrongDestination(_ profile: ServerProfile, _ url: HTTPURL) -> AuthError {
         .wrongDestination(credential: profile.name, host: url.server, meant: profile.destination.servers)
-    }
-}
-
-extension SecretSource {
-    fileprivate var isEnvironment: Bool {
-        if case .environment = self { true } else { false }
     }
 }
 

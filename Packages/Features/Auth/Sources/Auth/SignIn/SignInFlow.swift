@@ -47,9 +47,7 @@ struct SignInFlow: Sendable {
 
     private func tryOut(_ token: Secret, _ path: String) async throws {
         var request = HTTPRequest(.get, try profile.url.appending(path))
-        var head = RequestHead(method: "GET", url: request.url.text)
-        head.authorize(with: token)
-        for (name, value) in head.headers { value.withText { request.headers[name] = $0 } }
+        token.withText { request.headers["Authorization"] = "Bearer \($0)" }
         let response = try await services.client.send(request)
         if [401, 403].contains(response.status.code) { throw AuthError.tokenRefused(server: profile.url.server) }
         _ = try response.requireSuccess()

@@ -45,14 +45,20 @@ struct KeyRuleTests {
         ]
     }
 
-    @Test("A credential is allowed at its own servers and at no others")
+    @Test("A credential is allowed at its own servers and at no others, and added to no other request")
     func destinations() throws {
         for example in try Self.cases() {
             for url in try example.allowed.map({ try HTTPURL($0) }) {
                 #expect(example.destination.allows(url), "\(url)")
+                var head = RequestHead(method: "GET", url: url.text)
+                let isAdded = try head.authorize(with: Secret("key-1"), for: example.destination)
+                #expect(isAdded && head.headers.count == 1, "\(url)")
             }
             for url in try example.refused.map({ try HTTPURL($0) }) {
                 #expect(!example.destination.allows(url), "\(url)")
+                var head = RequestHead(method: "GET", url: url.text)
+                let isAdded = try head.authorize(with: Secret("key-1"), for: example.destination)
+                #expect(!isAdded && head.headers.isEmpty, "\(url)")
             }
         }
     }
