@@ -160,9 +160,6 @@ public struct EnvironmentKey: Sendable {
         }
     }
 
-    /// Whether there is a key.
-    public var isSet: Bool { key != nil }
-
     /// Signs requests to a vendor with the key; nil if there is none.
     public func authenticator(for vendor: ModelVendor) -> (any Authenticator)? {
         guard let key else { return nil }

@@ -169,7 +169,7 @@ extension ProviderDirectory {
         if let profile = setup.profile, let provider = configured.first(where: { $0.id == profile }) {
             return try await defaultChoice(of: provider)
         }
-        if let vendor = vendors.first(where: hasVariables) {
+        if let vendor = vendors.first(where: setup.hasVariables) {
             return try await defaultChoice(of: provider(named: vendor.id))
         }
         if let server = configured.dropFirst(vendors.count).first { return try await defaultChoice(of: server) }
@@ -243,20 +243,11 @@ extension ProviderDirectory {
 
     /// A vendor without a key is not asked, because it would refuse after it has read the question.
     private func checked(_ provider: any ModelProvider) async throws -> any ModelProvider {
-        guard let vendor = vendors.first(where: { $0.id == provider.id }), !hasVariables(vendor),
+        guard let vendor = vendors.first(where: { $0.id == provider.id }), !setup.hasVariables(of: vendor),
             await setup.lacksSecret(vendor.id)
         else { return provider }
         throw ChatError(
-            .noKey, "there is no key for \(vendor.name)",
-            remedy: setup.authenticator == nil
-                ? "set \(vendor.keyVariable)"
-                : "set \(vendor.keyVariable), or store a key with 'martlet auth secret set \(vendor.id)'",
-            provider: vendor.id)
-    }
-
-    /// Whether the environment is enough to ask a vendor. This opens no secret store.
-    private func hasVariables(_ vendor: Vendor) -> Bool {
-        [vendor.keyVariable, vendor.addressVariable].contains { !setup.environment[$0, default: ""].isEmpty }
+            .noKey, "there is no key for \(vendor.name)", remedy: setup.remedy(for: vendor), provider: vendor.id)
     }
 
     private func nobody() -> ChatError {
@@ -280,8 +271,7 @@ extension ProviderDirectory {
     /// The address to which messages for a provider are sent; nil for a provider in this process or of another feature.
     public func address(of id: String) -> String? {
         if let vendor = vendors.first(where: { $0.id == id }) {
-            return Self.normal(
-                setup.environment[vendor.addressVariable].flatMap { $0.isEmpty ? nil : $0 } ?? vendor.base)
+            return Self.normal(vendor.address(in: setup.environment))
         }
         if let server = ProviderSetup.all(setup.servers, setup.environment).first(where: { $0.name == id }) {
             return Self.normal(server.address)
@@ -355,10 +345,7 @@ extension ProviderDirectory {
         {
             return ChatError(
                 .noKey, "\(ChatError.shown(name)) is a model of \(vendor.name), for which there is no key",
-                remedy: setup.authenticator == nil
-                    ? "set \(vendor.keyVariable)"
-                    : "set \(vendor.keyVariable), or store a key with 'martlet auth secret set \(vendor.id)'",
-                provider: vendor.id)
+                remedy: setup.remedy(for: vendor), provider: vendor.id)
         }
         let names = ChatError.nearest(to: name, among: catalogue.models.map(\.id)).map { "'\(PlainText.escape($0))'" }
         let advice = names.isEmpty ? "" : "did you mean \(names.joined(separator: ", "))? "

@@ -47,8 +47,7 @@ public struct ProviderServers: ServerList {
 
     public var servers: [String] {
         let vendors = Vendor.all(sendsAttribution: false, usesResponses: false).compactMap { vendor in
-            let elsewhere = environment[vendor.addressVariable].flatMap { $0.isEmpty ? nil : $0 }
-            return ServerPattern.of(elsewhere ?? vendor.base)
+            ServerPattern.of(vendor.address(in: environment))
         }
         let servers = ProviderSetup.all(configured, environment).compactMap { server in
             ServerPattern.of(server.address, anyPort: server.kind == .kamiwaza)

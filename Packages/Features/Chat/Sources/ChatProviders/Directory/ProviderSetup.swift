@@ -67,6 +67,18 @@ public struct ProviderSetup: Sendable {
         return all
     }
 
+    /// Whether the environment is enough to ask a vendor. This opens no secret store.
+    func hasVariables(of vendor: Vendor) -> Bool {
+        [vendor.keyVariable, vendor.addressVariable].contains { !environment[$0, default: ""].isEmpty }
+    }
+
+    /// What to do about a vendor's key that is missing or was rejected.
+    func remedy(for vendor: Vendor) -> String {
+        let variable = "set \(vendor.keyVariable)"
+        return authenticator == nil
+            ? variable : "\(variable), or store a key with 'martlet auth secret set \(vendor.id)'"
+    }
+
     /// Whether the store certainly has no secret with that name. A store that cannot be opened is reported when the
     /// secret is needed.
     func lacksSecret(_ id: String) async -> Bool {

@@ -133,16 +133,15 @@ extension ProviderFactory {
         let home = vendor.id == "anthropic" ? try base.versioned() : base
         let authenticator = found.authenticator(for: vendor.key) ?? setup.authenticator
         let signer = authenticator.map { RequestSigner($0, for: ServerID(vendor.id)) }
-        let access = access(vendor.id, vendor.name, signer, remedy: remedy(vendor), headers: vendor.headers)
+        let access = access(vendor.id, vendor.name, signer, remedy: setup.remedy(for: vendor), headers: vendor.headers)
         let list = try home.below("/models" + (vendor.listQuery.isEmpty ? "" : "?\(vendor.listQuery)"))
-        let isHere = found.isSet || found.address != nil
         return ServerPlan(
             access: access,
             question: StreamedAnswer(access: access, url: try home.below(vendor.path)), dialect: vendor.dialect,
             defaultModel: vendor.defaultModel,
             embeddings: vendor.id == "anthropic" ? nil : try home.below("/embeddings"),
             isAvailable: { [setup] in
-                if isHere { return true }
+                if setup.hasVariables(of: vendor) { return true }
                 return await setup.hasSecret(vendor.id)
             }, lastModel: lastModel(vendor.id), load: { try await Self.models(of: vendor, list, access) })
     }
@@ -158,13 +157,6 @@ extension ProviderFactory {
             let page = try AnthropicDialect.models(in: body, provider: vendor.id)
             return (page.models, page.next)
         }
-    }
-
-    /// The remedy for a missing or rejected key.
-    private func remedy(_ vendor: Vendor) -> String {
-        let variable = "set \(vendor.keyVariable)"
-        return setup.authenticator == nil
-            ? variable : "\(variable), or store a key with 'martlet auth secret set \(vendor.id)'"
     }
 }
 

@@ -30,6 +30,11 @@ struct Vendor: Sendable {
     var keyVariable: String { key.name.environmentVariable }
     var addressVariable: String { key.name.addressVariable }
 
+    /// The address of its API: the one in the environment, else its own.
+    func address(in environment: [String: String]) -> String {
+        environment[addressVariable].flatMap { $0.isEmpty ? nil : $0 } ?? base
+    }
+
     /// In the order in which the default is chosen.
     static func all(sendsAttribution: Bool, usesResponses: Bool) -> [Vendor] {
         [anthropic, openAI(usesResponses), openRouter(sendsAttribution)]
