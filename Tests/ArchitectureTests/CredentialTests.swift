@@ -1,0 +1,27 @@
+import Testing
+import WorkspaceSupport
+
+/// An `Authenticator` adds credentials with `RequestHead.authorize`, which asks `CredentialDestination`. The other places
+/// write the header themselves, each for the only server that it talks to.
+@Test("Credentials are added to requests by the shared rule, and in few other places")
+func credentialsAreAddedInKnownPlaces() throws {
+    let workspace = Workspace.current
+    let found = try workspace.files(in: "Packages", ending: ".swift").filter { file in
+        file.contains("/Sources/")
+    }.filter { file in
+        try workspace.text(file).contains(/"Authorization"\] = |\("Authorization",/)
+    }
+    #expect(
+        found.sorted() == [
+            // The token that a person gives for a new session is tried at the server of the profile.
+            "Packages/Features/Auth/Sources/Auth/SignIn/SignInFlow.swift",
+            // The gateway's own token, for the gateway of this machine.
+            "Packages/Features/Gateway/Sources/Gateway/Instance/HealthProbe.swift",
+            // What a step of a bundle is given for its request.
+            "Packages/Features/Runner/Sources/Runner/Actions/HTTPActions.swift",
+            // The rule.
+            "Packages/Kits/HTTPKit/Sources/HTTPClient/KeyRules.swift",
+            // A session that just began or is ended, at its platform.
+            "Packages/Kits/KamiwazaKit/Sources/KamiwazaKit/KamiwazaAPI.swift",
+        ])
+}
