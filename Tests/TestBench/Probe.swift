@@ -22,8 +22,8 @@ struct SteadyFeature: RunningFeature {
         registry.provide((any Probe).self, NamedProbe(name: "steady") as any Probe)
     }
 
-    func run(in host: FeatureHost) async throws {
-        host.report(.ok)
+    func run(in host: Host, report: @escaping @Sendable (Health) -> Void) async throws {
+        report(.ok)
         let (ends, continuation) = AsyncStream<Never>.makeStream()
         for await _ in ends {}
         withExtendedLifetime(continuation) {}
@@ -47,7 +47,7 @@ struct BrokenFeature: RunningFeature {
         registry.provide((any Probe).self, NamedProbe(name: "broken") as any Probe)
     }
 
-    func run(in host: FeatureHost) async throws {
+    func run(in host: Host, report: @escaping @Sendable (Health) -> Void) async throws {
         throw Failure()
     }
 }

@@ -170,10 +170,10 @@ struct ConformanceTests {
 private struct Tidy: PlainFeature, RunningFeature {
     static let manifest = Manifest(id: "tidy", summary: "Cleans up", version: "1")
 
-    func run(in host: FeatureHost) async throws {
+    func run(in host: Host, report: @escaping @Sendable (Health) -> Void) async throws {
         let descriptor = openNull()
         defer { close(descriptor) }
-        host.report(.ok)
+        report(.ok)
         await untilCancelled()
     }
 }
@@ -223,9 +223,9 @@ private struct Eager: PlainFeature {
 private struct Leaky: PlainFeature, RunningFeature {
     static let manifest = Manifest(id: "leaky", summary: "Leaves it open", version: "1")
 
-    func run(in host: FeatureHost) async throws {
+    func run(in host: Host, report: @escaping @Sendable (Health) -> Void) async throws {
         _ = openNull()
-        host.report(.ok)
+        report(.ok)
         await untilCancelled()
     }
 }
@@ -233,9 +233,9 @@ private struct Leaky: PlainFeature, RunningFeature {
 private struct Parent: PlainFeature, RunningFeature {
     static let manifest = Manifest(id: "parent", summary: "Leaves a child", version: "1")
 
-    func run(in host: FeatureHost) async throws {
+    func run(in host: Host, report: @escaping @Sendable (Health) -> Void) async throws {
         try spawnTrue()
-        host.report(.ok)
+        report(.ok)
         await untilCancelled()
     }
 }
@@ -243,8 +243,8 @@ private struct Parent: PlainFeature, RunningFeature {
 private struct Endless: PlainFeature, RunningFeature {
     static let manifest = Manifest(id: "endless", summary: "Goes on", version: "1")
 
-    func run(in host: FeatureHost) async throws {
-        host.report(.ok)
+    func run(in host: Host, report: @escaping @Sendable (Health) -> Void) async throws {
+        report(.ok)
         await Door().wait()
     }
 }
@@ -309,7 +309,7 @@ private struct Misdeclared: PlainFeature {
 private struct Unlucky: PlainFeature, RunningFeature {
     static let manifest = Manifest(id: "unlucky", summary: "Never starts", version: "1")
 
-    func run(in host: FeatureHost) async throws { throw DemoFailure() }
+    func run(in host: Host, report: @escaping @Sendable (Health) -> Void) async throws { throw DemoFailure() }
 }
 
 private func openNull() -> Int32 {

@@ -76,34 +76,36 @@ struct JournalFeature: PlainFeature {
 
 /// The behaviour of a running feature.
 protocol Behaviour: Sendable {
-    static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws
+    typealias Report = @Sendable (Health) -> Void
+
+    static func run(_ id: String, _ report: Report, _ journal: Journal) async throws
 }
 
 /// Reports and runs until it is cancelled.
 enum Steady: Behaviour {
-    static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws {
+    static func run(_ id: String, _ report: Report, _ journal: Journal) async throws {
         journal.note("ok \(id)")
-        host.report(.ok)
+        report(.ok)
         await untilCancelled()
     }
 }
 
 /// Reports when the test opens a door.
 enum HeldBack: Behaviour {
-    static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws {
+    static func run(_ id: String, _ report: Report, _ journal: Journal) async throws {
         await journal.door("go").wait()
-        try await Steady.run(id, host, journal)
+        try await Steady.run(id, report, journal)
     }
 }
 
 /// Fails before it reports.
 enum Failing: Behaviour {
-    static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws { throw DemoFailure() }
+    static func run(_ id: String, _ report: Report, _ journal: Journal) async throws { throw DemoFailure() }
 }
 
 /// Never reports.
 enum Silent: Behaviour {
-    static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws {
+    static func run(_ id: String, _ report: Report, _ journal: Journal) async throws {
         await untilCancelled()
         throw CancellationError()
     }
@@ -111,25 +113,25 @@ enum Silent: Behaviour {
 
 /// Ignores its cancellation.
 enum Stubborn: Behaviour {
-    static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws {
-        host.report(.ok)
+    static func run(_ id: String, _ report: Report, _ journal: Journal) async throws {
+        report(.ok)
         await journal.door("leave").wait()
     }
 }
 
 /// Ends at once without a report.
 enum Brief: Behaviour {
-    static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws {}
+    static func run(_ id: String, _ report: Report, _ journal: Journal) async throws {}
 }
 
 /// Is well until the test opens a door.
 enum Moody: Behaviour {
-    static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws {
-        host.report(.ok)
+    static func run(_ id: String, _ report: Report, _ journal: Journal) async throws {
+        report(.ok)
         await journal.door("worse").wait()
-        host.report(.degraded("no answer; trying again"))
+        report(.degraded("no answer; trying again"))
         await journal.door("better").wait()
-        host.report(.ok)
+        report(.ok)
         await journal.door("break").wait()
         throw DemoFailure()
     }
@@ -137,8 +139,8 @@ enum Moody: Behaviour {
 
 /// Throws an error when it is cancelled.
 enum Sulky: Behaviour {
-    static func run(_ id: String, _ host: FeatureHost, _ journal: Journal) async throws {
-        host.report(.degraded("not quite well"))
+    static func run(_ id: String, _ report: Report, _ journal: Journal) async throws {
+        report(.degraded("not quite well"))
         await untilCancelled()
         throw DemoFailure()
     }
@@ -154,12 +156,12 @@ struct Runner<Own: Mark, Needed: Mark, How: Behaviour>: PlainFeature, RunningFea
 
     func register(in registry: inout RegistryBuilder) { registry.provide(Own.self, Own()) }
 
-    func run(in host: FeatureHost) async throws {
+    func run(in host: Host, report: @escaping @Sendable (Health) -> Void) async throws {
         let id = Self.manifest.id
         let journal = try host.registry.one(Journal.self)
         journal.note("run \(id)")
         defer { journal.note("end \(id)") }
-        try await How.run(id, host, journal)
+        try await How.run(id, report, journal)
     }
 }
 

@@ -42,8 +42,11 @@ extension Feature {
 
 /// A feature with background work: a server, a poller, or a child process.
 public protocol RunningFeature: Feature {
-    /// Calls `host.report(.ok)` when ready and runs until it is cancelled; cleans up before it returns.
-    func run(in host: FeatureHost) async throws
+    /// Runs until it is cancelled; cleans up before it returns.
+    ///
+    /// - Parameter report: takes the feature's health. The first `.ok` or `.degraded` completes the start; later reports
+    ///   update the visible state.
+    func run(in host: Host, report: @escaping @Sendable (Health) -> Void) async throws
 }
 
 /// An entry in the executable's list of features, whether or not the feature is in this build.
@@ -230,27 +233,6 @@ public struct Need: Sendable, Hashable {
     /// All providers, possibly none.
     public static func all<C>(_ capability: C.Type) -> Need {
         Need(capability: CapabilityType(capability), kind: .all)
-    }
-}
-
-/// What a running feature receives: the host, the registry, and a way to report its health.
-public struct FeatureHost: Sendable {
-    /// The host that the feature runs in.
-    public let host: Host
-    /// The actions and capabilities of all features.
-    public let registry: Registry
-    private let tell: @Sendable (Health) -> Void
-
-    /// - Parameter tell: receives what the feature reports. A session passes one that changes the feature's state.
-    public init(host: Host, registry: Registry, tell: @escaping @Sendable (Health) -> Void) {
-        self.host = host
-        self.registry = registry
-        self.tell = tell
-    }
-
-    /// The first `.ok` or `.degraded` completes the start; later reports update the visible state.
-    public func report(_ health: Health) {
-        tell(health)
     }
 }
 

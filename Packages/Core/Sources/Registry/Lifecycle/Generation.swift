@@ -17,7 +17,7 @@ public final class Generation: Sendable {
     private let state = Mutex(State())
 
     /// Its actions and capabilities.
-    public var registry: Registry { host.composition.registry }
+    public var registry: Registry { host.registry }
 
     /// Records spans in this composition's sinks.
     public let tracer: Tracer
@@ -42,7 +42,7 @@ public final class Generation: Sendable {
         self.failure = failure
         lifecycle = Lifecycle(host: host, limits: limits)
         tracer = Tracer(
-            sinks: host.composition.registry.all((any SpanSink).self), now: host.now, redactor: host.redactor)
+            sinks: host.registry.all((any SpanSink).self), now: host.now, redactor: host.redactor)
     }
 
     /// Performs an action of this composition, for a session or for another action.

@@ -2,7 +2,7 @@ public import Capabilities
 public import Settings
 import Synchronization
 
-/// Everything that an action runs in.
+/// Everything that an action, a running feature or a check runs in.
 public struct Host: Sendable {
     /// The program's name, as the person called it.
     public let name: String
@@ -19,6 +19,8 @@ public struct Host: Sendable {
     /// The state of each feature.
     public let states: FeatureStates
 
+    /// The actions and capabilities of the features.
+    public var registry: Registry { composition.registry }
     /// The environment variables of the command.
     public var environment: [String: String] { surroundings.environment }
     /// The folders of the program.

@@ -56,7 +56,7 @@ package actor Lifecycle {
             }
         }
         guard let feature = composed.feature as? any RunningFeature else { return nil }
-        let run = FeatureRun(id: id, feature: feature, host: host, registry: host.composition.registry, states: states)
+        let run = FeatureRun(id: id, feature: feature, host: host)
         running[id] = run
         return run
     }
@@ -102,8 +102,9 @@ final class FeatureRun: Sendable {
     private let started: Latch
     private let ended: Latch
 
-    init(id: String, feature: any RunningFeature, host: Host, registry: Registry, states: FeatureStates) {
+    init(id: String, feature: any RunningFeature, host: Host) {
         self.id = id
+        let states = host.states
         self.states = states
         let started = Latch()
         let ended = Latch()
@@ -111,12 +112,11 @@ final class FeatureRun: Sendable {
         self.ended = ended
         states.set(id, .starting)
         task = Task {
-            let view = FeatureHost(host: host, registry: registry) { health in
-                states.change(id) { $0.after(health) }
-                started.open()
-            }
             do {
-                try await feature.run(in: view)
+                try await feature.run(in: host) { health in
+                    states.change(id) { $0.after(health) }
+                    started.open()
+                }
                 states.change(id) { $0 == .starting ? .ok : nil }
             } catch {
                 // An error during the stop is a consequence of the cancellation and not a failure.

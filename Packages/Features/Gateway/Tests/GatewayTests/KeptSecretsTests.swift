@@ -18,10 +18,10 @@ struct KeptSecretsTests {
     func setting(keeps: Bool) async throws {
         try await TemporaryDirectory.run { folder in
             let settings = keeps ? "{gateway: {'keep-secrets': true}}" : "{}"
-            let host = try TestHost(
+            let test = try TestHost(
                 [MemoryVault.self, PlannerFeature.self, GatewayFeature.self], settings: settings, folder: folder)
-            host.host.redactor.learn(Secret(Self.known), named: "lab")
-            let provider = try #require(host.composition.registry.all((any ModelProvider).self).first)
+            test.host.redactor.learn(Secret(Self.known), named: "lab")
+            let provider = try #require(test.composition.registry.all((any ModelProvider).self).first)
             let words = "run `echo \(Self.known) \(Self.key)`"
             var request = ChatRequest(model: "martlet-offline", messages: [Message(.user, words)])
             request.mode = .full
@@ -33,7 +33,7 @@ struct KeptSecretsTests {
             #expect(told.count == (keeps ? 0 : 1), "\(told)")
             let result = answer.message.parts.compactMap { if case .result(let one) = $0 { one.content } else { nil } }
             #expect(result.joined().contains(Self.known) && result.joined().contains(Self.key), "\(result)")
-            await host.session.close()
+            await test.session.close()
 
             let files = try Files.list("\(folder)/data").filter { $0.kind == .regular }.map(\.name)
             #expect(files.contains("gateway.db"))

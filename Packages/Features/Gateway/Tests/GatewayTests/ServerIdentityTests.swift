@@ -13,11 +13,11 @@ import Testing
 @Suite("The gateway's certificate")
 struct ServerIdentityTests {
     private func identity(_ folder: String, _ settings: String, days: Int64 = 0) throws -> Identity? {
-        let host = try TestHost([MemoryVault.self, GatewayFeature.self], settings: settings, folder: folder)
+        let test = try TestHost([MemoryVault.self, GatewayFeature.self], settings: settings, folder: folder)
         let surroundings = Surroundings(
-            environment: [:], locations: host.host.locations, clock: ContinuousClock(),
+            environment: [:], locations: test.host.locations, clock: ContinuousClock(),
             now: { Timestamp(microseconds: 1_800_000_000_000_000 + days * 86_400_000_000) })
-        let own = GatewaySettings(reading: host.host.settings.view(for: "gateway"))
+        let own = GatewaySettings(reading: test.host.settings.view(for: "gateway"))
         return try ServerIdentity(settings: own, surroundings: surroundings).load()
     }
 

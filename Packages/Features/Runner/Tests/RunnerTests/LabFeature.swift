@@ -105,13 +105,13 @@ struct LabFeature: RunningFeature {
             })
     }
 
-    func run(in host: FeatureHost) async throws {
-        Self.count(host.host) { $0.starts += 1 }
-        host.report(.ok)
+    func run(in host: Host, report: @escaping @Sendable (Health) -> Void) async throws {
+        Self.count(host) { $0.starts += 1 }
+        report(.ok)
         while !Task.isCancelled {
-            do { try await host.host.clock.sleep(for: .seconds(3600)) } catch { break }
+            do { try await host.clock.sleep(for: .seconds(3600)) } catch { break }
         }
-        Self.count(host.host) { $0.stops += 1 }
+        Self.count(host) { $0.stops += 1 }
     }
 }
 

@@ -71,7 +71,7 @@ struct CommandLineFeature: Feature {
     ///
     /// - Parameter isExact: whether all words must belong to the command, so that none may be an argument.
     static func helpText(_ words: [String], _ host: Host, width: Int?, isExact: Bool = false) throws -> String {
-        let tree = CommandTree(host.composition.registry.actions)
+        let tree = CommandTree(host.registry.actions)
         let page = HelpPage(program: host.name, width: width)
         var summaries: [String: String] = [:]
         for manifest in host.composition.features.map(\.manifest) {

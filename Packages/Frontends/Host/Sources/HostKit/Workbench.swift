@@ -33,7 +33,7 @@ public struct Workbench: Sendable {
     /// The combined features, with all problems found.
     public var composition: Composition { host.composition }
     /// The actions and capabilities of the features.
-    public var registry: Registry { host.composition.registry }
+    public var registry: Registry { host.registry }
 
     /// The inputs of this workbench, to make another one from.
     let recipe: Recipe

@@ -78,8 +78,8 @@ public struct WeatherFeature: Feature {
 
 extension WeatherFeature: RunningFeature {
     /// Runs while a session uses the feature.
-    public func run(in host: FeatureHost) async throws {
-        try await minutes.count(in: host)
+    public func run(in host: Host, report: @escaping @Sendable (Health) -> Void) async throws {
+        try await minutes.count(in: host, report: report)
     }
 }
 //#

@@ -14,7 +14,7 @@ enum WeatherKey {
     /// What `doctor` says about the key.
     static let check = HealthCheck("weather.key", "the key of the weather server") { host in
         do {
-            let secrets = try host.composition.registry.one((any SecretStore).self)
+            let secrets = try host.registry.one((any SecretStore).self)
             if try await secrets.secret(named: name) != nil { return .ok("stored") }
             return .warning("not stored", mend: "run 'martlet auth secret set weather'")
         } catch {

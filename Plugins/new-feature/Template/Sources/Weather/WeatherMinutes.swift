@@ -15,10 +15,10 @@ final class WeatherMinutes: Sendable {
     }
 
     /// Counts until it is cancelled, which happens when the session closes.
-    func count(in host: FeatureHost) async throws {
-        host.report(.ok)
+    func count(in host: Host, report: @escaping @Sendable (Health) -> Void) async throws {
+        report(.ok)
         while true {
-            try await host.host.clock.sleep(for: .seconds(60))
+            try await host.clock.sleep(for: .seconds(60))
             minutes.withLock { $0 += 1 }
         }
     }

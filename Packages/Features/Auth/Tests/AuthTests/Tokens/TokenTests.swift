@@ -50,7 +50,7 @@ struct TokenTests {
         try await Lab.signedIn { _, bench in
             try await bench.open { open in
                 let token = try #require(try await open.perform("auth.pat.create", ["name": "ci"])["token"]?.string)
-                let text = open.host.surroundings.redactor.redact("the token is \(token)")
+                let text = open.host.redactor.redact("the token is \(token)")
                 #expect(!text.contains(token))
             }
         }

@@ -203,7 +203,7 @@ extension BundleReach {
     /// - Parameter project: the folder of the project; nil for a bundle outside of a project.
     init(_ host: Host, project: String?) {
         let opened = OpenedFolders()
-        let lists = host.composition.registry.all((any ServerList).self)
+        let lists = host.registry.all((any ServerList).self)
         var servers: [String] = []
         for server in lists.flatMap(\.servers) where !servers.contains(server) { servers.append(server) }
         self.init(

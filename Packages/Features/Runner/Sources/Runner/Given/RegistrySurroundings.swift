@@ -11,7 +11,7 @@ struct RegistrySurroundings: BundleSurroundings {
     var reach: BundleReach { library.reach(host) }
 
     func action(_ name: String) -> ActionFacts? {
-        guard let action = host.composition.registry.actions[name] else { return nil }
+        guard let action = host.registry.actions[name] else { return nil }
         if action.id == RunAction.id {
             return ActionFacts(
                 id: action.id, effect: .reads, parameters: [], result: .any, problem: RunnerError.runsItself.message)
@@ -32,7 +32,7 @@ struct RegistrySurroundings: BundleSurroundings {
     }
 
     var actionNames: [String] {
-        host.composition.registry.actions.all.filter { !$0.isHidden }.flatMap {
+        host.registry.actions.all.filter { !$0.isHidden }.flatMap {
             [$0.id] + ($0.alias.map { [$0] } ?? [])
         }
     }
@@ -56,7 +56,7 @@ struct RegistrySurroundings: BundleSurroundings {
     }
 
     private func problem(of action: Action) -> String? {
-        guard let owner = host.composition.registry.actions.owner(of: action) else { return nil }
+        guard let owner = host.registry.actions.owner(of: action) else { return nil }
         return problem(ofFeature: owner)
     }
 }

@@ -12,7 +12,7 @@ enum ManPage {
             "<command> [arguments] [options]",
         ]
         lines.append(".SH COMMANDS")
-        for action in host.composition.registry.actions.all.sorted(by: { $0.id < $1.id }) where !action.isHidden {
+        for action in host.registry.actions.all.sorted(by: { $0.id < $1.id }) where !action.isHidden {
             lines += [".SS \(escaped(Usage.line(action, program: name)))", escaped(action.summary + ".")]
             if !action.details.isEmpty { lines += [".PP", escaped(action.details)] }
             lines += entries(action.parameters)
@@ -23,7 +23,7 @@ enum ManPage {
         }
         lines += [".SH OPTIONS"] + entries(SettingOption.everyOption(host))
         lines += [".SH EXAMPLES"]
-        for action in host.composition.registry.actions.all.sorted(by: { $0.id < $1.id }) {
+        for action in host.registry.actions.all.sorted(by: { $0.id < $1.id }) {
             if action.isDefault || action.alias != nil { lines += action.examples.prefix(2).flatMap(entry(of:)) }
         }
         lines += [".SH FILES"] + terms(files(name))

@@ -10,7 +10,7 @@ enum MarkdownReference {
         lines += [
             "Made from the declarations of the actions; the same facts as `\(host.name) help`.", "", "## Commands", "",
         ]
-        for action in host.composition.registry.actions.all.sorted(by: { $0.id < $1.id }) where !action.isHidden {
+        for action in host.registry.actions.all.sorted(by: { $0.id < $1.id }) where !action.isHidden {
             lines += self.action(action, program: host.name)
         }
         lines += ["## Options of every command", ""] + options(SettingOption.everyOption(host))

@@ -66,7 +66,7 @@ struct Command: Sendable {
 
     /// Finds the action for the words; nil if help was requested and has been printed.
     private func meaning() throws -> (Action, [String])? {
-        if options.wantsVersion, words.isEmpty { return (try host.composition.registry.actions.find("version"), []) }
+        if options.wantsVersion, words.isEmpty { return (try host.registry.actions.find("version"), []) }
         if words.isEmpty || options.wantsHelp {
             try streams.write(CommandLineFeature.helpText(words.filter { !$0.hasPrefix("-") }, host, width: width))
             return nil

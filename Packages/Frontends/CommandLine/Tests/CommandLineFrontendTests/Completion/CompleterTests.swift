@@ -8,9 +8,9 @@ import Testing
 @Suite("Completer")
 struct CompleterTests {
     private func next(_ words: [String]) throws -> [String] {
-        let host = try sampleHost()
-        let registry = host.composition.registry
-        return Completer(tree: CommandTree(registry.actions), registry: registry, host: host.host)
+        let test = try sampleHost()
+        let registry = test.composition.registry
+        return Completer(tree: CommandTree(registry.actions), registry: registry, host: test.host)
             .candidates(words).map(\.word)
     }
 
@@ -79,10 +79,10 @@ struct CompleterTests {
     }
 
     @Test("Only a person is offered what features find") func onlyForPersons() throws {
-        let host = try sampleHost()
-        let registry = host.composition.registry
+        let test = try sampleHost()
+        let registry = test.composition.registry
         let completer = Completer(
-            tree: CommandTree(registry.actions), registry: registry, host: host.host, isForPerson: false)
+            tree: CommandTree(registry.actions), registry: registry, host: test.host, isForPerson: false)
         #expect(completer.candidates(["post", ""]).isEmpty)
         #expect(completer.candidates(["config", "get", ""]).isEmpty)
         #expect(completer.candidates(["config", "un"]).map(\.word) == ["unset", "untrust"])

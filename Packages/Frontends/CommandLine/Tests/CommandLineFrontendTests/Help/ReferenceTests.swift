@@ -10,14 +10,14 @@ import Testing
 @Suite("Reference documents")
 struct ReferenceTests {
     @Test("The Markdown reference has every action, parameter and setting") func markdown() async throws {
-        let host = try sampleHost()
-        let text = try #require(try await host.perform("docs.markdown").string)
-        for action in host.composition.registry.actions.all where !action.isHidden {
+        let test = try sampleHost()
+        let text = try #require(try await test.perform("docs.markdown").string)
+        for action in test.composition.registry.actions.all where !action.isHidden {
             #expect(text.contains("### \(action.id.split(separator: ".").joined(separator: " "))\n"))
             for parameter in action.parameters { #expect(text.contains(parameter.name)) }
         }
         for option in CommonOptions.declarations { #expect(text.contains("--\(option.name)")) }
-        for setting in host.host.catalogue.declarations {
+        for setting in test.host.catalogue.declarations {
             #expect(text.contains("| `\(setting.key.joined(separator: "."))` |"))
         }
         #expect(text.contains("How deep it looks \\| at most"))
@@ -26,14 +26,14 @@ struct ReferenceTests {
 
     @Test("The manual page is accepted by groff without a warning", .enabled(if: isInstalled("command -v groff")))
     func man() async throws {
-        let host = try sampleHost()
-        let page = try #require(try await host.perform("docs.man").string)
+        let test = try sampleHost()
+        let page = try #require(try await test.perform("docs.man").string)
         let (text, status) = try output(of: "groff -k -man -Tutf8 -ww -P-cbou", given: page)
         #expect(status == 0)
         #expect(
             !text.contains("<standard input>:"),
             "\(text.split(separator: "\n").filter { $0.contains("<standard input>:") })")
-        for action in host.composition.registry.actions.all where !action.isHidden {
+        for action in test.composition.registry.actions.all where !action.isHidden {
             #expect(text.contains(Usage.line(action, program: "martlet").prefix(40)), "\(action.id)")
         }
         #expect(text.contains("--no-input") && text.contains("143"))

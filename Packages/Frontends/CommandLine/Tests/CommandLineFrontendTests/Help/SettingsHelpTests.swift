@@ -35,9 +35,9 @@ struct SettingsHelpTests {
     }
 
     @Test("The list has every setting with its default") func list() async throws {
-        let host = try host()
-        let text = try await help(in: host)
-        for setting in host.host.catalogue.declarations { #expect(text.contains(setting.key.joined(separator: "."))) }
+        let test = try host()
+        let text = try await help(in: test)
+        for setting in test.host.catalogue.declarations { #expect(text.contains(setting.key.joined(separator: "."))) }
         #expect(text.contains("Units of measure [default: metric]"))
     }
 

@@ -108,11 +108,11 @@ struct SettingOptionTests {
 
     @Test("Options appear in the help, the manual, the Markdown reference and the completion")
     func documented() async throws {
-        let host = try host()
+        let test = try host()
         let pages = [
-            try CommandLineFeature.helpText([], host.host, width: 80),
-            try #require(try await host.perform("docs.markdown").string),
-            try #require(try await host.perform("docs.man").string),
+            try CommandLineFeature.helpText([], test.host, width: 80),
+            try #require(try await test.perform("docs.markdown").string),
+            try #require(try await test.perform("docs.man").string),
         ]
         for page in pages {
             // Roff escapes the hyphens of options with a backslash.
@@ -124,8 +124,8 @@ struct SettingOptionTests {
             }
             #expect(!page.contains("--plain"))
         }
-        let registry = host.composition.registry
-        let completer = Completer(tree: CommandTree(registry.actions), registry: registry, host: host.host)
+        let registry = test.composition.registry
+        let completer = Completer(tree: CommandTree(registry.actions), registry: registry, host: test.host)
         func next(_ words: [String]) -> [String] { completer.candidates(words).map(\.word) }
         #expect(next(["flagged", "demo", "show", "--auth"]) == ["--authority"])
         #expect(next(["--care"]) == ["--careful"])

@@ -30,7 +30,7 @@ struct TerminalColorsTests {
             BuiltInFeature(essential: HostFeature.self), BuiltInFeature(essential: CommandLineFeature.self),
             BuiltInFeature(essential: TerminalFeature.self),
         ])
-        #expect(host.host.composition.problems.isEmpty)
+        #expect(host.composition.problems.isEmpty)
         #expect(
             TerminalFeature.theme.declaration.schema == .choice(["auto", "light", "dark", "high-contrast", "none"]))
     }

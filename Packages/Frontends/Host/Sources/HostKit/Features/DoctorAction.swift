@@ -143,7 +143,7 @@ enum HostChecks {
         var found: [String] = []
         var problems: [String] = []
         // Several features may use one library.
-        for library in host.composition.registry.libraries {
+        for library in host.registry.libraries {
             do {
                 let words = "\(library.name) \(try library.installed())"
                 if !found.contains(words) { found.append(words) }
@@ -159,7 +159,7 @@ enum HostChecks {
     }
 
     private static let data = HealthCheck("host.data", "the data") { host in
-        let stores = host.composition.registry.all((any DataStore).self)
+        let stores = host.registry.all((any DataStore).self)
         do {
             let setAside = try stores.flatMap { try $0.setAside() }
             guard setAside.isEmpty else {

@@ -68,7 +68,7 @@ private struct Version: Record {
         version = host.version
         features = host.composition.features.map(\.manifest.id)
         libraries = Dictionary(
-            host.composition.registry.libraries.map { ($0.name, $0.version()) }, uniquingKeysWith: { first, _ in first }
+            host.registry.libraries.map { ($0.name, $0.version()) }, uniquingKeysWith: { first, _ in first }
         )
     }
 

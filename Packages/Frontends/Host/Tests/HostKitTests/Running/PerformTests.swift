@@ -56,10 +56,10 @@ private struct LivingFeature: RunningFeature {
         registry.add(Action("living.look", "Look at once", .reads) { _ in Nothing() }.instant())
     }
 
-    func run(in host: FeatureHost) async throws {
+    func run(in host: Host, report: @escaping @Sendable (Health) -> Void) async throws {
         if fails { throw Failure() }
         diary.note("start")
-        host.report(.ok)
+        report(.ok)
         let (ends, continuation) = AsyncStream<Never>.makeStream()
         for await _ in ends {}
         withExtendedLifetime(continuation) { diary.note("stop") }

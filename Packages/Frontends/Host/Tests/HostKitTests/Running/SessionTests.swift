@@ -52,12 +52,12 @@ private struct SlowFeature: RunningFeature {
             .instant())
     }
 
-    func run(in host: FeatureHost) async throws {
+    func run(in host: Host, report: @escaping @Sendable (Health) -> Void) async throws {
         doorman.state.withLock { ($0.starts, $0.isAnybodys) = ($0.starts + 1, ActionContext.current != nil) }
         for _ in 0..<100 { await Task.yield() }
         doorman.state.withLock { $0.isReady = true }
-        host.report(.ok)
-        do { try await host.host.clock.sleep(for: .seconds(3600)) } catch {}
+        report(.ok)
+        do { try await host.clock.sleep(for: .seconds(3600)) } catch {}
         doorman.state.withLock { ($0.stops, $0.isReady) = ($0.stops + 1, false) }
     }
 }
