@@ -50,6 +50,6 @@ extension RouteInputDeclaration {
         var facts = [isRequired ? "required" : "not required"]
         if let standard { facts.append("default \(standard.text(.sorted))") }
         if isLenient { facts.append("takes unknown members") }
-        return schema.lines(at: name, keywords) + ["\(name) is \(facts.joined(separator: ", "))"]
+        return schema.lines(at: name, property.keywords) + ["\(name) is \(facts.joined(separator: ", "))"]
     }
 }

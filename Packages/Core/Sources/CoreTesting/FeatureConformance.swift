@@ -66,7 +66,7 @@ public enum FeatureConformance {
     {
         var found: [String] = []
         for setting in manifest.settings where setting.summary.isEmpty || setting.summary.hasSuffix(".") {
-            found.append("the setting \(setting.key.joined(separator: ".")) needs a summary without a final stop")
+            found.append("the setting \(setting.name) needs a summary without a final stop")
         }
         let actions = test.composition.registry.actions
         for action in actions.all where actions.owner(of: action) == manifest.id {

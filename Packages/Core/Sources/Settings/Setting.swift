@@ -111,15 +111,11 @@ public enum SettingRisk: String, Choice, Hashable {
 }
 
 /// A setting without its static type, for the catalogue and the documents.
-public struct SettingDeclaration: Sendable {
+public struct SettingDeclaration: PropertyDeclaration {
     /// The key below the feature's id, from the outside in.
     public let key: [String]
-    /// The meaning in one line, without a final stop.
-    public let summary: String
-    /// The shape of the value.
-    public let schema: Schema
-    /// The default.
-    public let standard: JSON
+    /// Its name is the key, joined by dots. It always has a default, which may be null.
+    public let property: Schema.Property
     /// Why a project's value needs trust; `none` if it needs none.
     public let risk: SettingRisk
     /// The common option that sets it for one run.
@@ -132,9 +128,7 @@ public struct SettingDeclaration: Sendable {
         key: [String], summary: String, schema: Schema, standard: JSON, risk: SettingRisk, flag: String? = nil
     ) {
         self.key = key
-        self.summary = summary
-        self.schema = schema
-        self.standard = standard
+        property = Schema.Property(key.joined(separator: "."), summary, schema, standard: standard)
         self.risk = risk
         self.flag = flag
     }
@@ -142,7 +136,7 @@ public struct SettingDeclaration: Sendable {
     /// The same setting below a prefix.
     func under(_ prefix: [String]) -> SettingDeclaration {
         var copy = SettingDeclaration(
-            key: prefix + key, summary: summary, schema: schema, standard: standard, risk: risk, flag: flag)
+            key: prefix + key, summary: summary, schema: schema, standard: standard ?? .null, risk: risk, flag: flag)
         copy.joinsLayers = joinsLayers
         return copy
     }

@@ -123,7 +123,7 @@ public struct SettingsCatalogue: Sendable {
         for depth in key.indices {
             guard let parent = node(at: Array(key[..<depth])) else { break }
             if let declaration = parent.declaration {
-                return "is not a setting: \(declaration.key.joined(separator: ".")) has no parts"
+                return "is not a setting: \(declaration.name) has no parts"
             }
             known = parent.members.keys.sorted()
             if parent.members[key[depth]] == nil, parent.anyMember.isEmpty {

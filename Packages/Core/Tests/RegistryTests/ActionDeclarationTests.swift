@@ -87,7 +87,7 @@ struct ActionDeclarationTests {
     @Test("Completion follows the type by default")
     func completion() throws {
         func kind(_ schema: Schema) -> String {
-            switch ParameterDeclaration(name: "x", summary: "X", form: .option, schema: schema).completion {
+            switch ParameterDeclaration(.init("x", "X", schema), form: .option).completion {
             case .nothing: "nothing"
             case .words(let words): words.joined(separator: ",")
             case .files: "files"

@@ -36,7 +36,7 @@ struct CatalogueTests {
 
     @Test("Settings are listed in the order of declaration")
     func order() {
-        let keys = Demo.catalogue.declarations.map { $0.key.joined(separator: ".") }
+        let keys = Demo.catalogue.declarations.map(\.name)
         #expect(keys.prefix(5) == ["features.chat", "features.files.sftp", "profile", "chat.model", "chat.max-rounds"])
         #expect(keys.last == "files.sftp.retries")
     }

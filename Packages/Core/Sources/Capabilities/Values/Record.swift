@@ -20,7 +20,7 @@ public protocol Record: OutputValue {
 }
 
 /// One member of a record: its name, its meaning and how to read it.
-public struct Field<Root: Sendable>: Sendable {
+public struct Field<Root: Sendable>: PropertyDeclaration {
     /// Name, summary, shape and role.
     public let property: Schema.Property
     package let read: @Sendable (Root) -> JSON
@@ -48,7 +48,7 @@ extension Record {
         var object = JSONObject()
         for field in Self.fields {
             let value = field.read(self)
-            if !value.isNull { object.append(field.property.name, value) }
+            if !value.isNull { object.append(field.name, value) }
         }
         return .object(object)
     }

@@ -44,29 +44,41 @@ public indirect enum Schema: Sendable, Hashable {
     /// A value that may be left out or null.
     case optional(Schema)
 
-    /// A named member of a record.
+    /// A named value: a member of a record, a parameter, a setting or an input of a route.
     public struct Property: Sendable, Hashable {
-        /// The member's name in the JSON.
+        /// The name in the JSON.
         public let name: String
-        /// The member's meaning in one line, without a final stop.
+        /// The meaning in one line, without a final stop.
         public let summary: String
         /// The shape of the value; `optional` if the member may be left out.
         public let schema: Schema
+        /// The default, where there is one that can be shown.
+        public let standard: JSON?
         /// How a frontend shows it.
         public let role: Role
         /// JSON Schema keywords for what only the reader of the value checks, such as `minItems`.
-        public let keywords: JSONObject
+        public var keywords: JSONObject
 
-        /// By default it is shown without emphasis and has no keywords.
+        /// By default it has no default and no keywords, and is shown without emphasis.
         public init(
-            _ name: String, _ summary: String, _ schema: Schema, role: Role = .plain, keywords: JSONObject = [:]
+            _ name: String, _ summary: String, _ schema: Schema, standard: JSON? = nil, role: Role = .plain,
+            keywords: JSONObject = [:]
         ) {
-            self.keywords = keywords
             self.name = name
             self.summary = summary
             self.schema = schema
+            self.standard = standard
             self.role = role
+            self.keywords = keywords
         }
+
+        /// The same value, which may be left out.
+        public var optional: Property {
+            Property(name, summary, .optional(schema.unwrapped), standard: standard, role: role, keywords: keywords)
+        }
+
+        /// The differences between the default and the schema.
+        public var defaultProblems: [ValueError] { standard.map { schema.problems(in: $0) } ?? [] }
     }
 
     /// How a frontend should treat a member: a role, never a colour.
@@ -97,6 +109,23 @@ public indirect enum Schema: Sendable, Hashable {
     public var element: Schema? {
         if case .array(let element) = unwrapped { element } else { nil }
     }
+}
+
+/// Something that is declared with a property: a parameter, a setting, a field of a record or an input of a route.
+public protocol PropertyDeclaration: Sendable {
+    /// Its name, meaning, shape and default.
+    var property: Schema.Property { get }
+}
+
+extension PropertyDeclaration {
+    /// Its name.
+    public var name: String { property.name }
+    /// The meaning in one line, without a final stop.
+    public var summary: String { property.summary }
+    /// The shape of the value.
+    public var schema: Schema { property.schema }
+    /// The default, where there is one that can be shown.
+    public var standard: JSON? { property.standard }
 }
 
 extension Schema {
@@ -290,6 +319,7 @@ extension Schema {
             for (word, value) in property.keywords { schema[word] = value }
             if property.schema.isOptional, leniency.contains(.nulls) { schema = orNull(schema) }
             schema["description"] = .string(property.summary)
+            if let standard = property.standard, !standard.isNull { schema["default"] = standard }
             members[property.name] = .object(schema)
         }
         let required = properties.filter { !$0.schema.isOptional }.map { JSON.string($0.name) }

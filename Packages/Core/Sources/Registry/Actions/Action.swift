@@ -171,20 +171,9 @@ public struct Action: Sendable {
 
     /// JSON Schema 2020-12 of the arguments, for bundles, JSON-RPC and MCP.
     public var inputSchema: JSONObject {
-        let properties = parameters.map { parameter in
-            let schema = parameter.isRequired ? parameter.schema : Schema.optional(parameter.schema.unwrapped)
-            return Schema.Property(parameter.name, parameter.summary, schema)
-        }
+        let properties = parameters.map { $0.isRequired ? $0.property : $0.property.optional }
         var schema: JSONObject = ["$schema": "https://json-schema.org/draft/2020-12/schema"]
         for (name, value) in Schema.record(properties).jsonSchema { schema.append(name, value) }
-        guard var members = schema["properties"]?.object else { return schema }
-        for parameter in parameters {
-            guard let standard = parameter.standard, !standard.isNull, var member = members[parameter.name]?.object
-            else { continue }
-            member["default"] = standard
-            members[parameter.name] = .object(member)
-        }
-        schema["properties"] = .object(members)
         return schema
     }
 }
@@ -333,7 +322,7 @@ extension Action {
             if parameter.schema.element?.unwrapped ?? parameter.schema.unwrapped == .path(.any) {
                 found.append("takes the path \(name) without saying what it is for")
             }
-            if let standard = parameter.standard, let problem = parameter.schema.problems(in: standard).first {
+            if let problem = parameter.property.defaultProblems.first {
                 found.append("has a default for \(name) that \(problem.description)")
             }
         }

@@ -44,9 +44,7 @@ public struct EventKind<Value: Sendable>: Sendable {
         self.type = type
         self.summary = summary
         properties = fields.map(\.property)
-        members = fields.map {
-            Member(name: $0.property.name, isOptional: $0.property.schema.isOptional, read: $0.read)
-        }
+        members = fields.map { Member(name: $0.name, isOptional: $0.schema.isOptional, read: $0.read) }
         self.text = text
         self.format = format
     }

@@ -28,9 +28,8 @@ public struct Parameter<Value: InputValue>: Sendable {
         let absent = standard ?? Value.whenAbsent
         self.init(
             ParameterDeclaration(
-                name: name, summary: summary, form: form, short: short.map(Self.letter), schema: schema,
-                standard: shown,
-                isRequired: absent == nil, completion: completion ?? Completion(schema)),
+                Schema.Property(name, summary, schema, standard: shown), form: form, short: short.map(Self.letter),
+                isRequired: absent == nil, completion: completion),
             standard: absent)
     }
 
@@ -119,16 +118,14 @@ extension Parameter where Value == String? {
     /// A text made of all remaining words of the command line: `martlet ask What is this?`
     public static func words(_ name: String, _ summary: String) -> Parameter {
         Parameter(
-            ParameterDeclaration(
-                name: name, summary: summary, form: .positional, schema: Value.schema, joinsWords: true),
+            ParameterDeclaration(Schema.Property(name, summary, Value.schema), form: .positional, joinsWords: true),
             standard: .some(nil))
     }
 
     /// A text that may be piped into the command: `git diff | martlet ask "Review this"`.
     public static func piped(_ name: String, _ summary: String) -> Parameter {
         Parameter(
-            ParameterDeclaration(
-                name: name, summary: summary, form: .option, schema: Value.schema, takesPipe: true),
+            ParameterDeclaration(Schema.Property(name, summary, Value.schema), form: .option, takesPipe: true),
             standard: .some(nil))
     }
 }
@@ -196,25 +193,19 @@ extension Parameter where Value == Secret? {
 }
 
 /// A parameter without its static type, for parsers, schemas and documents.
-public struct ParameterDeclaration: Sendable {
+public struct ParameterDeclaration: PropertyDeclaration {
     /// How it is given on a command line. In JSON it is always a member with that name.
     public enum Form: Sendable, Hashable {
         /// In this order: a word without a name; `--name value`; `--name` alone; a secret, which is never a word.
         case positional, option, flag, secret
     }
 
-    /// Lower-case words joined by hyphens.
-    public let name: String
-    /// The meaning in one line, without a final stop.
-    public let summary: String
+    /// Its name is lower-case words joined by hyphens.
+    public let property: Schema.Property
     /// How it is given on a command line.
     public let form: Form
     /// The letter of the short option, as in `-a`; nil if it has none.
     public let short: Character?
-    /// The shape of the value.
-    public let schema: Schema
-    /// The default, where there is one that can be shown.
-    public let standard: JSON?
     /// Whether a value is required. A missing secret is asked for before the call is refused.
     public let isRequired: Bool
     /// How a shell completes the value.
@@ -226,18 +217,14 @@ public struct ParameterDeclaration: Sendable {
 
     /// - Parameter completion: nil to derive it from the schema.
     public init(
-        name: String, summary: String, form: Form, short: Character? = nil, schema: Schema, standard: JSON? = nil,
-        isRequired: Bool = false, completion: Completion? = nil, takesPipe: Bool = false,
-        joinsWords: Bool = false
+        _ property: Schema.Property, form: Form, short: Character? = nil, isRequired: Bool = false,
+        completion: Completion? = nil, takesPipe: Bool = false, joinsWords: Bool = false
     ) {
-        self.name = name
-        self.summary = summary
+        self.property = property
         self.form = form
         self.short = short
-        self.schema = schema
-        self.standard = standard
         self.isRequired = isRequired
-        self.completion = completion ?? Completion(schema)
+        self.completion = completion ?? Completion(property.schema)
         self.takesPipe = takesPipe
         self.joinsWords = joinsWords
     }

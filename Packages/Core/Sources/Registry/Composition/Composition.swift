@@ -253,15 +253,13 @@ struct CompositionCheck {
             if !keys.insert(setting.key).inserted {
                 problems.append(
                     CompositionProblem(
-                        .contradiction, manifest.id, "declares the setting \(setting.key.joined(separator: ".")) twice")
-                )
+                        .contradiction, manifest.id, "declares the setting \(setting.name) twice"))
             }
-            for problem in setting.schema.problems(in: setting.standard) {
+            for problem in setting.property.defaultProblems {
                 problems.append(
                     CompositionProblem(
                         .contradiction, manifest.id,
-                        "declares the setting \(setting.key.joined(separator: ".")) whose default \(problem.description)"
-                    ))
+                        "declares the setting \(setting.name) whose default \(problem.description)"))
             }
         }
         if !entry.summary.isEmpty, entry.summary != manifest.summary {

@@ -11,9 +11,9 @@ struct TestSurroundings: BundleSurroundings {
         ActionFacts(
             id: "chat.send", effect: .writes,
             parameters: [
-                .init("message", "What to say", .string, isRequired: true),
-                .init("model", "Who is asked", .optional(.string), isRequired: false),
-                .init("temperature", "How free", .optional(.number(0...2)), isRequired: false),
+                .init(.init("message", "What to say", .string), isRequired: true),
+                .init(.init("model", "Who is asked", .optional(.string)), isRequired: false),
+                .init(.init("temperature", "How free", .optional(.number(0...2))), isRequired: false),
             ],
             result: .record([
                 .init("text", "What was said", .string),
@@ -24,16 +24,16 @@ struct TestSurroundings: BundleSurroundings {
             result: .record([.init("version", "The version", .string)])),
         ActionFacts(
             id: "data.remove", effect: .destroys,
-            parameters: [.init("names", "Which", .array(.string), isRequired: true)], result: .record([])),
+            parameters: [.init(.init("names", "Which", .array(.string)), isRequired: true)], result: .record([])),
         ActionFacts(
             id: "chat.delete", effect: .writes, destroyingFlag: "now",
             parameters: [
-                .init("conversation", "Which", .string, isRequired: true),
-                .init("now", "For good", .boolean, isRequired: false),
+                .init(.init("conversation", "Which", .string), isRequired: true),
+                .init(.init("now", "For good", .boolean), isRequired: false),
             ], result: .record([])),
         ActionFacts(
             id: "chat.list", effect: .reads,
-            parameters: [.init("limit", "How many", .optional(.integer(1...100)), isRequired: false)],
+            parameters: [.init(.init("limit", "How many", .optional(.integer(1...100))), isRequired: false)],
             result: .array(.record([.init("id", "Its id", .string)]))),
         ActionFacts(
             id: "monitor.snapshot", effect: .reads, parameters: [], result: .any, problem: "the feature monitor is off"),

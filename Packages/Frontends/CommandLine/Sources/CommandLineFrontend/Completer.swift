@@ -71,7 +71,7 @@ struct Completer {
     /// What `help` may be asked about: a command, or the settings with or without a key.
     private func topics(_ words: [String]) -> [Candidate] {
         if words == [CommandLineFeature.settingsTopic] {
-            return host.catalogue.declarations.map { Candidate($0.key.joined(separator: "."), $0.summary) }
+            return host.catalogue.declarations.map { Candidate($0.name, $0.summary) }
         }
         let commands = tree.node(at: words).map { verbs($0) } ?? []
         return words.isEmpty
@@ -110,7 +110,7 @@ struct Completer {
     /// The candidates `key=`, and after that the values of the key.
     private func assignments(_ current: String) -> [Candidate] {
         guard let equals = current.firstIndex(of: "=") else {
-            return host.catalogue.declarations.map { Candidate($0.key.joined(separator: ".") + "=", $0.summary) }
+            return host.catalogue.declarations.map { Candidate($0.name + "=", $0.summary) }
         }
         // Shells cannot complete a path after `key=`.
         return values(ofSetting: String(current[..<equals])).filter { !$0.word.hasPrefix(":") }

@@ -70,10 +70,11 @@ enum ChatEvents {
     /// The lines that `chat send --format ndjson` writes: one event each, with the result last.
     static var lines: [EventDeclaration] {
         all + [
+            // The result of a conversation without messages has no members.
             EventDeclaration(
                 "result", "The last line: the result",
                 [.init("is_error", "False", .boolean, keywords: ["const": false])]
-                    + TurnReport.fields.map { optional($0.property) }),
+                    + TurnReport.fields.map { $0.property.optional }),
             EventDeclaration(
                 "result", "The last line: why there is no result",
                 [
@@ -81,11 +82,6 @@ enum ChatEvents {
                     .init("error", "The error, with its code, message and exit code", .map(.any)),
                 ]),
         ]
-    }
-
-    /// The result of a conversation without messages has no members.
-    private static func optional(_ property: Schema.Property) -> Schema.Property {
-        Schema.Property(property.name, property.summary, .optional(property.schema.unwrapped), role: property.role)
     }
 }
 

@@ -18,17 +18,13 @@ public struct ActionFacts: Sendable {
     public let problem: String?
 
     /// An argument that the action takes.
-    public struct Parameter: Sendable {
-        let name: String
-        let summary: String
-        let schema: Schema
+    public struct Parameter: PropertyDeclaration {
+        public let property: Schema.Property
         let isRequired: Bool
 
         /// - Parameter isRequired: whether a step without it is a problem.
-        public init(_ name: String, _ summary: String, _ schema: Schema, isRequired: Bool) {
-            self.name = name
-            self.summary = summary
-            self.schema = schema
+        public init(_ property: Schema.Property, isRequired: Bool) {
+            self.property = property
             self.isRequired = isRequired
         }
     }

@@ -19,10 +19,8 @@ struct RegistrySurroundings: BundleSurroundings {
         return ActionFacts(
             id: action.id, effect: action.effect, sends: action.sends, destroyingFlag: action.destroyingFlag,
             offer: action.offer,
-            parameters: action.parameters.map { parameter in
-                ActionFacts.Parameter(
-                    parameter.name, parameter.summary, parameter.schema, isRequired: parameter.isRequired)
-            }, result: action.result, problem: problem(of: action))
+            parameters: action.parameters.map { ActionFacts.Parameter($0.property, isRequired: $0.isRequired) },
+            result: action.result, problem: problem(of: action))
     }
 
     func absence(ofAction name: String) -> String? {

@@ -102,8 +102,7 @@ struct HelpPage {
             lines += section(
                 first,
                 group.map { setting in
-                    let name = setting.key.joined(separator: ".")
-                    return ("\(name) <\(Usage.kind(setting.schema))>", setting.summary + setting.defaultNote)
+                    ("\(setting.name) <\(Usage.kind(setting.schema))>", setting.summary + setting.property.defaultNote)
                 })
         }
         lines += wrapped(
@@ -123,7 +122,7 @@ struct HelpPage {
         let (name, kind) = (key.joined(separator: "."), Usage.kind(declaration.schema))
         var lines = wrapped("\(name): \(declaration.summary)") + [""]
         var facts = [
-            ("Value", kind), ("Default", declaration.defaultText ?? "none"), ("Now", "\(value) (\(origin))"),
+            ("Value", kind), ("Default", declaration.property.defaultText ?? "none"), ("Now", "\(value) (\(origin))"),
         ]
         if let untrusted {
             facts.append(("Not used", "\(PlainText.escape(untrusted)) sets it, but is not trusted"))
@@ -193,10 +192,11 @@ struct HelpPage {
     }
 }
 
-extension SettingDeclaration {
+extension Schema.Property {
     /// The default as a person would type it; nil where there is none.
     fileprivate var defaultText: String? {
-        if standard.isNull || standard.array?.isEmpty == true || standard.object?.isEmpty == true { return nil }
+        guard let standard, !standard.isNull, standard.array?.isEmpty != true, standard.object?.isEmpty != true
+        else { return nil }
         return standard.string ?? standard.text()
     }
 
@@ -246,11 +246,7 @@ enum Usage {
         {
             text += " (\(names.joined(separator: ", ")))"
         }
-        if parameter.form != .flag, let standard = parameter.standard, !standard.isNull, standard.array?.isEmpty != true
-        {
-            text += " [default: \(standard.string ?? standard.text())]"
-        }
-        return text
+        return parameter.form == .flag ? text : text + parameter.property.defaultNote
     }
 
     static func kind(_ schema: Schema) -> String {

@@ -53,10 +53,9 @@ enum MarkdownReference {
     private static func settings(_ host: Host) -> [String] {
         var lines = ["## Settings", "", "| Key | Variable | Default | Meaning |", "|---|---|---|---|"]
         for setting in host.catalogue.declarations {
-            let key = setting.key.joined(separator: ".")
-            let standard = setting.standard.isNull ? "" : "`\(cell(setting.standard.text()))`"
-            lines.append(
-                "| `\(key)` | `\(SettingsVariables.name(of: setting.key))` | \(standard) | \(cell(setting.summary)) |")
+            let standard = setting.standard.map { $0.isNull ? "" : "`\(cell($0.text()))`" } ?? ""
+            let variable = SettingsVariables.name(of: setting.key)
+            lines.append("| `\(setting.name)` | `\(variable)` | \(standard) | \(cell(setting.summary)) |")
         }
         return lines
     }

@@ -29,46 +29,37 @@ struct CommonOptions: Sendable {
     /// The declarations, for help, completion and documents.
     static let declarations: [ParameterDeclaration] = [
         ParameterDeclaration(
-            name: "format", summary: "Output format", form: .option, schema: OutputFormat.schema,
-            standard: "text"),
-        ParameterDeclaration(name: "json", summary: "Short for --format json", form: .flag, schema: .boolean),
+            .init("format", "Output format", OutputFormat.schema, standard: "text"), form: .option),
+        ParameterDeclaration(.init("json", "Short for --format json", .boolean), form: .flag),
         ParameterDeclaration(
-            name: "output-format", summary: "Same as --format, for compatibility; also accepts stream-json",
-            form: .option, schema: .choice(OutputFormat.words)),
+            .init(
+                "output-format", "Same as --format, for compatibility; also accepts stream-json",
+                .choice(OutputFormat.words)), form: .option),
         ParameterDeclaration(
-            name: "quiet", summary: "Print no progress and no notices", form: .flag, short: "q", schema: .boolean),
+            .init("quiet", "Print no progress and no notices", .boolean), form: .flag, short: "q"),
+        ParameterDeclaration(.init("verbose", "Also print the cause of an error", .boolean), form: .flag, short: "v"),
         ParameterDeclaration(
-            name: "verbose", summary: "Also print the cause of an error", form: .flag, short: "v",
-            schema: .boolean),
+            .init("color", "When to use colour", .choice(ColorChoice.allCases.map(\.rawValue)), standard: "auto"),
+            form: .option),
+        ParameterDeclaration(.init("yes", "Answer yes to confirmations", .boolean), form: .flag, short: "y"),
+        ParameterDeclaration(.init("no-input", "Never ask; fail if an answer is needed", .boolean), form: .flag),
         ParameterDeclaration(
-            name: "color", summary: "When to use colour", form: .option,
-            schema: .choice(ColorChoice.allCases.map(\.rawValue)), standard: "auto"),
+            .init("answers", "JSON file with answers by question id; a command's help lists the ids", .path(.read)),
+            form: .option),
+        ParameterDeclaration(.init("timeout", "Stop the command after this time", .duration), form: .option),
         ParameterDeclaration(
-            name: "yes", summary: "Answer yes to confirmations", form: .flag, short: "y", schema: .boolean),
-        ParameterDeclaration(
-            name: "no-input", summary: "Never ask; fail if an answer is needed", form: .flag, schema: .boolean),
-        ParameterDeclaration(
-            name: "answers",
-            summary: "JSON file with answers by question id; a command's help lists the ids",
-            form: .option,
-            schema: .path(.read)),
-        ParameterDeclaration(
-            name: "timeout", summary: "Stop the command after this time", form: .option, schema: .duration),
-        ParameterDeclaration(
-            name: "only", summary: "Use only these features, separated by commas", form: .option, schema: .string,
+            .init("only", "Use only these features, separated by commas", .string), form: .option,
             completion: .dynamic { _, host in
                 let on = host.composition.features.map { Completion.Candidate($0.manifest.id, $0.manifest.summary) }
                 let off = host.composition.off.map { Completion.Candidate($0.id, $0.reason) }
                 return (on + off).sorted { $0.word < $1.word }
             }),
         ParameterDeclaration(
-            name: "set", summary: "Override a setting for this run: key=value", form: .option,
-            schema: .array(.string)),
+            .init("set", "Override a setting for this run: key=value", .array(.string)), form: .option),
         ParameterDeclaration(
-            name: "profile", summary: "Use this profile for this run", form: .option, schema: .string,
-            completion: profileCompletion),
-        ParameterDeclaration(name: "help", summary: "Show help", form: .flag, short: "h", schema: .boolean),
-        ParameterDeclaration(name: "version", summary: "Show the version", form: .flag, schema: .boolean),
+            .init("profile", "Use this profile for this run", .string), form: .option, completion: profileCompletion),
+        ParameterDeclaration(.init("help", "Show help", .boolean), form: .flag, short: "h"),
+        ParameterDeclaration(.init("version", "Show the version", .boolean), form: .flag),
     ]
 
     /// Removes the common options from the words, wherever they stand before `--`.
@@ -195,7 +186,7 @@ struct SettingOption: Sendable {
         self.key = key.joined(separator: ".")
         let isSwitch = setting.schema.unwrapped == .boolean
         declaration = ParameterDeclaration(
-            name: flag, summary: setting.summary, form: isSwitch ? .flag : .option, schema: setting.schema)
+            Schema.Property(flag, setting.summary, setting.schema), form: isSwitch ? .flag : .option)
     }
 
     /// Needs only the manifests: settings must be known before anything is composed.

@@ -18,7 +18,7 @@ struct ReferenceTests {
         }
         for option in CommonOptions.declarations { #expect(text.contains("--\(option.name)")) }
         for setting in test.host.catalogue.declarations {
-            #expect(text.contains("| `\(setting.key.joined(separator: "."))` |"))
+            #expect(text.contains("| `\(setting.name)` |"))
         }
         #expect(text.contains("How deep it looks \\| at most"))
         #expect(!text.contains("internal"))

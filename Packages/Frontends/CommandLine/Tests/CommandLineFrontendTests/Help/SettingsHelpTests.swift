@@ -37,7 +37,7 @@ struct SettingsHelpTests {
     @Test("The list has every setting with its default") func list() async throws {
         let test = try host()
         let text = try await help(in: test)
-        for setting in test.host.catalogue.declarations { #expect(text.contains(setting.key.joined(separator: "."))) }
+        for setting in test.host.catalogue.declarations { #expect(text.contains(setting.name)) }
         #expect(text.contains("Units of measure [default: metric]"))
     }
 

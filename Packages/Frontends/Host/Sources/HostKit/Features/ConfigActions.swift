@@ -10,7 +10,7 @@ enum ConfigActions {
     static var all: [Action] { [show, get, set, unset, path, edit, validate, trust, untrust] }
 
     private static let keyCompletion = Completion.dynamic { _, host in
-        host.catalogue.declarations.map { Completion.Candidate($0.key.joined(separator: "."), $0.summary) }
+        host.catalogue.declarations.map { Completion.Candidate($0.name, $0.summary) }
     }
 
     private static let show = Action(

@@ -117,7 +117,7 @@ struct OpenAPIWriter {
         var schema = input.schema.jsonSchema
         // A NUL is refused in paths and queries.
         if input.place != .header, input.schema.unwrapped == .string { schema["pattern"] = #"^[^\u0000]*$"# }
-        for (word, value) in input.keywords { schema[word] = value }
+        for (word, value) in input.property.keywords { schema[word] = value }
         if let standard = input.standard, !standard.isNull { schema["default"] = standard }
         var parameter: JSONObject = [
             "name": .string(input.name), "in": .string(input.place.rawValue),

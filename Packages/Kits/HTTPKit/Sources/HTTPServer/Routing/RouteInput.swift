@@ -19,7 +19,7 @@ public struct RouteInput<Value: Sendable>: Sendable {
     /// Adds JSON Schema keywords for constraints that only the handler checks, such as `minLength`.
     public func documented(_ keywords: JSONObject) -> RouteInput {
         var copy = self
-        copy.declaration.keywords = keywords
+        copy.declaration.property.keywords = keywords
         return copy
     }
 
@@ -41,7 +41,7 @@ public struct RouteInput<Value: Sendable>: Sendable {
 }
 
 /// An input without its static type; documents are built from it.
-public struct RouteInputDeclaration: Sendable {
+public struct RouteInputDeclaration: PropertyDeclaration {
     /// The part of the request that has the value. A `body` is parsed as JSON, an `upload` is read as bytes.
     public enum Place: String, Sendable {
         case path, query, header, body, upload
@@ -49,20 +49,13 @@ public struct RouteInputDeclaration: Sendable {
 
     /// Where the value comes from.
     public let place: Place
-    /// The name in the path, query or headers; `body` for both kinds of body.
-    public let name: String
-    /// What the value means, in one line; may be empty for a body.
-    public let summary: String
-    /// The shape of the value.
-    public let schema: Schema
-    /// The default, if it can be shown.
-    public let standard: JSON?
+    /// Its name is that in the path, query or headers; `body` for both kinds of body, whose summary may be empty. Its
+    /// keywords are for constraints that only the handler checks.
+    public internal(set) var property: Schema.Property
     /// Whether a request without it is refused.
     public let isRequired: Bool
     /// Whether members unknown to the schema are allowed.
     public var isLenient = false
-    /// JSON Schema keywords for constraints that only the handler checks.
-    public var keywords: JSONObject = [:]
 }
 
 /// All problems of one value.
@@ -93,7 +86,8 @@ extension RouteInput where Value: InputValue {
     ) {
         let absent = standard ?? Value.whenAbsent
         declaration = RouteInputDeclaration(
-            place: place, name: name, summary: summary, schema: schema, standard: shown, isRequired: absent == nil)
+            place: place, property: Schema.Property(name, summary, schema, standard: shown),
+            isRequired: absent == nil)
         read = { (raw) throws(ValueErrors) in
             let given = words(raw)
             guard let word = given.first else {
@@ -157,8 +151,7 @@ extension RouteInput where Value: InputValue {
     ) -> RouteInput {
         let absent = Value.whenAbsent
         var declaration = RouteInputDeclaration(
-            place: .body, name: "body", summary: summary, schema: Value.schema, standard: nil,
-            isRequired: absent == nil)
+            place: .body, property: Schema.Property("body", summary, Value.schema), isRequired: absent == nil)
         declaration.isLenient = unknown != .refused
         return RouteInput(declaration: declaration) { (raw) throws(ValueErrors) in
             guard let body = raw.body else {
@@ -212,7 +205,7 @@ extension RouteInput where Value == RequestBody {
     /// The body as bytes, read by the handler while they arrive.
     public static func upload(_ summary: String) -> RouteInput {
         let declaration = RouteInputDeclaration(
-            place: .upload, name: "body", summary: summary, schema: .string, standard: nil, isRequired: true)
+            place: .upload, property: Schema.Property("body", summary, .string), isRequired: true)
         return RouteInput(declaration: declaration) { (raw) throws(ValueErrors) in raw.request.body }
     }
 }
