@@ -86,7 +86,8 @@ public struct Locations: Sendable, Hashable {
     }
 }
 
-/// The environment that is known before anything is composed.
+/// The environment that is known before anything is composed. A feature may keep it, unlike the host, which keeps the
+/// features.
 public struct Surroundings: Sendable {
     /// The environment variables of the command.
     public let environment: [String: String]

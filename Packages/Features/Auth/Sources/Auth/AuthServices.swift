@@ -25,6 +25,11 @@ final class AuthServices: Sendable {
     private let settings: FeatureSettings
     private let state = Mutex(State())
 
+    /// Removes secrets from everything that is logged, traced and printed.
+    var redactor: Redactor { surroundings.redactor }
+    /// Returns the current time.
+    var now: @Sendable () -> Timestamp { surroundings.now }
+
     private struct State {
         var client: HTTPClient?
         var keepers: [String: SessionKeeper] = [:]
@@ -95,7 +100,7 @@ final class AuthServices: Sendable {
             configuration.trust = TrustDomain(trust)
             configuration.proxies = ProxySettings(environment: surroundings.environment)
             configuration.feature = "auth"
-            configuration.now = surroundings.now
+            configuration.now = now
             if let tracer = ActionContext.current?.tracer { configuration.tracer = tracer }
             let client = HTTPClient(configuration)
             state.client = client
@@ -124,7 +129,7 @@ final class AuthServices: Sendable {
     func keeper(for profile: ServerProfile) -> SessionKeeper {
         state.withLock { state in
             if let keeper = state.keepers[profile.name] { return keeper }
-            let keeper = SessionKeeper(StoredSession(profile: profile, services: self), now: surroundings.now)
+            let keeper = SessionKeeper(StoredSession(profile: profile, services: self), now: now)
             state.keepers[profile.name] = keeper
             return keeper
         }
@@ -145,7 +150,7 @@ final class AuthServices: Sendable {
         }
         guard address.isSameOrigin(as: profile.url) else { return nil }
         let secret = Secret(key)
-        surroundings.redactor.learn(secret)
+        redactor.learn(secret)
         return secret
     }
 
@@ -154,7 +159,7 @@ final class AuthServices: Sendable {
         guard case .personal = session.kind, let expiry = session.expiry, let context = ActionContext.current else {
             return
         }
-        let left = expiry - surroundings.now()
+        let left = expiry - now()
         guard left < .seconds(14 * 86_400), state.withLock({ $0.warned.insert(profile.name).inserted }) else { return }
         context.notice(
             left > .zero
@@ -299,7 +304,7 @@ extension AuthServices {
     private func end(_ session: Session, at profile: ServerProfile) async throws -> String? {
         var api = try api(of: profile, signed: false)
         var token = session.accessToken
-        if session.canBeRenewed, session.isStale(at: surroundings.now()), let refreshToken = session.refreshToken {
+        if session.canBeRenewed, session.isStale(at: now()), let refreshToken = session.refreshToken {
             token = try await api.refresh(refreshToken).accessToken
         }
         api.credential = .bearer(token)
@@ -344,7 +349,7 @@ extension AuthServices {
         case .tokens: row.credential = "session"
         case .personal: row.credential = "access token"
         }
-        let isOver = session.expiry.map { $0 <= surroundings.now() } ?? false
+        let isOver = session.expiry.map { $0 <= now() } ?? false
         row.state = session.hasEnded || (isOver && !session.canBeRenewed) ? .expired : .signedIn
         warnOfExpiry(session, profile)
         return row

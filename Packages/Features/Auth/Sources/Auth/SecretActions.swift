@@ -151,7 +151,7 @@ struct SecretActions {
             }
             for (name, secret) in found.secrets {
                 try context.caller.grant.check(.secret(name))
-                services.surroundings.redactor.learn(secret)
+                context.host.redactor.learn(secret)
             }
             try await services.keep(found.secrets)
             return found.secrets.map { ImportedRow(name: $0.name.text) }

@@ -47,7 +47,7 @@ struct TokenActions {
             guard !name.allSatisfy(\.isWhitespace) else { throw AuthError.emptyTokenName }
             let (_, api) = try await api(server)
             let made = try await api.makePersonalToken(name: name, lifetime: .seconds(days * 86_400))
-            services.surroundings.redactor.learn(made.token)
+            context.host.redactor.learn(made.token)
             return MadeToken(made)
         }
         .byName()

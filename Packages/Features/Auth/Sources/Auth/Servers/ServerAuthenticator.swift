@@ -69,7 +69,7 @@ final class ServerAuthenticator: Authenticator {
             return try await services.keeper(for: profile).session(refusing: refused)
         } catch let error as SignInError where error.kind == .signInAgain {
             let session = try await services.session(of: profile)
-            throw SessionEnded(profile, session, now: services.surroundings.now(), cause: error)
+            throw SessionEnded(profile, session, now: services.now(), cause: error)
         }
     }
 

@@ -13,13 +13,13 @@ struct SignInFlow: Sendable {
     let profile: ServerProfile
     let context: ActionContext
 
-    private var now: Timestamp { services.surroundings.now() }
+    private var now: Timestamp { services.now() }
 
     // MARK: With a token
 
     /// Signs in with an existing token, after checking that the server accepts it.
     func with(token: Secret) async throws -> Session {
-        services.surroundings.redactor.learn(token)
+        services.redactor.learn(token)
         var session = Session(
             accessToken: token, received: now, kind: .personal(id: nil, name: nil), origin: profile.origin)
         switch profile.kind {
@@ -70,7 +70,7 @@ struct SignInFlow: Sendable {
             } else {
                 secret = try await context.interaction.secret("auth.login.password", "Password")
             }
-            services.surroundings.redactor.learn(secret)
+            services.redactor.learn(secret)
             context.progress("signing in to \(profile.url.server)")
             do {
                 let tokens = try await api(nil).signIn(user: user, password: secret)
@@ -99,13 +99,13 @@ struct SignInFlow: Sendable {
         if let configuration = try await openID(), configuration.offersAuthorizationCode {
             var flow = CodeFlow(
                 configuration, clientID: services.client(of: profile), client: services.client,
-                now: services.surroundings.now)
+                now: services.now)
             flow.notice = { [context] in context.notice($0) }
             // Keycloak's parameter to preselect a provider.
             if let provider { flow.extra = [("kc_idp_hint", provider.alias)] }
             return try await named(Session(try await flow.run(show), origin: profile.origin))
         }
-        let answer = try await LoopbackReceiver.run(.init(now: services.surroundings.now)) { receiver in
+        let answer = try await LoopbackReceiver.run(.init(now: services.now)) { receiver in
             let address = try api(nil).loginURL(
                 provider: provider?.alias, redirectURI: receiver.redirectURIWithState.text,
                 state: receiver.state.withText { $0 })
@@ -136,7 +136,7 @@ struct SignInFlow: Sendable {
         guard let configuration = try await openID(),
             var flow = DeviceFlow(
                 configuration, clientID: services.client(of: profile), client: services.client,
-                now: services.surroundings.now)
+                now: services.now)
         else { throw AuthError.notOffered("signing in on another device", profile: profile.name) }
         flow.notice = { [context] in context.notice($0) }
         let answer = try await flow.run { [context] code in
@@ -167,7 +167,7 @@ struct SignInFlow: Sendable {
     /// Adds the user name that the server reports.
     private func named(_ session: Session) async throws -> Session {
         var session = session
-        services.surroundings.redactor.learn(session.accessToken)
+        services.redactor.learn(session.accessToken)
         session.userName = try await api(session.accessToken).whoAmI().name
         return session
     }
@@ -178,7 +178,7 @@ struct SignInFlow: Sendable {
     func remembered(_ session: Session) async throws -> Session {
         let name = "martlet on \(Machine.name)"
         let made = try await api(session.accessToken).makePersonalToken(name: name, lifetime: Machine.tokenLifetime)
-        services.surroundings.redactor.learn(made.token)
+        services.redactor.learn(made.token)
         return Session(
             accessToken: made.token,
             expiry: made.facts.expires ?? Timestamp(microseconds: now.microseconds + 8_640_000 * 1_000_000),

@@ -38,15 +38,15 @@ struct StoredSession: SessionSource {
         }
         do {
             let tokens = try await services.api(of: profile, signed: false).refresh(refreshToken)
-            return session.renewed(by: TokenAnswer(tokens, now: services.surroundings.now()))
+            return session.renewed(by: TokenAnswer(tokens, now: services.now()))
         } catch let error as KamiwazaError where error.kind == .sessionEnded {
             throw SignInError.refused(error.message, cause: error)
         }
     }
 
     private func learn(_ session: Session) {
-        services.surroundings.redactor.learn(session.accessToken)
-        if let token = session.refreshToken { services.surroundings.redactor.learn(token) }
+        services.redactor.learn(session.accessToken)
+        if let token = session.refreshToken { services.redactor.learn(token) }
     }
 }
 

@@ -18,8 +18,7 @@ struct GatewayServer {
     func run(_ options: ServeOptions) async throws -> ServeReport {
         let instance = Instance(services.surroundings)
         let lock = try await instance.claim()
-        let socket = (options.socket ?? settings.socket?.text).map(
-            services.surroundings.locations.absolute)
+        let socket = (options.socket ?? settings.socket?.text).map(context.host.locations.absolute)
         let live = LiveSettings(context, services.store, socket: socket)
         let result: Result<ServeReport, any Error>
         do { result = .success(try await serve(options, live, instance)) } catch { result = .failure(error) }

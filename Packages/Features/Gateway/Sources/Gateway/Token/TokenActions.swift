@@ -115,7 +115,7 @@ struct TokenActions {
             try Self.check(name: arguments.name)
             if let given = arguments.token { try await check(given, context) }
             let token = try arguments.token ?? ClientTokens.make()
-            services.surroundings.redactor.learn(token)
+            context.host.redactor.learn(token)
             let client = arguments.client(from: now)
             try await services.store.addClient(client, digest: ClientTokens.digest(of: token))
             if arguments.token == nil { context.notice("copy the token now: it cannot be shown again") }
