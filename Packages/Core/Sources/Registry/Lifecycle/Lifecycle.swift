@@ -79,13 +79,13 @@ package actor Lifecycle {
 
     private func close(_ composed: Composition.Composed) async -> Bool {
         let ended = Latch()
-        // In separate tasks, so that an interrupted command still waits until the feature has cleaned up.
+        // Not cancelled with the caller, so that an interrupted command still waits until the feature has cleaned up.
         let work = Task {
             for closing in composed.closings.reversed() { await closing() }
             ended.open()
         }
         let limit = limits.stop
-        let hasEnded = await Task { [host] in await ended.wait(atMost: limit, clock: host.clock) }.value
+        let hasEnded = await shielded { [host] in await ended.wait(atMost: limit, clock: host.clock) }
         if !hasEnded {
             work.cancel()
             states.set(composed.manifest.id, .failed("was not closed within \(limit.words); it was abandoned"))
@@ -142,8 +142,8 @@ final class FeatureRun: Sendable {
     func stop(limit: Duration, clock: any Clock<Duration>) async -> Bool {
         states.change(id) { state in if case .failed = state { nil } else { .stopping } }
         task.cancel()
-        // In a separate task, so that an interrupted command still waits until the feature has cleaned up.
-        let hasEnded = await Task { [ended] in await ended.wait(atMost: limit, clock: clock) }.value
+        // Not cancelled with the caller, so that an interrupted command still waits until the feature has cleaned up.
+        let hasEnded = await shielded { [ended] in await ended.wait(atMost: limit, clock: clock) }
         guard hasEnded else {
             states.set(id, .failed("did not stop within \(limit.words); it was abandoned"))
             return false

@@ -284,8 +284,8 @@ extension AuthServices {
     /// notice. A token that the user supplied is left alone, because other programs may use it.
     func discard(_ session: Session, of profile: ServerProfile, _ context: ActionContext) async {
         guard profile.kind == .kamiwaza, session.isMadeHere, !session.hasEnded else { return }
-        // Awaited here, but not cancelled with the sign-in: cancelling would leave the session valid at the server.
-        await Task {
+        // Cancelled together with the sign-in, it would leave the session valid at the server.
+        await shielded { [self] in
             do {
                 _ = try await end(session, at: profile)
             } catch let error as KamiwazaError where error.kind == .sessionEnded {
@@ -295,7 +295,7 @@ extension AuthServices {
                     "\(AnyFailure(error).message)\n\(session.words) that is no longer used may stay valid at "
                         + "\(profile.url.server) until it expires; revoke it there")
             }
-        }.value
+        }
     }
 
     /// Ends a session at its server. Returns the page that ends the browser's session, if there is one. A personal

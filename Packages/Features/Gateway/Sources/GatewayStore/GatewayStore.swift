@@ -77,8 +77,7 @@ public final class GatewayStore: Sendable {
     func finish<Result: Sendable>(
         _ body: @escaping @Sendable (Connection) throws -> Result
     ) async throws -> Result {
-        // Runs in a new task, because a cancelled task cannot write; it is awaited here.
-        try await Task { [database] in try await database.write(body) }.value
+        try await shielded { [database] in try await database.write(body) }
     }
 }
 

@@ -102,10 +102,10 @@ struct EventSink: Sendable {
     let emit: TurnLoop.Emit
 
     /// Delivers an event that must not be lost, even if the turn was cancelled: a reader that stores a message would be
-    /// cancelled too. The task is awaited here, so that nothing outlives the turn.
+    /// cancelled too.
     func deliver(_ events: [TurnEvent]) async throws {
         guard !events.isEmpty else { return }
-        try await Task { try await emit(events) }.value
+        try await shielded { try await emit(events) }
     }
 
     /// Delivers the output of a tool. A reader that is gone does not end the tool: the result contains the output

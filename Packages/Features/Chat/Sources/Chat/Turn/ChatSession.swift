@@ -113,9 +113,8 @@ actor ChatSession {
         await keep(report.outcome.cut, of: report.conversation)
         unsaved += [message] + report.outcome.messages.map(\.message)
         if let id = conversation?.id {
-            // This runs in a separate task: the current one is cancelled when the answer was stopped, and the next
-            // message must follow the stored ones.
-            conversation = try await Task { [history = services.history] in try await history.conversation(id) }.value
+            // The task is cancelled when the answer was stopped, and the next message must follow the stored ones.
+            conversation = try await shielded { [history = services.history] in try await history.conversation(id) }
             try await keepDeployment(of: choice)
         }
         if let session = report.start.session { extras["session_id"] = session }
@@ -151,10 +150,8 @@ actor ChatSession {
         cut = new
         guard let id else { return }
         do {
-            // A separate task, because the turn may have been stopped.
-            try await Task { [history = services.history] in
-                try await history.set(cut: new?.json, of: id)
-            }.value
+            // The turn may have been stopped.
+            try await shielded { [history = services.history] in try await history.set(cut: new?.json, of: id) }
         } catch {
             // The next request determines it again.
         }
@@ -255,12 +252,12 @@ actor ChatSession {
             deployment != conversation.setup.deployment
         else { return }
         let setup = conversation.setup
-        // A separate task, because the turn may have been stopped.
-        self.conversation = try await Task { [history = services.history] in
+        // The turn may have been stopped.
+        self.conversation = try await shielded { [history = services.history] in
             try await history.switchModel(
                 conversation.id, provider: setup.provider, model: setup.model, server: setup.server,
                 deployment: deployment)
-        }.value
+        }
     }
 
     /// Switches to another model for the next messages.

@@ -263,11 +263,11 @@ actor TurnRecorder {
     private func remember(_ rule: ApprovalRule) async {
         rules.append(rule)
         await keeping {
-            // A separate task, because the turn may be stopped.
-            try await Task { [history, context, place] in
+            // The turn may be stopped.
+            try await shielded { [history, context, place] in
                 try await RememberedRules(history: history, context: context).remember(
                     rule, of: place?.conversation.id)
-            }.value
+            }
         }
     }
 }

@@ -175,8 +175,8 @@ extension Draft {
         new.finish = finish
         new.usage = usage ?? all.usage
         do {
-            // A separate task, awaited here, because the streaming task may have been cancelled.
-            let entry = try await Task { [new] in try await store(new) }.value
+            // The streaming task may have been cancelled.
+            let entry = try await shielded { [self, new] in try await store(new) }
             state.withLock { $0.result = entry }
             return entry
         } catch {

@@ -22,8 +22,8 @@ struct GatewayServer {
         let live = LiveSettings(context, services.store, socket: socket)
         let result: Result<ServeReport, any Error>
         do { result = .success(try await serve(options, live, instance)) } catch { result = .failure(error) }
-        // In a new task, since this one is already cancelled here.
-        await Task { await live.close() }.value
+        // This task is already cancelled here.
+        await shielded { await live.close() }
         try instance.forget()
         lock.release()
         return try result.get()

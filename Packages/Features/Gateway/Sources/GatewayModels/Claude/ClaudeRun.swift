@@ -86,7 +86,7 @@ struct ClaudeRun: Sendable {
         }
         let (outcome, events) = talk.outcome(problem)
         // The last events must be stored even if the turn was cancelled.
-        try await Task { try await emit(events) }.value
+        try await shielded { try await emit(events) }
         return outcome
     }
 }
