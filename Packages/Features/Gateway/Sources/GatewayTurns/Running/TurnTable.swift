@@ -117,7 +117,8 @@ final class TurnControl: Sendable {
         var task: Task<Result<TurnReport, any Error>, Never>?
     }
 
-    let feed = Feed()
+    /// The turn waits for its reader at this number of unread events.
+    let feed = Channel<GatewayEvent>(limit: 64)
     private let state = Mutex(State())
 
     /// Why the turn was stopped. Only the first reason counts.

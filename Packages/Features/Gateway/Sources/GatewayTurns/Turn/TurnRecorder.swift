@@ -9,7 +9,7 @@ import TurnLoop
 actor TurnRecorder {
     private let parts: TurnParts
     private let plan: AgentPlan
-    private let feed: Feed
+    private let feed: Channel<GatewayEvent>
     /// The sum of all finished answers.
     private var usage = Usage()
     private(set) var spent = TurnUsage()
@@ -18,7 +18,7 @@ actor TurnRecorder {
     private var needsBreak = false
     private var hasToldOfSecrets = false
 
-    init(parts: TurnParts, plan: AgentPlan, feed: Feed) {
+    init(parts: TurnParts, plan: AgentPlan, feed: Channel<GatewayEvent>) {
         self.parts = parts
         self.plan = plan
         self.feed = feed

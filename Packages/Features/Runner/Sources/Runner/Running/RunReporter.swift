@@ -4,7 +4,6 @@ import JSON
 import Registry
 import RunReports
 import Runs
-import Synchronization
 import TerminalKit
 
 /// Reports the events of a run to the terminal, the output and a recording.
@@ -14,9 +13,14 @@ final class RunReporter: Sendable {
     private let recording: RecordingWriter?
     private let live: LiveProgress?
     private let isGitHub: Bool
-    private let relay = EventRelay()
+    /// The events on their way to their reader. A step does not wait while it keeps up; a slow reader delays the run.
+    private let events = Channel<RunEvent>(limit: RunReporter.mostUnread)
     /// The steps of the bundle itself, by id.
     private let steps: [String: Step]
+
+    private static let mostUnread = 256
+    /// How long the reader of many events waits for more of them.
+    private static let gathering = Duration.milliseconds(2)
 
     init(_ context: ActionContext, _ bundle: Bundle, recording: RecordingWriter? = nil) {
         self.context = context
@@ -40,11 +44,11 @@ final class RunReporter: Sendable {
     /// Does the work of a run and reports its events. All events are reported when this returns.
     func during<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         // Both tasks are awaited below. Events are reported even if the run was cancelled.
-        let telling = Task { await relay.run { await tell($0) } }
+        let telling = Task { await tellAll() }
         let drawing = live.map { live in Task { await live.run() } }
         let result: Result<Value, any Error>
         do { result = .success(try await work()) } catch { result = .failure(error) }
-        relay.end()
+        events.finish()
         await telling.value
         drawing?.cancel()
         await drawing?.value
@@ -52,7 +56,21 @@ final class RunReporter: Sendable {
         return try result.get()
     }
 
-    func receive(_ event: RunEvent) async { await relay.put(event) }
+    func receive(_ event: RunEvent) async { await events.send([event]) }
+
+    /// Tells the events in order, until the end.
+    private func tellAll() async {
+        var count = 0
+        while let batch = await events.next() {
+            await tell(batch)
+            count += batch.count
+            // In a long run, waking up for each event costs more than most steps. A short run is not delayed.
+            guard count > Self.mostUnread else { continue }
+            do { try await ContinuousClock().sleep(for: Self.gathering) } catch {
+                // Cancelled. The end of the run follows anyway.
+            }
+        }
+    }
 
     private func tell(_ events: [RunEvent]) async {
         for event in events {
@@ -96,83 +114,4 @@ final class RunReporter: Sendable {
 
 extension Step.Work {
     fileprivate var isAction: Bool { if case .action = self { true } else { false } }
-}
-
-/// Passes the events of a run to a reader in batches. A step does not wait for a reader that keeps up. A slow reader
-/// delays the run, because only a limited number of events is held.
-final class EventRelay: Sendable {
-    private struct State {
-        var events: [RunEvent] = []
-        var isEnded = false
-        var reader: CheckedContinuation<Void, Never>?
-        var writers: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let limit: Int
-    private let state = Mutex(State())
-
-    init(limit: Int = 256) {
-        self.limit = limit
-    }
-
-    /// Adds an event, and waits while there are too many. Events after the end are dropped.
-    func put(_ event: RunEvent) async {
-        let (isFull, reader) = state.withLock { state in
-            if state.isEnded { return (false, nil as CheckedContinuation<Void, Never>?) }
-            state.events.append(event)
-            return (state.events.count >= limit, exchange(&state.reader, with: nil))
-        }
-        reader?.resume()
-        guard isFull else { return }
-        await withCheckedContinuation { continuation in
-            let hasRoom = state.withLock { state in
-                if state.events.count >= limit { state.writers.append(continuation) }
-                return state.events.count < limit
-            }
-            if hasRoom { continuation.resume() }
-        }
-    }
-
-    /// Ends the relay.
-    func end() {
-        let reader = state.withLock { state in
-            state.isEnded = true
-            return exchange(&state.reader, with: nil)
-        }
-        reader?.resume()
-    }
-
-    /// How long a reader of many events waits for more of them.
-    private static let gathering = Duration.milliseconds(2)
-
-    /// Passes the events to `receive` in order, until the end.
-    func run(_ receive: ([RunEvent]) async -> Void) async {
-        var count = 0
-        while let events = await next() {
-            await receive(events)
-            count += events.count
-            // In a long run, waking up for each event costs more than most steps. A short run is not delayed.
-            guard count > limit else { continue }
-            do { try await ContinuousClock().sleep(for: Self.gathering) } catch {
-                // Cancelled. The end of the run follows anyway.
-            }
-        }
-    }
-
-    /// The waiting events, or the next ones; nil after the last.
-    private func next() async -> [RunEvent]? {
-        await withCheckedContinuation { continuation in
-            let isReady = state.withLock { state in
-                if state.events.isEmpty, !state.isEnded { state.reader = continuation }
-                return state.reader == nil
-            }
-            if isReady { continuation.resume() }
-        }
-        let (events, writers) = state.withLock { state in
-            defer { (state.events, state.writers) = ([], []) }
-            return (state.events, state.writers)
-        }
-        for writer in writers { writer.resume() }
-        return events.isEmpty ? nil : events
-    }
 }
