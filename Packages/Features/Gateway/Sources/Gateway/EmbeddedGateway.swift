@@ -228,18 +228,13 @@ struct Person: Sendable {
     /// Shows a notice that is not part of the answer.
     func tell(_ text: String) { context?.notice(text) }
 
-    /// Asks about a call that no rule decides, with the same question ids as Chat.
+    /// Asks about a call that no rule decides.
     func decide(_ ticket: ApprovalTicket) async throws -> ApprovalAnswer {
         guard let context else { return ApprovalAnswer(isAllowed: false) }
-        let name = PlainText.escape(ticket.call.name)
-        context.notice("The model wants to use \(name):\n\(ticket.reach.preview(of: ticket.call))")
-        let choices = ApprovalChoices(
-            of: ticket.call.name, remembering: ticket.remembers,
+        let prompt = ApprovalPrompt(
+            ticket.call, of: ticket.call.name, ticket.effect, reach: ticket.reach, remembering: ticket.remembers,
             [(.conversation, "in this conversation"), (.project, "always in this folder")])
-        let index = try await context.interaction.choice(
-            "chat.approve", "Allow \(name) (\(ticket.effect.rawValue))?", among: choices.words)
-        return try await choices.answer(index) {
-            try await context.interaction.text("chat.approve.reason", "What should be done instead?")
-        }
+        context.notice(prompt.notice)
+        return try await prompt.answer(from: context.interaction)
     }
 }

@@ -14,20 +14,15 @@ struct Approver: Sendable {
         if isServer, context.caller.grant.decide(.tool(request.use(in: nil, ruling: nil))).isAllowed {
             return ApprovalAnswer(isAllowed: true)
         }
-        let name = PlainText.escape(request.tool)
-        context.notice("The model wants to use \(name):\n\(request.reach.preview(of: request.call))")
         var lasting: [(ApprovalScope, String)] = [
             (.conversation, "in this conversation"), (.project, "in this project"),
         ]
         if !isServer { lasting.append((.always, "always")) }
         // A server derives its own rules from the answer.
-        let choices = ApprovalChoices(
-            of: request.tool, remembering: isServer ? request.tool : request.remembers, lasting)
-        let index = try await context.interaction.choice(
-            "chat.approve", "Allow \(name) (\(request.effect.rawValue)) from \(PlainText.escape(request.source))?",
-            among: choices.words)
-        return try await choices.answer(index) {
-            try await context.interaction.text("chat.approve.reason", "What should the model do instead?")
-        }
+        let prompt = ApprovalPrompt(
+            request.call, of: request.tool, from: request.source, request.effect, reach: request.reach,
+            remembering: isServer ? request.tool : request.remembers, lasting)
+        context.notice(prompt.notice)
+        return try await prompt.answer(from: context.interaction)
     }
 }

@@ -125,26 +125,42 @@ public enum ApprovalScope: String, Choice, Hashable {
     }
 }
 
-/// The choices for an approval request, and their meanings.
-public struct ApprovalChoices: Sendable {
+/// The question whether a call may run, for a user at this machine.
+public struct ApprovalPrompt: Sendable {
+    /// What the user must see before the question.
+    public let notice: String
+    private let question: String
+    private let choices: [String]
+    /// The scopes of the choices that allow the call; they come first.
     private let scopes: [ApprovalScope]
-    /// The texts of the choices, in the order of the indices that `answer` takes.
-    public let words: [String]
 
     /// - Parameters:
+    ///   - tool: the source's own name for the tool.
+    ///   - source: the name of the source; nil if there is only one.
     ///   - remembered: what a lasting answer would be about; nil if none is possible.
-    ///   - lasting: the possible scopes of an answer, with their words.
-    public init(of tool: String, remembering remembered: String?, _ lasting: [(scope: ApprovalScope, words: String)]) {
+    ///   - lasting: the possible scopes of a lasting answer, with their words.
+    public init(
+        _ call: ToolCall, of tool: String, from source: String? = nil, _ effect: Effect, reach: ToolReach,
+        remembering remembered: String?, _ lasting: [(scope: ApprovalScope, words: String)]
+    ) {
+        let name = PlainText.escape(tool)
+        notice = "The model wants to use \(name):\n\(reach.preview(of: call))"
+        let origin = source.map { " from \(PlainText.escape($0))" } ?? ""
+        question = "Allow \(name) (\(effect.rawValue))\(origin)?"
         let offered = remembered == nil ? [] : lasting
         let object = remembered.flatMap { $0 == tool ? nil : ", '\(PlainText.escape($0))'" } ?? ""
         scopes = [.once] + offered.map(\.scope)
-        words = ["Yes, this once"] + offered.map { "Yes\(object), \($0.words)" } + ["No", "No, and say why"]
+        choices = ["Yes, this once"] + offered.map { "Yes\(object), \($0.words)" } + ["No", "No, and say why"]
     }
 
-    /// The answer for a choice. `reason` is called if the user wants to give one.
-    public func answer(_ index: Int, reason: () async throws -> String) async throws -> ApprovalAnswer {
+    /// Asks the user. Throws what the interaction throws.
+    public func answer(from interaction: any Interaction) async throws -> ApprovalAnswer {
+        let index = try await interaction.choice("chat.approve", question, among: choices)
         if scopes.indices.contains(index) { return ApprovalAnswer(isAllowed: true, scope: scopes[index]) }
-        return ApprovalAnswer(isAllowed: false, reason: index == scopes.count ? nil : try await reason())
+        let reason =
+            index == scopes.count
+            ? nil : try await interaction.text("chat.approve.reason", "What should the model do instead?")
+        return ApprovalAnswer(isAllowed: false, reason: reason)
     }
 }
 
