@@ -29,18 +29,7 @@ final class OfferedTools: ToolSource {
     /// Whether `word` names a tool: by its own name, or as models know it, because most providers allow neither dots
     /// nor long names.
     static func isTool(_ tool: String, called word: String) -> Bool {
-        word == tool || word == plain(tool)
-    }
-
-    /// The name as `TurnLoop` sends it: letters, digits, `_` and `-`, up to 64 characters.
-    private static func plain(_ name: String) -> String {
-        String(
-            name.unicodeScalars.prefix(64).map { scalar -> Character in
-                switch scalar {
-                case "a"..."z", "A"..."Z", "0"..."9", "_", "-": Character(scalar)
-                default: "_"
-                }
-            })
+        word == tool || word == ToolDescription.sentName(tool)
     }
 
     func reach(of call: ToolCall) async throws -> ToolReach { try await source.reach(of: call) }

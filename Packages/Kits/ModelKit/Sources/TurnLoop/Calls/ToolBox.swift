@@ -1,4 +1,4 @@
-import Capabilities
+public import Capabilities
 import JSON
 
 /// The tools of all sources under unambiguous names that every provider accepts.
@@ -62,8 +62,8 @@ struct ToolBox: Sendable {
 
     /// The first tool with a name keeps it; the next one is prefixed with its source.
     private mutating func add(_ tool: ToolDescription, of source: any ToolSource) {
-        var name = Self.plain(tool.name)
-        if places[name] != nil { name = Self.plain("\(source.name)_\(tool.name)") }
+        var name = ToolDescription.sentName(tool.name)
+        if places[name] != nil { name = ToolDescription.sentName("\(source.name)_\(tool.name)") }
         let wanted = name
         var number = 1
         while places[name] != nil {
@@ -73,16 +73,18 @@ struct ToolBox: Sendable {
         places[name] = tools.count
         tools.append(Tool(source: source, description: tool, name: name))
     }
+}
 
-    /// Providers accept up to 64 letters, digits, `_` and `-`.
-    private static func plain(_ name: String) -> String {
-        let plain = String(
+extension ToolDescription {
+    /// A tool's name as models know it: providers accept up to 64 letters, digits, `_` and `-`.
+    public static func sentName(_ name: String) -> String {
+        let sent = String(
             name.unicodeScalars.prefix(64).map { scalar -> Character in
                 switch scalar {
                 case "a"..."z", "A"..."Z", "0"..."9", "_", "-": Character(scalar)
                 default: "_"
                 }
             })
-        return plain.isEmpty ? "tool" : plain
+        return sent.isEmpty ? "tool" : sent
     }
 }
