@@ -55,7 +55,7 @@ struct TurnReport: Record {
         Field("session_id", "Id of the conversation, if it is stored") { $0.conversation },
         Field("model", "The model that answered") { $0.model },
         Field("provider", "The provider of the model") { $0.provider },
-        Field("finish", "Why the model stopped") { $0.outcome.answer?.finish.word },
+        Field("finish", "Why the model stopped") { $0.outcome.answer?.finish.shownWord },
         Field("num_turns", "Number of requests to the model") { $0.outcome.rounds },
         Field("duration_ms", "Duration in milliseconds") { Int($0.duration / .milliseconds(1)) },
         Field("usage", "Tokens and cost", .detail) { $0.outcome.usage },

@@ -30,7 +30,7 @@ struct StreamedAnswer: Sendable {
             if agent != nil { delivery.session = ServerSession(sentIn: request.extras) }
             defer { delivery.skipped.tell(notes) }
             let (answer, used) = try await run(request, in: dialect, &delivery, receive)
-            notes.note("finish", .string(answer.finish.word))
+            notes.note("finish", .string(answer.finish.shownWord))
             for (name, value) in answer.usage.json.object ?? [:] { notes.note(name, value) }
             return (answer, used)
         }
@@ -350,14 +350,8 @@ struct EventBatcher {
 }
 
 extension ChatAnswer.Finish {
-    /// The word for programs.
-    package var word: String {
-        switch self {
-        case .stop: "stop"
-        case .length: "length"
-        case .calls: "calls"
-        case .refused: "refused"
-        case .other(let word): PlainText.escape(word)
-        }
+    /// The word for users and programs: a server's own reason without the prefix that a store needs.
+    package var shownWord: String {
+        if case .other(let reason) = self { PlainText.escape(reason) } else { word }
     }
 }
