@@ -392,7 +392,8 @@ extension Grant.Holder {
     }
 }
 
-/// Patterns in which `*` matches anything.
+/// Patterns in which `*` matches anything, slashes too, and nothing else is special. `Glob`, in which the person's rules
+/// are written, has more signs, so that it would permit something else for the same text.
 private enum Pattern {
     static func fits(_ pattern: some StringProtocol, _ text: some StringProtocol) -> Bool {
         let (pattern, text) = (Array(pattern.utf8), Array(text.utf8))

@@ -334,6 +334,17 @@ struct GrantTests {
         #expect(Grant.person.decide(.tool(ToolUse("read", of: "files", .reads, mode: .readOnly))).isAllowed)
     }
 
+    @Test(
+        "In the patterns of a grant only a star is special, and it matches slashes too",
+        arguments: [
+            ("files/*", "a/b", true), ("files/?ead", "read", false), ("files/?ead", "?ead", true),
+            (#"files/\*"#, "*", false), (#"files/\*"#, #"\a"#, true),
+        ])
+    func stars(pattern: String, tool: String, expected: Bool) {
+        let use = ToolUse(tool, of: "files", .writes, mode: nil)
+        #expect(grant(tools: [pattern]).decide(.tool(use)).isAllowed == expected)
+    }
+
     @Test("A grant approves tools that all of its layers name")
     func tools() {
         func use(
