@@ -44,4 +44,31 @@ struct TimeLimitTests {
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
     }
+
+    @Test("Work that ignores its cancellation is abandoned after its time, and when its caller is cancelled")
+    func abandoned() async throws {
+        let (clock, mayEnd) = (TestClock(), Promise<Void>())
+        defer { mayEnd.settle(()) }
+        func hang() -> Task<Bounded<Void>, Never> {
+            Task {
+                await bounded(by: .seconds(60), on: clock) {
+                    await shielded { do { try await mayEnd.value() } catch {} }
+                }
+            }
+        }
+        let late = hang()
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(60))
+        guard case .timedOut = await late.value else {
+            Issue.record("it was awaited")
+            return
+        }
+        let cancelled = hang()
+        await clock.waitForSleepers(1)
+        cancelled.cancel()
+        guard case .stopped = await cancelled.value else {
+            Issue.record("it was awaited")
+            return
+        }
+    }
 }

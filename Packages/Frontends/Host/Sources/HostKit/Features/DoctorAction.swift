@@ -38,23 +38,14 @@ enum DoctorAction {
 
 /// Runs a check. A check that does not answer in time has failed: it is cancelled and abandoned.
 private func look(_ check: HealthCheck, _ host: Host, _ limit: Duration) async -> HealthCheck.Finding {
-    let (answers, continuation) = AsyncStream<HealthCheck.Finding>.makeStream(bufferingPolicy: .bufferingOldest(1))
-    // This function owns the task and cancels it below. It does not await it, because a hanging check must not hang the
-    // doctor.
-    let work = Task { continuation.yield(await check.look(host)) }
-    let alarm = Task {
-        try await host.clock.sleep(for: limit)
-        continuation.yield(
-            .failure(
-                "no answer within \(limit.words)",
-                mend: "allow more time with --limit, or find out what the check waits for"))
+    switch await bounded(by: limit, on: host.clock, { await check.look(host) }) {
+    case .ended(.success(let finding)): finding
+    case .timedOut:
+        .failure(
+            "no answer within \(limit.words)",
+            mend: "allow more time with --limit, or find out what the check waits for")
+    case .ended(.failure), .stopped: .failure("the check was cancelled", mend: "run 'martlet doctor' again")
     }
-    defer {
-        work.cancel()
-        alarm.cancel()
-    }
-    for await answer in answers { return answer }
-    return .failure("the check was cancelled", mend: "run 'martlet doctor' again")
 }
 
 private struct CheckRow: Record {

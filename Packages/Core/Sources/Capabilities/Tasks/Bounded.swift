@@ -1,8 +1,8 @@
-import Capabilities
-
 /// How work with a time limit ended.
-enum Bounded<Value: Sendable>: Sendable {
+public enum Bounded<Value: Sendable>: Sendable {
+    /// In time, with this value or error.
     case ended(Result<Value, any Error>)
+    /// Its time was over.
     case timedOut
     /// The waiting task was cancelled.
     case stopped
@@ -10,9 +10,9 @@ enum Bounded<Value: Sendable>: Sendable {
 
 /// Waits for work until it ends, its time is over, or the waiting task is cancelled.
 ///
-/// Work that ignores cancellation is then abandoned: a hanging tool must not block the turn, or a user who has pressed
-/// stop.
-func bounded<Value: Sendable>(
+/// Unlike in `withTimeLimit`, work that ignores cancellation is then abandoned: a hanging tool must not block the turn, or
+/// a user who has pressed stop. Without a limit, the work may take any time.
+public func bounded<Value: Sendable>(
     by limit: Duration?, on clock: any Clock<Duration>, _ work: @escaping @Sendable () async throws -> Value
 ) async -> Bounded<Value> {
     let first = Promise<Bounded<Value>>()
