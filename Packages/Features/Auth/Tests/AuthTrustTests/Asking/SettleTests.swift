@@ -42,10 +42,10 @@ struct SettleTests {
     @Test("A no answers all of them")
     func no() async throws {
         // The person answers once all requests have been refused.
-        let door = Door()
+        let door = Promise<Void>()
         let person = ScriptedPerson(
             otherwise: .answers { _ in
-                try await door.pass()
+                try await door.value()
                 return .confirm(false)
             })
         let all = try TestCertificates.shared()
@@ -55,7 +55,7 @@ struct SettleTests {
                 try await server.until { $0.connections.count == Self.count && $0.openNow == 0 }
                 // A refused request asks at once, but the last ones may not have asked yet. One that asks later gets
                 // another no.
-                door.open()
+                door.settle(())
                 let codes = await all.map { outcome -> String in
                     if case .failure(let failure) = outcome { failure.code } else { "accepted" }
                 }
@@ -86,10 +86,10 @@ struct SettleTests {
     @Test("A cancelled question does not answer the next request, which asks again")
     func cancelledAsker() async throws {
         let all = try TestCertificates.shared()
-        let door = Door()
+        let door = Promise<Void>()
         let waiting = ScriptedPerson(
             otherwise: .answers { _ in
-                try await door.pass()
+                try await door.value()
                 return .confirm(true)
             })
         let next = ScriptedPerson(says: true)
@@ -109,10 +109,10 @@ struct SettleTests {
     @Test("A request that is cancelled while it waits ends at once and never asks")
     func cancelledWaiter() async throws {
         let all = try TestCertificates.shared()
-        let door = Door()
+        let door = Promise<Void>()
         let first = ScriptedPerson(
             otherwise: .answers { _ in
-                try await door.pass()
+                try await door.value()
                 return .confirm(false)
             })
         // The third one comes before the first has answered, or is asked after it: in both cases the answer is no.
@@ -127,7 +127,7 @@ struct SettleTests {
             await #expect(throws: CancellationError.self) { try await waiting.value }
             // A request that comes now waits for the person's first answer, or asks after it.
             let last = Task { try await bench.asAction(by: third) { try await bench.trust.settle(shown) } }
-            door.open()
+            door.settle(())
             await #expect(throws: TrustError.self) { try await asking.value }
             await #expect(throws: TrustError.self) { try await last.value }
             #expect(second.questions.isEmpty)
@@ -139,10 +139,10 @@ struct SettleTests {
     @Test("A request that was cancelled while it waited is skipped")
     func passedOver() async throws {
         let all = try TestCertificates.shared()
-        let door = Door()
+        let door = Promise<Void>()
         let first = ScriptedPerson(
             otherwise: .answers { _ in
-                try await door.pass()
+                try await door.value()
                 return .confirm(true)
             })
         let (second, third) = (ScriptedPerson(says: true), ScriptedPerson(says: true))
@@ -163,10 +163,10 @@ struct SettleTests {
     @Test("Two servers cause two concurrent questions")
     func two() async throws {
         let all = try TestCertificates.shared()
-        let door = Door()
+        let door = Promise<Void>()
         let person = ScriptedPerson(
             otherwise: .answers { _ in
-                try await door.pass()
+                try await door.value()
                 return .confirm(true)
             })
         let other = ScriptedPerson(says: true)
@@ -178,7 +178,7 @@ struct SettleTests {
             try await bench.asAction(by: other) {
                 try await bench.trust.settle(.of(all.selfSigned, port: 2, [.selfSigned]))
             }
-            door.open()
+            door.settle(())
             try await first
             #expect(try await bench.pins.all().map(\.server.port) == [1, 2])
         }
