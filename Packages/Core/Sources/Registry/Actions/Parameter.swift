@@ -1,5 +1,5 @@
 public import Capabilities
-public import JSON
+import JSON
 
 /// A parameter of an action, declared with its type.
 ///
