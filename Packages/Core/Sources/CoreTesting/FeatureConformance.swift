@@ -292,7 +292,7 @@ struct SessionConformance {
 
 extension Schema {
     /// A value of this shape that names nothing that exists.
-    fileprivate func plain(in folder: String) -> JSON {
+    func plain(in folder: String) -> JSON {
         switch self {
         case .any, .string, .secret, .secretName, .program: "none"
         case .boolean: false

@@ -35,7 +35,10 @@ struct AuthFeatureTests {
         }
     }
 
-    @Test("As many settings are bound as the record has properties") func bindings() {
-        #expect(AuthSettings.bindings.count == Mirror(reflecting: AuthSettings()).children.count)
+    @Test("Each setting sets its property, and each property has a setting") func bindings() {
+        let names = [
+            "passphrase-fd": "passphraseDescriptor", "cacert": "authorities", "certificate-key": "key",
+        ]
+        #expect(SettingsConformance.violations(of: AuthSettings.self, names: names) == [])
     }
 }

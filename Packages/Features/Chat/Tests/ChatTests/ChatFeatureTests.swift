@@ -50,7 +50,11 @@ struct ChatFeatureTests {
         #expect(problem?.message == message)
     }
 
-    @Test("As many settings are bound as the record has properties") func bindings() {
-        #expect(ChatSettings.bindings.count == Mirror(reflecting: ChatSettings()).children.count)
+    @Test("Each setting sets its property, and each property has a setting") func bindings() {
+        let names = [
+            "stream": "streams", "approvals": "policy", "keep-secrets": "keepsSecrets", "max-rounds": "rounds",
+            "openai-responses": "usesResponses", "attribution": "sendsAttribution",
+        ]
+        #expect(SettingsConformance.violations(of: ChatSettings.self, names: names) == [])
     }
 }

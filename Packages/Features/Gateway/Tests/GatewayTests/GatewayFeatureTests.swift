@@ -63,7 +63,11 @@ struct GatewayFeatureTests {
         #expect(problem?.message == message)
     }
 
-    @Test("As many settings are bound as the record has properties") func bindings() {
-        #expect(GatewaySettings.bindings.count == Mirror(reflecting: GatewaySettings()).children.count)
+    @Test("Each setting sets its property, and each property has a setting") func bindings() {
+        let names = [
+            "certificate-key": "key", "approval-limit": "approvalTime", "keep-secrets": "keepsSecrets",
+            "max-rounds": "rounds", "turn-limit": "turnTime", "tool-limit": "callTime", "drain-limit": "drain",
+        ]
+        #expect(SettingsConformance.violations(of: GatewaySettings.self, names: names) == [])
     }
 }
