@@ -1,4 +1,6 @@
 public import Capabilities
+import JSON
+import Settings
 
 /// How a shell completes a value.
 public enum Completion: Sendable {
@@ -41,6 +43,13 @@ public enum Completion: Sendable {
         case .path: self = .files
         case .array(let element): self = Completion(element)
         default: self = .nothing
+        }
+    }
+
+    /// The names of profiles, with the addresses of their servers.
+    public static let profiles = Completion.dynamic { _, host in
+        host.settings.profiles.map { name in
+            Candidate(name, host.settings[["profiles", name, "server"]]?.value.string ?? "")
         }
     }
 

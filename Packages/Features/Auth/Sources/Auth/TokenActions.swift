@@ -16,7 +16,7 @@ struct TokenActions {
     var all: [Action] { [list, create, revoke, rotate] }
 
     private static let server: Parameter<String?> = .option(
-        "server", "Server name; if omitted, the default server", as: String?.self, completion: ServerActions.completion)
+        "server", "Server name; if omitted, the default server", as: String?.self, completion: .profiles)
 
     private func api(_ server: String?) async throws -> (ServerProfile, KamiwazaAPI) {
         let profile = try services.profiles.chosen(server)
@@ -92,9 +92,7 @@ struct TokenActions {
         Action(
             "auth.pat.rotate", "Replace this machine's access token with a new one", .writes,
             .argument(
-                "server", "Server name; if omitted, the default server", as: String?.self,
-                completion: ServerActions.completion
-            )
+                "server", "Server name; if omitted, the default server", as: String?.self, completion: .profiles)
         ) { context, server in
             let (profile, api) = try await api(server)
             guard let old = try await services.session(of: profile), case .personal(let id, _) = old.kind else {

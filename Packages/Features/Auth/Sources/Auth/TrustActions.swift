@@ -31,9 +31,7 @@ struct TrustActions {
 
     /// Completes the addresses of the servers that are set up.
     private static let servers = Completion.dynamic { _, host in
-        host.settings.profiles.compactMap { name in
-            host.settings[["profiles", name, "server"]]?.value.string.map { Completion.Candidate($0, name) }
-        }
+        host.settings.view(for: AuthFeature.manifest.id).servers.map { Completion.Candidate($0.address, $0.profile) }
     }
 
     private static func server(_ typed: HostValue) throws -> (url: HTTPURL, address: ServerAddress) {

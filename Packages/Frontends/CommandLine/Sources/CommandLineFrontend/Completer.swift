@@ -118,7 +118,7 @@ struct Completer {
     }
 
     private func values(ofSetting key: String) -> [Candidate] {
-        if key == "profile" { return values(CommonOptions.profileCompletion) }
+        if key == "profile" { return values(.profiles) }
         let path = key.split(separator: ".").map(String.init)
         guard let setting = host.catalogue.declaration(of: path) else { return [] }
         // A profile may contain every setting: `profiles.lab.chat.model` has the values of `chat.model`.

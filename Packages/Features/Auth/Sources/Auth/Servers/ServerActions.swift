@@ -22,13 +22,6 @@ struct ServerActions {
     /// The message for an empty list of servers.
     static let none = "no server is configured; add one with 'martlet auth server add NAME ADDRESS'"
 
-    /// Completes the names of profiles, with their addresses.
-    static let completion = Completion.dynamic { _, host in
-        host.settings.profiles.map { name in
-            Completion.Candidate(name, host.settings[["profiles", name, "server"]]?.value.string ?? "")
-        }
-    }
-
     private var add: Action {
         Action(
             "auth.server.add", "Add a server and detect its kind", .writes,
@@ -66,7 +59,7 @@ struct ServerActions {
     private var use: Action {
         Action(
             "auth.server.use", "Choose the default server", .writes,
-            .argument("name", "Server name", as: String.self, completion: Self.completion)
+            .argument("name", "Server name", as: String.self, completion: .profiles)
         ) { context, name in
             let profile = try services.profiles.profile(named: name)
             try await context.registry.one((any SettingsWriter).self).change([(["profile"], .string(name))])
@@ -79,7 +72,7 @@ struct ServerActions {
         Action(
             "auth.server.set", "Set or remove the certificate authorities for a server",
             .writes,
-            .argument("name", "Server name", as: String.self, completion: Self.completion),
+            .argument("name", "Server name", as: String.self, completion: .profiles),
             .flag("no-cacert", "Remove the certificate authorities for this server")
         ) { context, name, forgets in
             var profile = try services.profiles.profile(named: name)
@@ -106,7 +99,7 @@ struct ServerActions {
     private var remove: Action {
         Action(
             "auth.server.remove", "Remove a server and its credentials", .destroys,
-            .argument("name", "Server name", as: String.self, completion: Self.completion)
+            .argument("name", "Server name", as: String.self, completion: .profiles)
         ) { context, name in
             let profile = try services.profiles.profile(named: name)
             try await services.signOut(profile, context)
@@ -130,7 +123,7 @@ struct ServerActions {
         Action(
             "auth.server.check", "Check the health of a server", .reads,
             .argument(
-                "name", "Server name; if omitted, the default server", as: String?.self, completion: Self.completion)
+                "name", "Server name; if omitted, the default server", as: String?.self, completion: .profiles)
         ) { context, name in
             let profile = try services.profiles.chosen(name)
             let start = ContinuousClock.now

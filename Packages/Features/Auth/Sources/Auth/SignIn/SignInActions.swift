@@ -113,9 +113,7 @@ struct SignInActions {
         Action(
             "auth.logout", "Sign out of a server and revoke this machine's token", .writes,
             .argument(
-                "server", "Server name; if omitted, the default server", as: String?.self,
-                completion: ServerActions.completion
-            )
+                "server", "Server name; if omitted, the default server", as: String?.self, completion: .profiles)
         ) { context, name in
             let profile = try services.profiles.chosen(name)
             try await services.signOut(profile, context)
@@ -129,7 +127,7 @@ struct SignInActions {
     private var status: Action {
         Action(
             "auth.status", "Show where you are signed in", .reads,
-            .argument("server", "Show only this server", as: String?.self, completion: ServerActions.completion)
+            .argument("server", "Show only this server", as: String?.self, completion: .profiles)
         ) { context, name in
             let names = try name.map { [try services.profiles.profile(named: $0).name] } ?? services.profiles.names
             var rows: [StatusRow] = []
@@ -145,9 +143,7 @@ struct SignInActions {
         Action(
             "auth.whoami", "Show your account at a server", .reads,
             .argument(
-                "server", "Server name; if omitted, the default server", as: String?.self,
-                completion: ServerActions.completion
-            )
+                "server", "Server name; if omitted, the default server", as: String?.self, completion: .profiles)
         ) { context, name in
             let profile = try services.profiles.chosen(name)
             try await services.requireCredential(profile)
@@ -167,8 +163,7 @@ struct LoginArguments: ActionArguments {
     static let bindings = [
         bind(
             \.server,
-            .argument(
-                "server", "A configured server, or the address of a new one", completion: ServerActions.completion)),
+            .argument("server", "A configured server, or the address of a new one", completion: .profiles)),
         bind(\.user, .option("user", "User name")),
         bind(\.provider, .option("provider", "Sign in with a browser through this identity provider")),
         bind(\.inBrowser, .flag("browser", "Sign in with a browser")),

@@ -19,13 +19,6 @@ struct CommonOptions: Sendable {
     var answers: String?
     var workbench = Workbench.Options()
 
-    /// Completes the names of profiles, with their servers.
-    static let profileCompletion = Completion.dynamic { _, host in
-        host.settings.profiles.map { name in
-            Completion.Candidate(name, host.settings[["profiles", name, "server"]]?.value.string ?? "")
-        }
-    }
-
     /// The declarations, for help, completion and documents.
     static let declarations: [ParameterDeclaration] = [
         ParameterDeclaration(
@@ -57,7 +50,7 @@ struct CommonOptions: Sendable {
         ParameterDeclaration(
             .init("set", "Override a setting for this run: key=value", .array(.string)), form: .option),
         ParameterDeclaration(
-            .init("profile", "Use this profile for this run", .string), form: .option, completion: profileCompletion),
+            .init("profile", "Use this profile for this run", .string), form: .option, completion: .profiles),
         ParameterDeclaration(.init("help", "Show help", .boolean), form: .flag, short: "h"),
         ParameterDeclaration(.init("version", "Show the version", .boolean), form: .flag),
     ]
