@@ -55,6 +55,55 @@ struct CompletionTests {
         }
     }
 
+    /// A script that defines `martlet` as a program with a few candidates of its own, and files after `file`.
+    private static let fake = """
+        martlet() {
+            for word; do :; done
+            for found in 'My Title' 'back\\slash' "it's" 'naïve one'; do
+                case $found in "$word"*) printf '%s\\tA meaning\\n' "$found" ;; esac
+            done
+            case "$*" in *file*) echo :files ;; esac
+        }
+        """
+
+    @Test(
+        "continues a word with spaces, quotes or a backslash in bash, as it was begun",
+        arguments: [
+            (#"My\ Ti"#, #"My\ Title"#), (#""My Ti"#, "My Title"), ("'My Ti", "My Title"), ("na", #"naïve\ one"#),
+            ("back", #"back\\slash"#), ("'back", #"back\slash"#), (#""back"#, ""), ("it", #"it\'s"#), ("'it", ""),
+            (#"M"y T"i"#, #"My\ Title"#), (#"My\ "Ti"#, "Title"),
+        ])
+    func begun(word: String, expected: String) async throws {
+        let script = """
+            source <(PATH="${M%/*}:$PATH" martlet completion bash)
+            \(Self.fake)
+            COMP_WORDS=(martlet show "$WORD"); COMP_CWORD=2; _martlet
+            printf '%s\\n' "${COMPREPLY[@]}"
+            """
+        try await withHome { home in
+            let run = try await Program.martlet.shell(
+                "exec bash -c \"$SCRIPT\"", home: home, adding: ["SCRIPT": script, "WORD": word])
+            #expect(run.output.lines == (expected.isEmpty ? [] : [expected]), "\(run.errors)")
+        }
+    }
+
+    @Test("leaves the quotes to bash where there are files among the candidates")
+    func files() async throws {
+        try await withHome { home in
+            try write("", to: "\(home)/My Text.txt")
+            let script = """
+                source <(PATH="${M%/*}:$PATH" martlet completion bash)
+                \(Self.fake)
+                compopt() { echo "$@"; }
+                COMP_WORDS=(martlet file 'My\\ T'); COMP_CWORD=2; _martlet
+                printf '%s\\n' "${COMPREPLY[@]}"
+                """
+            let run = try await Program.martlet.shell(
+                "exec bash -c \"$SCRIPT\"", home: home, adding: ["SCRIPT": script])
+            #expect(run.output.lines == ["-o filenames", "My Title", "My Text.txt"], "\(run.errors)")
+        }
+    }
+
     @Test("offers conversations with their titles, and creates no history for that")
     func conversations() async throws {
         try await withHome { home in
@@ -85,6 +134,55 @@ struct CompletionTests {
                 "PATH=\"${M%/*}:$PATH\" zsh -fc 'source <(martlet completion zsh); print -r -- ${_comps[martlet]}'",
                 home: home)
             #expect(run.output == "_martlet\n" && run.errors.isEmpty, "\(run.errors)")
+        }
+    }
+
+    @Test(
+        "continues a word with spaces, quotes or a backslash in zsh, as it was begun",
+        .enabled(if: unsafe access("/usr/bin/zsh", X_OK) == 0))
+    func begunInZsh() async throws {
+        try await withHome { home in
+            let settings = #"""
+                path=("${M%/*}" $path); source <(martlet completion zsh)
+                \#(Self.fake)
+                zle-line-init() {
+                    for BUFFER in 'show My\ Ti' 'show "My Ti' "show 'My Ti" 'show back' 'show na'; do
+                        BUFFER="martlet $BUFFER"; CURSOR=$#BUFFER
+                        zle complete-word; print -r -- $BUFFER
+                    done > $HOME/lines
+                    exit
+                }
+                zle -N zle-line-init
+                """#
+            try write(settings, to: "\(home)/.zshrc")
+            // The line editor needs a terminal.
+            let run = try await Program.martlet.shell(
+                "zsh -fc 'zmodload zsh/zpty; zpty inner zsh -i; while zpty -r inner; do :; done'", home: home)
+            let lines = try await Program.martlet.shell("cat lines", home: home).output.lines
+            #expect(
+                lines == [
+                    #"martlet show My\ Title "#, #"martlet show "My Title" "#, "martlet show 'My Title' ",
+                    #"martlet show back\\slash "#, #"martlet show naïve\ one "#,
+                ], "\(run.output)\(run.errors)")
+        }
+    }
+
+    @Test(
+        "continues a word with spaces, quotes or a backslash in fish",
+        .enabled(if: unsafe access("/usr/bin/fish", X_OK) == 0),
+        arguments: [
+            (#"My\ Ti"#, "My Title"), (#""My Ti"#, "My Title"), ("'My Ti", "My Title"), ("back", #"back\slash"#),
+        ])
+    func begunInFish(word: String, expected: String) async throws {
+        try await withHome { home in
+            let script = """
+                martlet completion fish | source
+                function martlet; string match -- "$argv[-1]*" 'My Title' 'back\\slash'; end
+                complete -C "martlet show $WORD"
+                """
+            let run = try await Program.martlet.shell(
+                "PATH=\"${M%/*}:$PATH\" fish -c \"$SCRIPT\"", home: home, adding: ["SCRIPT": script, "WORD": word])
+            #expect(run.output.lines == [expected], "\(run.errors)")
         }
     }
 

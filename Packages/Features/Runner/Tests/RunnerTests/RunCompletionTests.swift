@@ -23,7 +23,7 @@ struct RunCompletionTests {
             #expect(try Files.list(folder).isEmpty)
             for path in [
                 ".martlet/bundles/nightly.yaml", ".martlet/bundles/notes.txt", "config/bundles/nightly.yml",
-                "config/bundles/tidy.json5", "config/bundles/two words.yaml",
+                "config/bundles/früh.yaml", "config/bundles/tidy.json5", "config/bundles/two words.yaml",
             ] {
                 try Files.makeDirectories(PathParts("\(folder)/\(path)").folder)
                 try Files.writeAtomically([], to: "\(folder)/\(path)")
@@ -31,7 +31,9 @@ struct RunCompletionTests {
             #expect(
                 found(RunCompletion.bundles) == [
                     Completion.Candidate("nightly", "A bundle of this project"),
+                    Completion.Candidate("früh", "One of your bundles"),
                     Completion.Candidate("tidy", "One of your bundles"),
+                    Completion.Candidate("two words", "One of your bundles"),
                 ])
         }
     }

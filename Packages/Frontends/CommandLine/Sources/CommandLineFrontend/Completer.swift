@@ -186,90 +186,136 @@ enum ShellScripts {
     }
 
     private static func bash(_ program: String, _ function: String) -> String {
-        """
-        # Completion of \(program) for bash: source <(\(program) completion bash)
-        \(function)() {
-            local line word before= count=0 current=${COMP_WORDS[COMP_CWORD]}
-            local -a words=()
+        #"""
+        # Completion of \#(program) for bash: source <(\#(program) completion bash)
+        # Sets plain to a word without its quotes, quote to the quote that is still open, and start to where that begins.
+        \#(function)_plain() {
+            local rest=$1 part
+            plain= quote= start=0
+            while :; do
+                case $quote in
+                    \') part=${rest%%\'*} ;;
+                    \") part=${rest%%[\"\\]*} ;;
+                    *) part=${rest%%[\'\"\\]*} ;;
+                esac
+                plain+=$part rest=${rest:${#part}}
+                [[ $rest ]] || return 0
+                part=${rest:0:1} rest=${rest:1}
+                if [[ $part != \\ ]]; then
+                    [[ $quote ]] && quote= start=0 || quote=$part start=${#plain}
+                else
+                    [[ $quote && $rest != [\"\$\`\\]* ]] && plain+=\\
+                    plain+=${rest:0:1} rest=${rest:1}
+                fi
+            done
+        }
+        \#(function)() {
+            local line word before= count=0 plain= quote= start=0 files=
+            local -a words=() found=()
             # bash cuts --name=value and kind:name at = and : and expects only what follows them.
             for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
+                \#(function)_plain "$word"
                 if (( count )) && [[ $word == [=:] || $before == [=:] ]]; then
-                    words[count-1]+=$word
+                    words[count-1]+=$plain
                 else
-                    words[count++]=$word
+                    words[count++]=$plain
                 fi
                 before=$word
             done
-            [[ $current == [=:] ]] && current=
-            COMPREPLY=()
+            [[ $word == [=:] ]] && plain=
+            # Of a word with an open quote, bash expects only what follows the quote.
+            plain=${plain:start}
             while IFS= read -r line; do
-                line=${line%%$'\\t'*}
+                line=${line%%$'\t'*}
                 case $line in
                     '') ;;
-                    :files) compopt -o filenames; mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$current") ;;
-                    :folders) compopt -o filenames; mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$current") ;;
+                    :files) files=-f ;;
+                    :folders) files=-d ;;
                     *)
                         [[ $line == *[=:] ]] && compopt -o nospace
-                        line=${line#"${words[count-1]%"$current"}"}
-                        # bash inserts it unquoted, and it may come from outside.
-                        printf -v line %q "$line"
-                        COMPREPLY+=("$line") ;;
+                        found+=("${line#"${words[count-1]%"$plain"}"}") ;;
                 esac
-            done < <(\(program) completion words -- "${words[@]}" 2>/dev/null)
+            done < <(\#(program) completion words -- "${words[@]}" 2>/dev/null)
+            COMPREPLY=()
+            if [[ $files ]]; then
+                # With this option bash quotes every candidate itself.
+                compopt -o filenames
+                mapfile -t COMPREPLY < <(compgen "$files" -- "$plain")
+                COMPREPLY=("${found[@]}" "${COMPREPLY[@]}")
+                return
+            fi
+            for line in "${found[@]}"; do
+                # bash inserts it as it is, and it may come from outside.
+                case $quote in
+                    \') [[ $line == *\'* ]] && continue ;;
+                    \") [[ $line == *[\"\$\`\\!]* ]] && continue ;;
+                    *) printf -v line %q "$line" ;;
+                esac
+                COMPREPLY+=("$line")
+            done
         }
-        complete -F \(function) \(program)
+        complete -F \#(function) \#(program)
 
-        """
+        """#
     }
 
     private static func zsh(_ program: String, _ function: String) -> String {
-        """
-        #compdef \(program)
-        # Completion of \(program) for zsh: source <(\(program) completion zsh)
-        \(function)() {
-            local line found=1
-            local -a candidates
+        #"""
+        #compdef \#(program)
+        # Completion of \#(program) for zsh: source <(\#(program) completion zsh)
+        \#(function)() {
+            local line word found=1
+            local -a candidates typed
+            # What is typed up to the cursor, with its open quote closed, so that all quotes can be removed.
+            typed=("${(@)words[2,CURRENT-1]}" "$compstate[quote]$PREFIX$compstate[quote]")
             while IFS= read -r line; do
                 case $line in
                     '') ;;
                     :files) _files && found=0 ;;
                     :folders) _files -/ && found=0 ;;
-                    *$'\\t'*) candidates+=("${${line%%$'\\t'*}//:/\\\\:}:${line#*$'\\t'}") ;;
-                    *) candidates+=("${line//:/\\\\:}") ;;
+                    *)
+                        # _describe takes what follows a colon for the meaning, and removes backslashes.
+                        line=${line//\\/\\\\}
+                        word=${${line%%$'\t'*}//:/\\:}
+                        [[ $line == *$'\t'* ]] && word+=:${line#*$'\t'}
+                        candidates+=("$word") ;;
                 esac
-            done < <(\(program) completion words -- "${(@)words[2,CURRENT]}" 2>/dev/null)
-            (( ${#candidates} )) && _describe '\(program)' candidates && found=0
+            done < <(\#(program) completion words -- "${(@Q)typed}" 2>/dev/null)
+            (( ${#candidates} )) && _describe '\#(program)' candidates && found=0
             return found
         }
         # A file of $fpath is run as the function itself at the first Tab. Without compinit, zsh would complete files.
-        if [[ ${funcstack[1]-} == \(function) ]]; then
-            \(function) "$@"
+        if [[ ${funcstack[1]-} == \#(function) ]]; then
+            \#(function) "$@"
         else
             (( ${+functions[compdef]} )) || { autoload -Uz compinit && compinit -i }
-            compdef \(function) \(program)
+            compdef \#(function) \#(program)
         fi
 
-        """
+        """#
     }
 
     private static func fish(_ program: String, _ function: String) -> String {
-        """
-        # Completion of \(program) for fish: \(program) completion fish | source
-        function \(function)
-            set -l words (commandline -opc) (commandline -ct)
-            for line in (\(program) completion words -- $words[2..-1] 2>/dev/null)
+        #"""
+        # Completion of \#(program) for fish: \#(program) completion fish | source
+        function \#(function)
+            # What is typed, without its quotes, of which one may be open.
+            set -l typed (commandline -ct)
+            set -l current (string unescape -- $typed; or string unescape -- $typed\'; or string unescape -- $typed\")
+            set -l words (commandline -opc) "$current"
+            for line in (\#(program) completion words -- $words[2..-1] 2>/dev/null)
                 switch $line
                     case :files
-                        __fish_complete_path (commandline -ct)
+                        __fish_complete_path "$current"
                     case :folders
-                        __fish_complete_directories (commandline -ct)
+                        __fish_complete_directories "$current"
                     case '*'
                         echo $line
                 end
             end
         end
-        complete -c \(program) -f -a '(\(function))'
+        complete -c \#(program) -f -a '(\#(function))'
 
-        """
+        """#
     }
 }

@@ -51,9 +51,7 @@ extension BundleFinder {
             return try Files.list(folder).compactMap { entry in
                 guard let ending = endings.first(where: { entry.name.hasSuffix($0) }) else { return nil }
                 let name = String(entry.name.dropLast(ending.count))
-                // bash takes all candidates for files when there are files among them, and quotes them once more.
-                let isPlain = name.allSatisfy { $0.isLetter || $0.isNumber || "-_.".contains($0) }
-                return name.isEmpty || !isPlain ? nil : name
+                return name.isEmpty ? nil : name
             }
         } catch {
             // What cannot be listed is not offered.
