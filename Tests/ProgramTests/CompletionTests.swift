@@ -122,6 +122,15 @@ struct CompletionTests {
             let id = try #require(try made.output.json()["id"]?.string, "\(made.errors)")
             #expect(try await words(["chat", "show", ""]) == "\(id)\tHow do swifts sleep?\n")
             #expect(try await words(["chat", "restore", ""]).allSatisfy(\.isWhitespace))
+            #expect(try await words(["chat", "fork", id, "--at", ""]) == "1\tuser: How do swifts sleep?\n")
+            let script = """
+                PATH="${M%/*}:$PATH"; source <(martlet completion bash)
+                COMP_WORDS=(martlet chat fork "$ID" --at ''); COMP_CWORD=5; _martlet
+                printf '%s\\n' "${COMPREPLY[@]}"
+                """
+            let run = try await Program.martlet.shell(
+                "exec bash -c \"$SCRIPT\"", home: home, adding: ["SCRIPT": script, "ID": id])
+            #expect(run.output.lines == ["1"], "\(run.errors)")
         }
     }
 

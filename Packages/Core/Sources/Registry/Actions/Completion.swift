@@ -1,12 +1,13 @@
 public import Capabilities
-import JSON
+public import JSON
 import Settings
 
 /// How a shell completes a value.
 public enum Completion: Sendable {
-    /// Finds candidates when they are needed. It must answer at once: it may read files that exist, and must not create
+    /// Finds candidates when they are needed, which may depend on the action's arguments that are given so far; there are
+    /// none for a setting. It must answer at once: it may read files that exist, and must not create
     /// or change any, contact a server, ask the person, or offer a secret. What cannot be listed gives no candidates.
-    public typealias Source = @Sendable (Registry, Host) -> [Candidate]
+    public typealias Source = @Sendable (Registry, Host, _ given: JSONObject) -> [Candidate]
 
     /// The shell offers nothing.
     case nothing
@@ -47,7 +48,7 @@ public enum Completion: Sendable {
     }
 
     /// The names of profiles, with the addresses of their servers.
-    public static let profiles = Completion.dynamic { _, host in
+    public static let profiles = Completion.dynamic { _, host, _ in
         host.settings.profiles.map { name in
             Candidate(name, host.settings[["profiles", name, "server"]]?.value.string ?? "")
         }
@@ -56,10 +57,10 @@ public enum Completion: Sendable {
     /// The candidates of another feature's parameter, such as the projects of the gateway; none if that feature is not
     /// available.
     public static func like(_ parameter: String, of action: String) -> Completion {
-        .dynamic { registry, host in
+        .dynamic { registry, host, given in
             let found = registry.actions[action]?.parameters.first { $0.name == parameter }
             return switch found?.completion {
-            case .dynamic(let find), .dynamicOrFiles(let find): find(registry, host)
+            case .dynamic(let find), .dynamicOrFiles(let find): find(registry, host, given)
             default: []
             }
         }

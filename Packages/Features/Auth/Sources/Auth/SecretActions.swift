@@ -16,7 +16,7 @@ struct SecretActions {
 
     /// Completes the names of secrets, with their sources. The secrets themselves are never offered.
     private func offered(where isWanted: @escaping @Sendable (SecretListing) -> Bool) -> Completion {
-        .dynamic { [services] _, _ in
+        .dynamic { [services] _, _, _ in
             services.layered.offered().filter(isWanted).map { Completion.Candidate($0.name.text, $0.source.name) }
         }
     }
@@ -28,7 +28,7 @@ struct SecretActions {
 
     /// Those that can be replaced, and those that a provider of models would use.
     private var possible: Completion {
-        .dynamic { [services] registry, _ in
+        .dynamic { [services] registry, _, _ in
             services.layered.offered().map { Completion.Candidate($0.name.text, $0.source.name) }
                 + registry.all((any ModelProvider).self).map { Completion.Candidate($0.id, $0.name) }
         }

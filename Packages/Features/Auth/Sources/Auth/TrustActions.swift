@@ -24,13 +24,13 @@ struct TrustActions {
 
     /// Completes the servers whose certificates were accepted.
     private var pinned: Completion {
-        .dynamic { [services] _, _ in
+        .dynamic { [services] _, _, _ in
             services.pins.offered().map { Completion.Candidate($0.server.description, $0.subject) }
         }
     }
 
     /// Completes the addresses of the servers that are set up.
-    private static let servers = Completion.dynamic { _, host in
+    private static let servers = Completion.dynamic { _, host, _ in
         host.settings.view(for: AuthFeature.manifest.id).servers.map { Completion.Candidate($0.address, $0.profile) }
     }
 

@@ -1,5 +1,6 @@
 import Capabilities
 import ChatHistory
+import JSON
 import Registry
 import TurnLoop
 
@@ -7,10 +8,10 @@ import TurnLoop
 /// asked.
 enum ChatCompletion {
     /// Conversations, with their titles.
-    static let conversations = Completion.dynamic { registry, _ in Self.candidates(registry, isDeleted: false) }
+    static let conversations = Completion.dynamic { registry, _, _ in Self.candidates(registry, isDeleted: false) }
 
     /// Conversations that can be restored.
-    static let deleted = Completion.dynamic { registry, _ in Self.candidates(registry, isDeleted: true) }
+    static let deleted = Completion.dynamic { registry, _, _ in Self.candidates(registry, isDeleted: true) }
 
     private static func candidates(_ registry: Registry, isDeleted: Bool) -> [Completion.Candidate] {
         (Self.history(registry)?.offered(isDeleted: isDeleted) ?? []).map {
@@ -20,7 +21,7 @@ enum ChatCompletion {
 
     /// The names by which a model is asked: those used before, those that are known without a request, and providers,
     /// which then choose.
-    static let models = Completion.dynamic { registry, _ in
+    static let models = Completion.dynamic { registry, _, _ in
         let providers = registry.all((any ModelProvider).self)
         let names = Dictionary(providers.map { ($0.id, $0.name) }, uniquingKeysWith: { first, _ in first })
         let used = (Self.history(registry)?.offeredModels() ?? []).map { used in
@@ -35,13 +36,23 @@ enum ChatCompletion {
         return used + known + providers.map { Completion.Candidate($0.id, $0.name) }
     }
 
-    /// The models of the history, which its filters name without their providers.
-    static let usedModels = Completion.dynamic { registry, _ in
-        (Self.history(registry)?.offeredModels() ?? []).map { Completion.Candidate($0.model, $0.provider) }
+    /// The models of the history, which its filters name without their providers; only those of a provider that is given.
+    static let usedModels = Completion.dynamic { registry, _, given in
+        let provider = given["provider"]?.string
+        return (Self.history(registry)?.offeredModels() ?? []).filter { provider == nil || $0.provider == provider }
+            .map { Completion.Candidate($0.model, $0.provider) }
+    }
+
+    /// The messages of the conversation that is given, with their texts.
+    static let messages = Completion.dynamic { registry, _, given in
+        guard let conversation = given["conversation"]?.string else { return [] }
+        return (Self.history(registry)?.offeredMessages(of: conversation) ?? []).map { message in
+            Completion.Candidate("\(message.id.rawValue)", message.text)
+        }
     }
 
     /// The providers of the history.
-    static let usedProviders = Completion.dynamic { registry, _ in
+    static let usedProviders = Completion.dynamic { registry, _, _ in
         let names = Dictionary(
             registry.all((any ModelProvider).self).map { ($0.id, $0.name) }, uniquingKeysWith: { first, _ in first })
         return (Self.history(registry)?.offeredModels() ?? []).map { used in
@@ -50,7 +61,7 @@ enum ChatCompletion {
     }
 
     /// All providers.
-    static let providers = Completion.dynamic { registry, _ in
+    static let providers = Completion.dynamic { registry, _, _ in
         registry.all((any ModelProvider).self).map { Completion.Candidate($0.id, $0.name) }
     }
 

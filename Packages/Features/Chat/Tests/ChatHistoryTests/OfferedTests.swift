@@ -21,4 +21,19 @@ struct OfferedTests {
             #expect(history.offered(isDeleted: true).map { $0.id } == [second.id])
         }
     }
+
+    @Test("The messages of the conversation that is named come with their texts, newest first")
+    func messages() async throws {
+        try await withHistory { history in
+            #expect(history.offeredMessages(of: "2026").isEmpty)
+            #expect(!Files.exists(history.database.path))
+            let talk = try await history.talk("How do swifts sleep?", "In flight")
+            let other = try await history.talk("Hello")
+            let offered = history.offeredMessages(of: talk.id.tag)
+            #expect(offered.map { $0.text } == ["assistant: In flight", "user: How do swifts sleep?"])
+            #expect(offered.first?.id == talk.head)
+            #expect(history.offeredMessages(of: other.id.rawValue).map { $0.text } == ["user: Hello"])
+            #expect(history.offeredMessages(of: "2026").isEmpty && history.offeredMessages(of: "of-nobody").isEmpty)
+        }
+    }
 }

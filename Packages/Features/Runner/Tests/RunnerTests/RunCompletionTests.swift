@@ -1,6 +1,7 @@
 import Capabilities
 import CoreTesting
 import FileKit
+import JSON
 import Registry
 import Testing
 
@@ -14,7 +15,7 @@ struct RunCompletionTests {
             let test = try TestHost([RunnerFeature.self], folder: folder)
             func found(_ completion: Completion) -> [Completion.Candidate] {
                 switch completion {
-                case .dynamic(let find), .dynamicOrFiles(let find): find(test.composition.registry, test.host)
+                case .dynamic(let find), .dynamicOrFiles(let find): find(test.composition.registry, test.host, [:])
                 default: []
                 }
             }

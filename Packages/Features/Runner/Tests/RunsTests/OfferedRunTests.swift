@@ -22,4 +22,21 @@ struct OfferedRunTests {
             #expect(try await lab.journal.runs(limit: 2).map(\.id) == offered.map(\.id))
         }
     }
+
+    @Test("Steps are those of the named run, or else of the newest")
+    func steps() async throws {
+        try await withLab { lab in
+            #expect(lab.journal.offeredSteps(of: nil).isEmpty)
+            #expect(!Files.exists(lab.journal.database.path))
+            _ = try await lab.run(
+                "name: first\nsteps:\n  - {id: a, action: work}\n  - {id: b, action: work, needs: [a]}\n")
+            _ = try await lab.run("name: second\nsteps:\n  - {id: c, action: work}\n")
+            let runs = lab.journal.offered().map(\.id)
+            #expect(lab.journal.offeredSteps(of: runs.last).map { $0.key } == ["a", "b"])
+            for newest in [nil, "last", runs.first] {
+                #expect(lab.journal.offeredSteps(of: newest).map { $0.key } == ["c"])
+            }
+            #expect(lab.journal.offeredSteps(of: "none").isEmpty)
+        }
+    }
 }

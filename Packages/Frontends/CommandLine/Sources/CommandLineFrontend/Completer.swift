@@ -30,9 +30,9 @@ struct Completer {
         if !before.contains("--"), let last = before.last,
             let common = ArgumentParser.valueOption(last, shared)
         {
-            return common.name == "set" ? assignments(current) : values(common)
+            return common.name == "set" ? assignments(current) : values(common, [:])
         }
-        if !before.contains("--"), let values = attached(current, shared) { return values }
+        if !before.contains("--"), let values = attached(current, shared, [:]) { return values }
         // Common options may stand anywhere and do not affect which command is meant.
         let words = CommonOptions.take(from: before, settings: SettingOption.all(host)).words
         let match: CommandTree.Match
@@ -55,7 +55,8 @@ struct Completer {
     }
 
     private func arguments(_ action: Action, _ rest: [String], _ current: String) -> [Candidate] {
-        if !rest.contains("--"), let options = named(action, rest, current) { return options }
+        let given = ArgumentParser.given(in: rest, of: action)
+        if !rest.contains("--"), let options = named(action, rest, current, given) { return options }
         // Only the tree knows the words that may follow the words of a command.
         if action.id == "help" { return topics(rest) }
         let places = ArgumentParser.places(in: rest, of: action).count
@@ -63,8 +64,8 @@ struct Completer {
             return values(ofSetting: key)
         }
         let positional = action.parameters.filter { $0.form == .positional }
-        if positional.indices.contains(places) { return values(positional[places]) }
-        if let last = positional.last, last.isRepeated { return values(last) }
+        if positional.indices.contains(places) { return values(positional[places], given) }
+        if let last = positional.last, last.isRepeated { return values(last, given) }
         return []
     }
 
@@ -79,20 +80,24 @@ struct Completer {
     }
 
     /// The candidates for an option's name or value; nil if the word being typed is neither.
-    private func named(_ action: Action, _ rest: [String], _ current: String) -> [Candidate]? {
+    private func named(
+        _ action: Action, _ rest: [String], _ current: String, _ given: JSONObject
+    ) -> [Candidate]? {
         if let last = rest.last, let option = ArgumentParser.valueOption(last, action.parameters) {
-            return values(option)
+            return values(option, given)
         }
-        if let values = attached(current, action.parameters) { return values }
+        if let values = attached(current, action.parameters, given) { return values }
         return current.hasPrefix("-") ? options(action.parameters) : nil
     }
 
     /// The values of an option written as one word: `--name=value`.
-    private func attached(_ current: String, _ parameters: [ParameterDeclaration]) -> [Candidate]? {
+    private func attached(
+        _ current: String, _ parameters: [ParameterDeclaration], _ given: JSONObject
+    ) -> [Candidate]? {
         guard let equals = current.firstIndex(of: "="), current.hasPrefix("--"),
             let option = ArgumentParser.valueOption(String(current[..<equals]), parameters)
         else { return nil }
-        let found = option.name == "set" ? assignments(String(current[equals...].dropFirst())) : values(option)
+        let found = option.name == "set" ? assignments(String(current[equals...].dropFirst())) : values(option, given)
         return found.map { $0.word.hasPrefix(":") ? $0 : Candidate("\(current[...equals])\($0.word)", $0.summary) }
     }
 
@@ -128,26 +133,28 @@ struct Completer {
             standard: setting.standard)
     }
 
-    private func values(_ parameter: ParameterDeclaration) -> [Candidate] {
-        values(parameter.completion, standard: parameter.standard)
+    private func values(_ parameter: ParameterDeclaration, _ given: JSONObject) -> [Candidate] {
+        values(parameter.completion, given, standard: parameter.standard)
     }
 
-    /// - Parameter standard: the default, which is marked among the words.
-    private func values(_ completion: Completion, standard: JSON? = nil) -> [Candidate] {
+    /// - Parameters:
+    ///   - given: the arguments that the rest of the command line gives.
+    ///   - standard: the default, which is marked among the words.
+    private func values(_ completion: Completion, _ given: JSONObject = [:], standard: JSON? = nil) -> [Candidate] {
         switch completion {
         case .nothing: []
         case .words(let words): words.map { Candidate($0, $0 == standard?.typed ? "The default" : "") }
         case .files: [Candidate(":files")]
         case .directories: [Candidate(":folders")]
-        case .dynamic(let find): found(by: find)
-        case .dynamicOrFiles(let find): found(by: find) + [Candidate(":files")]
+        case .dynamic(let find): found(by: find, given)
+        case .dynamicOrFiles(let find): found(by: find, given) + [Candidate(":files")]
         }
     }
 
     /// What a feature finds, without words that cannot be typed or that mean something else to the scripts.
-    private func found(by find: Completion.Source) -> [Candidate] {
+    private func found(by find: Completion.Source, _ given: JSONObject) -> [Candidate] {
         guard isForPerson else { return [] }
-        return find(registry, host).filter { candidate in
+        return find(registry, host, given).filter { candidate in
             guard let first = candidate.word.first else { return false }
             return first != ":" && first != "-" && PlainText.escape(candidate.word) == candidate.word
         }

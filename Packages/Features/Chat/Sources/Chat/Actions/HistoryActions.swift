@@ -103,7 +103,7 @@ struct HistoryActions {
     private var fork: Action {
         Action(
             "chat.fork", "Start a new conversation with the messages of this one", .writes, Self.conversation,
-            .option("at", "Only the messages up to this one", as: Int?.self)
+            .option("at", "Only the messages up to this one", as: Int?.self, completion: ChatCompletion.messages)
         ) { context, prefix, message in
             try await history.fork(
                 try await history.find(prefix).id, at: message.map { MessageID(rawValue: Int64($0)) })

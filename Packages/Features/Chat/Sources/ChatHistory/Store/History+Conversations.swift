@@ -30,20 +30,10 @@ extension History {
     /// candidates.
     public func find(_ typed: String, isDeleted: Bool = false) async throws -> Conversation {
         let typed = typed.lowercased()
-        guard let first = typed.first else {
+        if typed.isEmpty {
             throw HistoryError(.notFound, "the conversation id is empty; specify the beginning of an id")
         }
-        let column: SQL = first.isNumber ? "c.name" : "c.tag"
-        let state: SQL = isDeleted ? "WHERE c.deleted IS NOT NULL AND " : "WHERE c.deleted IS NULL AND "
-        let end = typed + "\u{10FFFF}"
-        let found = try await database.read { connection in
-            try connection.all(
-                Connection.conversationColumns + state + column + " >= ? AND " + column
-                    + " < ? ORDER BY c.updated DESC LIMIT 6", typed, end
-            ) { row in try Connection.conversation(row).conversation }
-        }
-        // An exact id or tag matches even if a longer one begins like it.
-        if let exact = found.first(where: { $0.id.rawValue == typed || $0.id.tag == typed }) { return exact }
+        let found = try await database.read { try $0.conversations(like: typed, isDeleted: isDeleted) }
         let word = PlainText.escape(typed).quotedForMessage
         guard let conversation = found.first else {
             throw HistoryError(.notFound, "no conversation id begins with \(word); 'martlet chat list' shows all")
@@ -158,6 +148,19 @@ extension Connection {
                 id: try row[1], title: try row[2], setup: setup, created: try row[9], updated: try row[10],
                 head: try row[11], messages: position.map { $0 + 1 } ?? 0, preview: try row[13],
                 usage: try EntryCoder.usage(json(row[14])), parent: try row[15], deleted: try row[16]))
+    }
+
+    /// The conversations whose id or tag begins with this text, newest first; one alone whose id or tag is this text.
+    func conversations(like typed: String, isDeleted: Bool) throws -> [Conversation] {
+        let typed = typed.lowercased()
+        let column: SQL = typed.first?.isNumber == true ? "c.name" : "c.tag"
+        let state: SQL = isDeleted ? "WHERE c.deleted IS NOT NULL AND " : "WHERE c.deleted IS NULL AND "
+        let end = typed + "\u{10FFFF}"
+        let found = try all(
+            Self.conversationColumns + state + column + " >= ? AND " + column + " < ? ORDER BY c.updated DESC LIMIT 6",
+            typed, end
+        ) { row in try Self.conversation(row).conversation }
+        return found.first { $0.id.rawValue == typed || $0.id.tag == typed }.map { [$0] } ?? found
     }
 
     /// Stored JSON, which may nest as deeply as the tools of a server allow.

@@ -16,6 +16,24 @@ extension History {
         return found ?? []
     }
 
+    /// The messages of the conversation that is named as for `find`, with who wrote each and how it begins, newest first.
+    public func offeredMessages(of conversation: String) -> [(id: MessageID, text: String)] {
+        let found: [(id: MessageID, text: String)]? = database.glance { connection in
+            let named = try connection.conversations(like: conversation, isDeleted: false)
+            guard named.count == 1, let head = named[0].head else { return [] }
+            return try connection.all(
+                """
+                WITH RECURSIVE path (id) AS (
+                    SELECT ?1 UNION ALL
+                    SELECT m.parent FROM path JOIN messages m ON m.id = path.id WHERE m.parent IS NOT NULL LIMIT ?2)
+                SELECT m.id, m.role, substr(m.text, 1, 100) FROM path JOIN messages m ON m.id = path.id
+                ORDER BY m.position DESC
+                """, head, Self.most
+            ) { row in (id: try row[0] as MessageID, text: "\(try row[1] as String): \(try row[2] as String)") }
+        }
+        return found ?? []
+    }
+
     /// The models of the conversations with their providers, the most recently used first.
     public func offeredModels() -> [(provider: String, model: String)] {
         let found: [(provider: String, model: String)]? = database.glance { connection in

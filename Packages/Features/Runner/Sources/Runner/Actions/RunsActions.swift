@@ -51,7 +51,7 @@ struct RunsActions {
     private var logs: Action {
         Action(
             "runs.logs", "Show the output of a run's steps", .reads, Self.run(),
-            .option("step", "Only this step", as: String?.self)
+            .option("step", "Only this step", as: String?.self, completion: RunCompletion.steps)
         ) { context, id, step in
             let row = try await services.journal.find(id)
             let events = try await services.journal.events(of: row.id, step: step)

@@ -1,25 +1,33 @@
 import FileKit
+import JSON
 import Registry
 import Runs
 
 /// How a shell completes runs and bundles: from the journal and from the folders of bundles.
 enum RunCompletion {
     /// Runs, with the names of their bundles and their states.
-    static let runs = Completion.dynamic { registry, _ in Self.offered(registry).map(Self.candidate) }
+    static let runs = Completion.dynamic { registry, _, _ in Self.offered(registry).map(Self.candidate) }
 
     /// Runs that can be resumed.
-    static let resumable = Completion.dynamic { registry, _ in
+    static let resumable = Completion.dynamic { registry, _, _ in
         [Completion.Candidate("last", "The newest run")]
             + Self.offered(registry).filter(\.canBeResumed).map(Self.candidate)
     }
 
+    /// The steps of the run that is given, or else of the newest run.
+    static let steps = Completion.dynamic { registry, _, given in
+        (BundleHolders.own(in: registry)?.journal.offeredSteps(of: given["run"]?.string) ?? []).map { step in
+            Completion.Candidate(step.key, step.work)
+        }
+    }
+
     /// The names of bundles that have runs.
-    static let namesOfRuns = Completion.dynamic { registry, _ in
+    static let namesOfRuns = Completion.dynamic { registry, _, _ in
         Self.offered(registry).map { Completion.Candidate($0.name) }
     }
 
     /// Bundles by name, and files.
-    static let bundles = Completion.dynamicOrFiles { _, host in
+    static let bundles = Completion.dynamicOrFiles { _, host, _ in
         BundleFinder(host: host, trusted: nil).names.map { Completion.Candidate($0.name, $0.summary) }
     }
 

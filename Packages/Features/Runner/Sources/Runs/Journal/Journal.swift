@@ -125,6 +125,20 @@ extension Journal {
         return found ?? []
     }
 
+    /// The steps of a run, which is named as for `find`, in the order they started: what is in the file now.
+    public func offeredSteps(of name: String?) -> [(key: String, work: String)] {
+        let found: [(key: String, work: String)]? = database.glance { connection in
+            try connection.all(
+                """
+                SELECT key, work FROM steps WHERE run = (
+                    SELECT id FROM runs WHERE ?1 IS NULL OR substr(id, 1, length(?1)) = ?1 ORDER BY number DESC LIMIT 1)
+                GROUP BY key ORDER BY min(number) LIMIT ?2
+                """, name == "last" ? nil : name, Self.mostOffered
+            ) { row in (key: try row[0] as String, work: try row[1] as String) }
+        }
+        return found ?? []
+    }
+
     /// The longest list that still helps.
     private static let mostOffered = 100
 

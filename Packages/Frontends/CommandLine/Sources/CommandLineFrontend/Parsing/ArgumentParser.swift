@@ -75,6 +75,13 @@ struct ArgumentParser {
         }
     }
 
+    /// The arguments in the words of an unfinished command line. Words that are no arguments are left out.
+    static func given(in words: [String], of action: Action) -> JSONObject {
+        var parser = ArgumentParser(action, words, nil)
+        parser.run()
+        return parser.parsed.arguments
+    }
+
     /// The words that are positional arguments, as far as that is clear without checking any of them.
     static func places(in words: [String], of action: Action) -> [String] {
         var places: [String] = []

@@ -42,7 +42,7 @@ struct CommonOptions: Sendable {
         ParameterDeclaration(.init("timeout", "Stop the command after this time", .duration), form: .option),
         ParameterDeclaration(
             .init("only", "Use only these features, separated by commas", .string), form: .option,
-            completion: .dynamic { _, host in
+            completion: .dynamic { _, host, _ in
                 let on = host.composition.features.map { Completion.Candidate($0.manifest.id, $0.manifest.summary) }
                 let off = host.composition.off.map { Completion.Candidate($0.id, $0.reason) }
                 return (on + off).sorted { $0.word < $1.word }

@@ -91,10 +91,10 @@ struct Command: Sendable {
         case .nothing: false
         case .words(let words): words.contains(word)
         case .files, .directories: Files.exists("\(host.locations.current)/\(word)")
-        case .dynamic(let find): find(workbench.registry, host).contains { $0.word == word }
+        case .dynamic(let find): find(workbench.registry, host, [:]).contains { $0.word == word }
         case .dynamicOrFiles(let find):
             Files.exists("\(host.locations.current)/\(word)")
-                || find(workbench.registry, host).contains { $0.word == word }
+                || find(workbench.registry, host, [:]).contains { $0.word == word }
         }
     }
 

@@ -1,6 +1,8 @@
 import CoreTesting
+import HostKit
 import JSON
 import Registry
+import Settings
 import Testing
 
 @testable import CommandLineFrontend
@@ -73,6 +75,25 @@ struct CompleterTests {
         #expect(try next(words) == expected)
     }
 
+    @Test(
+        "Candidates may depend on the arguments that are given before",
+        arguments: [
+            (["drawer", "open", "left", "--thing", ""], ["left-key"]), (["drawer", "open", "--thing", ""], []),
+            (["drawer", "open", "left", "--thing="], ["--thing=left-key"]),
+            (["drawer", "open", "--many", "2", "-q", "left", "--thing", "left-"], ["left-key"]),
+            (["drawer", "open", "--many", "two", "left", "--thing", ""], ["left-key"]),
+            (["drawer", "open", "left", ""], ["left-lock"]), (["drawer", "open", "--", "left", ""], ["left-lock"]),
+        ])
+    func given(words: [String], expected: [String]) throws {
+        let host = try TestHost([
+            BuiltInFeature(essential: HostFeature.self), BuiltInFeature(essential: CommandLineFeature.self),
+            BuiltInFeature(DrawerFeature.self),
+        ])
+        let registry = host.composition.registry
+        let completer = Completer(tree: CommandTree(registry.actions), registry: registry, host: host.host)
+        #expect(completer.candidates(words).map(\.word) == expected)
+    }
+
     @Test("Hidden commands are not offered") func hidden() throws {
         #expect(try next(["sample", "i"]).isEmpty)
         #expect(try next(["completion", "wo"]).isEmpty)
@@ -110,5 +131,29 @@ struct CompleterTests {
             text.string
                 == "unset\tRemove a value from your settings, to use the default again\n"
                 + "untrust\tStop trusting a project's settings and bundles")
+    }
+}
+
+/// What it offers depends on the drawer that is given.
+private struct DrawerFeature: Feature {
+    static let manifest = Manifest(id: "drawer", summary: "A drawer", version: "1.0")
+
+    init(_ settings: FeatureSettings) {}
+
+    func register(in registry: inout RegistryBuilder) {
+        registry.add(
+            Action(
+                "drawer.open", "Open it", .reads,
+                .argument("drawer", "Which drawer", as: String.self),
+                .argument("lock", "Which lock", as: String?.self, completion: Self.offering("lock")),
+                .option("thing", "What to take", as: String?.self, completion: Self.offering("key")),
+                .option("many", "How many", as: Int?.self)
+            ) { _, drawer, _, _, _ in drawer })
+    }
+
+    private static func offering(_ thing: String) -> Completion {
+        .dynamic { _, _, given in
+            given["drawer"]?.string.map { [Completion.Candidate("\($0)-\(thing)")] } ?? []
+        }
     }
 }

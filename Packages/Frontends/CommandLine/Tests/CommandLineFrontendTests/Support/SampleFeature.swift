@@ -46,7 +46,7 @@ struct SampleFeature: Feature {
         "sample.send", "Send a message", .writes,
         .argument(
             "to", "Who gets it", as: String.self,
-            completion: .dynamic { @Sendable _, host in
+            completion: .dynamic { @Sendable _, host, _ in
                 [
                     Completion.Candidate("anna", "Anna of the\u{1B}[31m north"), Completion.Candidate("bert"),
                     Completion.Candidate(host.name),

@@ -42,11 +42,11 @@ enum AccessAction {
             .keptRules(in: [context.host.locations.current]).map(AccessRow.init)
     }
 
-    private static let actions = Completion.dynamic { registry, _ in
+    private static let actions = Completion.dynamic { registry, _, _ in
         registry.actions.all.filter { !$0.isHidden }.map { Completion.Candidate($0.id, $0.summary) }
     }
 
-    private static let kinds = Completion.dynamic { registry, _ in
+    private static let kinds = Completion.dynamic { registry, _, _ in
         var found = [Completion.Candidate("person", "You"), Completion.Candidate("model", "The tools of models")]
         for holders in registry.all((any GrantHolders).self) {
             let names = holders.knownNames()

@@ -9,7 +9,7 @@ import Settings
 enum ConfigActions {
     static var all: [Action] { [show, get, set, unset, path, edit, validate, trust, untrust] }
 
-    private static let keyCompletion = Completion.dynamic { _, host in
+    private static let keyCompletion = Completion.dynamic { _, host, _ in
         host.catalogue.declarations.map { Completion.Candidate($0.name, $0.summary) }
     }
 

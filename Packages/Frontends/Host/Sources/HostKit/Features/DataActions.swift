@@ -7,7 +7,7 @@ import Registry
 enum DataActions {
     static var all: [Action] { [list, path, check, backup, restore, compact, purge] }
 
-    private static let storeCompletion = Completion.dynamic { registry, _ in
+    private static let storeCompletion = Completion.dynamic { registry, _, _ in
         registry.all((any DataStore).self).map { Completion.Candidate($0.id, $0.summary) }
     }
 
