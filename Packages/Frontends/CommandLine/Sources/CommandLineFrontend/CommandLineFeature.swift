@@ -126,7 +126,8 @@ struct CommandLineFeature: Feature {
         Action("docs.man", "Print the manual page", .reads) { ManPage.text($0.host, summary: programSummary) }
             .always().instant()
             .example("martlet docs man > martlet.1", "Then: man ./martlet.1"),
-        Action("docs.schema", "Print every action with the JSON Schema of its input and result", .reads) { context in
+        Action("docs.schema", "Print every action with the JSON Schemas of its input, result and events", .reads) {
+            context in
             JSON.array(context.registry.actions.all.filter { !$0.isHidden }.map(\.document))
         }
         .always().instant(),
@@ -143,6 +144,7 @@ extension Action {
         object.append("streams", .bool(isStreaming))
         object.append("input", .object(inputSchema))
         object.append("result", .object(result.jsonSchema))
+        if let events { object.append("events", .array(events.map { .object($0.jsonSchema) })) }
         return .object(object)
     }
 }

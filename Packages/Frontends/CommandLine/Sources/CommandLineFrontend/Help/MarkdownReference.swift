@@ -37,6 +37,14 @@ enum MarkdownReference {
             ]
             lines += properties.map { "| `\($0.name)` | \(cell($0.summary)) |" } + [""]
         }
+        if let events = action.events {
+            lines += ["Events:", "", "| Event | Member | Meaning |", "|---|---|---|"]
+            for event in events {
+                lines.append("| `\(event.type)` | | \(cell(event.summary)) |")
+                lines += event.members.map { "| | `\($0.name)` | \(cell($0.summary)) |" }
+            }
+            lines.append("")
+        }
         return lines
     }
 

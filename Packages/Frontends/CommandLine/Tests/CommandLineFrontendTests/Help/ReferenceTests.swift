@@ -1,5 +1,6 @@
 import Capabilities
 import CoreTesting
+import HostKit
 import JSON
 import Registry
 import Settings
@@ -46,7 +47,7 @@ struct ReferenceTests {
         let documents = try await sampleHost().perform("docs.schema")
         let check = """
             import json, sys; from jsonschema import Draft202012Validator as V
-            for a in json.load(sys.stdin): V.check_schema(a['input']); V.check_schema(a['result'])
+            for a in json.load(sys.stdin): [V.check_schema(s) for s in [a['input'], a['result']] + a.get('events', [])]
             """
         let (text, status) = try output(of: "/usr/bin/python3 -c \"\(check)\"", given: documents.text())
         #expect(status == 0, "\(text)")
@@ -55,6 +56,35 @@ struct ReferenceTests {
         #expect(parse["input"]?["properties"]?["count"]?["default"]?.int == 1)
         #expect(parse["input"]?["required"] == ["first"])
         #expect(documents.array?.contains { $0["id"]?.string == "sample.internal" } == false)
+    }
+
+    @Test("The schemas and the reference list the events that an action declares, with their members")
+    func events() async throws {
+        let host = try TestHost([
+            BuiltInFeature(essential: HostFeature.self), BuiltInFeature(essential: CommandLineFeature.self),
+            BuiltInFeature(TickFeature.self),
+        ])
+        let documents = try #require(try await host.perform("docs.schema").array)
+        let tick = try #require(documents.first { $0["id"] == "clock.tick" })
+        let events = try #require(tick["events"]?.array)
+        #expect(events.map { $0["properties"]?["type"]?["const"]?.string } == ["tick", "stopped"])
+        #expect(events.first == JSON.object(TickFeature.tick.declaration.jsonSchema))
+        let version = try #require(documents.first { $0["id"] == "version" })
+        #expect(version["events"] == nil)
+        let text = try #require(try await host.perform("docs.markdown").string)
+        #expect(
+            text.contains(
+                """
+                Events:
+
+                | Event | Member | Meaning |
+                |---|---|---|
+                | `tick` | | A second \\| has passed |
+                | | `count` | How many have passed |
+                | `stopped` | | The clock stops |
+
+                """))
+        #expect(text.ranges(of: "Events:").count == 1)
     }
 
     @Test("All examples can be parsed") func examples() throws {
@@ -82,5 +112,20 @@ struct ReferenceTests {
 
     @Test("All exit codes are documented") func exitCodes() {
         #expect(ManPage.exitCodes.map(\.0) == [0, 1, 2, 3, 4, 5, 6, 130, 143])
+    }
+}
+
+/// An action that declares its events.
+private struct TickFeature: Feature {
+    static let manifest = Manifest(id: "clock", summary: "A clock", version: "1.0")
+    static let tick = EventKind<Int>(
+        "tick", "A second | has passed", [Field("count", "How many have passed") { $0 }])
+
+    init(_ settings: FeatureSettings) {}
+
+    func register(in registry: inout RegistryBuilder) {
+        registry.add(
+            Action("clock.tick", "Count seconds", .reads) { _ in Nothing() }
+                .streaming([Self.tick.declaration, EventDeclaration("stopped", "The clock stops")]))
     }
 }
