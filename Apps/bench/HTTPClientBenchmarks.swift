@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import Cryptography
 import FileKit
 import Glibc

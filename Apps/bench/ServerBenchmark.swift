@@ -1,3 +1,4 @@
+import CoreTesting
 import HTTPCore
 import HTTPServer
 import HTTPTesting

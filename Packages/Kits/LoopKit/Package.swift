@@ -8,7 +8,8 @@ let package = Package(
     targets: [
         .target(name: "CLoopKit"),
         .target(name: "LoopKit", dependencies: ["CLoopKit", .product(name: "Core", package: "Core")]),
-        .testTarget(name: "LoopKitTests", dependencies: ["LoopKit"]),
+        .testTarget(
+            name: "LoopKitTests", dependencies: ["LoopKit", .product(name: "CoreTesting", package: "Core")]),
     ])
 
 for target in package.targets where target.type != .system && target.type != .plugin {

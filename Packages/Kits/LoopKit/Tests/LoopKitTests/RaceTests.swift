@@ -1,3 +1,4 @@
+import CoreTesting
 import Glibc
 import LoopKit
 import Testing
@@ -88,12 +89,12 @@ struct RaceTests {
             try allowDescriptors(10_200)
             let loop = EventLoop()
             _ = try SocketPair(loop)
-            let before = residentBytes()
+            let before = try TestProcess.residentBytes()
             var pairs: [SocketPair] = []
             pairs.reserveCapacity(5_000)
             for _ in 0..<5_000 { pairs.append(try SocketPair(loop)) }
             for pair in pairs { #expect(pair.receive() == .wouldBlock) }
-            let idle = (residentBytes() - before) / 5_000
+            let idle = (try TestProcess.residentBytes() - before) / 5_000
             print("an idle descriptor: \(idle) bytes of memory, of which 16 are the list of this test")
             #expect(idle < 500)
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -63,13 +63,3 @@ final class Flag: Sendable {
 
     func set() { state.withLock { $0 = true } }
 }
-
-/// The resident memory of this process.
-func residentBytes() -> Int {
-    let file = unsafe open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
-    defer { close(file) }
-    var text = [UInt8](repeating: 0, count: 128)
-    let count = unsafe read(file, &text, 128)
-    let fields = String(decoding: text.prefix(max(count, 0)), as: UTF8.self).split(separator: " ")
-    return (fields.count > 1 ? Int(fields[1]) ?? 0 : 0) * sysconf(Int32(_SC_PAGESIZE))
-}

@@ -16,7 +16,7 @@ struct MemoryTests {
                     """
                 try await database.write { try $0.run(rows) }
                 _ = try await database.read { try $0.count }
-                let before = try residentBytes()
+                let before = try TestProcess.residentBytes()
                 let (count, bytes) = try await database.read { connection in
                     var (count, bytes) = (0, 0)
                     try connection.forEach("SELECT id, text FROM notes") { row in
@@ -26,7 +26,7 @@ struct MemoryTests {
                     }
                     return (count, bytes)
                 }
-                let grown = try residentBytes() - before
+                let grown = try TestProcess.residentBytes() - before
                 #expect(count == 1_000_000 && bytes > 20_000_000)
                 #expect(grown < 8 << 20, "\(grown) bytes more")
                 await database.close()

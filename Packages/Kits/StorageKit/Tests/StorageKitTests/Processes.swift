@@ -31,9 +31,3 @@ struct Journal {
         }
     }
 }
-
-/// The resident memory of this process.
-func residentBytes() throws -> Int {
-    let fields = String(decoding: try Files.read("/proc/self/statm", limit: 4096), as: UTF8.self).split(separator: " ")
-    return try #require(Int(fields[1])) * Int(sysconf(Int32(_SC_PAGESIZE)))
-}

@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import FileKit
 import Glibc
 import JSON
@@ -16,14 +17,14 @@ struct LargeTreeTests {
                 try LargeTree.make(place, folders: 50, files: 1000)
                 try LargeTree.make(place, "large/", folders: 1, files: 50_000)
                 _ = try await place.text("glob", ["pattern": "nothing"])
-                let before = try residentBytes()
+                let before = try TestProcess.residentBytes()
                 #expect(try await place.text("glob", ["pattern": "**/*"]).contains("[100000 files fit"))
                 #expect(try await place.text("grep.search", ["pattern": "needle 5"]).contains("d000/f005:1:needle 5"))
                 #expect(
                     try await place.text("grep.search", ["pattern": "nothing"]).contains(
                         "no matching line in 100000 files"))
                 #expect(try await place.text("ls", ["path": "large", "depth": 3]).contains("there are more"))
-                let grown = try residentBytes() - before
+                let grown = try TestProcess.residentBytes() - before
                 #expect(grown < 24 << 20, "\(grown) bytes more")
             }
         }

@@ -122,7 +122,7 @@ struct ShellToolTests {
         await #expect(processExitsWith: .success) {
             try await withPlayground { place in
                 _ = try await place.text("bash.run", ["command": "echo"])
-                let before = try residentBytes()
+                let before = try TestProcess.residentBytes()
                 let heard = Counter()
                 let command: JSON = "echo first; yes 0123456789abcde | head -c 100000000; echo last"
                 let result = try await place.tools.run(ToolCall(id: "1", name: "bash.run", input: ["command": command]))
@@ -133,7 +133,7 @@ struct ShellToolTests {
                 #expect(result.content.hasPrefix("first\n0123") && result.content.hasSuffix("abcde\nlast\n"))
                 #expect(
                     result.content.utf8.count < 70_000 && result.content.contains(" bytes omitted …]\n0123"))
-                let grown = try residentBytes() - before
+                let grown = try TestProcess.residentBytes() - before
                 #expect(grown < 24 << 20, "\(grown) bytes more")
             }
         }

@@ -137,9 +137,3 @@ func output(_ program: String, _ arguments: [String], in folder: String, input: 
     #expect(done.errors.isEmpty, "\(String(decoding: done.errors, as: UTF8.self))")
     return done.output
 }
-
-/// The memory that this process uses.
-func residentBytes() throws -> Int {
-    let fields = String(decoding: try Files.read("/proc/self/statm", limit: 4096), as: UTF8.self).split(separator: " ")
-    return try #require(Int(fields[1])) * Int(sysconf(Int32(_SC_PAGESIZE)))
-}

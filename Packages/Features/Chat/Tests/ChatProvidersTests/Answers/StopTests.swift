@@ -1,5 +1,6 @@
 import Capabilities
 import ChatProviders
+import CoreTesting
 import HTTPClient
 import HTTPCore
 import HTTPTesting

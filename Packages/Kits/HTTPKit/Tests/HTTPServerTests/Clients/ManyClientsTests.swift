@@ -1,3 +1,4 @@
+import CoreTesting
 import FileKit
 import Glibc
 import HTTPCore

@@ -1,0 +1,31 @@
+import Glibc
+
+/// The memory and processor time of the test process.
+public enum TestProcess {
+    /// The memory is not known.
+    public struct Problem: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// The resident memory in bytes. Only a process of its own is measured by it: tests beside this one use memory too.
+    public static func residentBytes() throws -> Int {
+        let file = unsafe open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+        defer { close(file) }
+        var text = [UInt8](repeating: 0, count: 128)
+        let count = unsafe read(file, &text, text.count)
+        let line = String(decoding: text.prefix(max(count, 0)), as: UTF8.self)
+        let fields = line.split(separator: " ")
+        guard fields.count > 1, let pages = Int(fields[1]) else {
+            throw Problem(description: "/proc/self/statm is not as expected: \(line)")
+        }
+        return pages * Int(getpagesize())
+    }
+
+    /// The seconds of processor time used so far, in user and system mode.
+    public static func processorSeconds() -> Double {
+        var usage = rusage()
+        unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        let (user, system) = (usage.ru_utime, usage.ru_stime)
+        return Double(user.tv_sec + system.tv_sec) + Double(user.tv_usec + system.tv_usec) / 1e6
+    }
+}
