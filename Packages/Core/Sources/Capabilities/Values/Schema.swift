@@ -118,14 +118,16 @@ public protocol PropertyDeclaration: Sendable {
 }
 
 extension PropertyDeclaration {
+    // Inlined, because elsewhere a copy of the property would be made for each of them.
+
     /// Its name.
-    public var name: String { property.name }
+    @inlinable public var name: String { property.name }
     /// The meaning in one line, without a final stop.
-    public var summary: String { property.summary }
+    @inlinable public var summary: String { property.summary }
     /// The shape of the value.
-    public var schema: Schema { property.schema }
+    @inlinable public var schema: Schema { property.schema }
     /// The default, where there is one that can be shown.
-    public var standard: JSON? { property.standard }
+    @inlinable public var standard: JSON? { property.standard }
 }
 
 extension Schema {
@@ -208,10 +210,10 @@ extension Schema {
                 problems.add("is missing", at: property.name)
             }
         }
-        let names = properties.map(\.name)
-        for (name, _) in members where !names.contains(name) {
+        for (name, _) in members where !properties.contains(where: { $0.name == name }) {
             if problems.isFull { return }
-            problems.add("is not known here\(Suggestion.text(for: name, among: names))", at: name)
+            let suggestion = Suggestion.text(for: name, among: properties.map { $0.name })
+            problems.add("is not known here\(suggestion)", at: name)
         }
     }
 
@@ -426,12 +428,13 @@ public struct SchemaProblems: Sendable {
             if !isFull { all.append(ValueError("has more problems than the \(Self.limit) listed")) }
             return
         }
-        all.append(ValueError(message, at: path + (member.map { [$0.shortened(to: Self.longestName)] } ?? [])))
+        let place = member.map { path + [$0] } ?? path
+        all.append(ValueError(message, at: place.map { $0.shortened(to: Self.longestName) }))
     }
 
     /// Adds the differences between a member and its schema, up to the limit.
     public mutating func check(_ value: JSON, _ schema: Schema, at member: String) {
-        path.append(member.shortened(to: Self.longestName))
+        path.append(member)
         schema.check(value, &self)
         path.removeLast()
     }

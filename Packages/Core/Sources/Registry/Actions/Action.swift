@@ -105,8 +105,8 @@ public struct Action: Sendable {
         resultShape = { Result.schema }
         // Stored by position and without types, because looking up values in a parameter pack takes longer than reading
         // them.
-        var erased: [any AnyParameter] = []
-        for one in repeat each parameter { erased.append(one) }
+        var erased: [ParameterReader] = []
+        for one in repeat each parameter { erased.append(one.reader) }
         let readers = erased
         self.body = { arguments, context in
             var next = readers.makeIterator()
@@ -154,17 +154,18 @@ public struct Action: Sendable {
     /// All differences between the arguments and the declaration, up to `SchemaProblems.limit`.
     public func problems(in arguments: JSONObject) -> [ValueError] {
         var problems = SchemaProblems()
-        for parameter in parameters {
-            if let value = arguments[parameter.name] {
-                problems.check(value, parameter.schema, at: parameter.name)
-            } else if parameter.isRequired {
-                problems.add("is missing: \(parameter.summary)", at: parameter.name)
+        // A copy of a whole declaration would cost as much as its check.
+        for index in parameters.indices {
+            if let value = arguments[parameters[index].name] {
+                problems.check(value, parameters[index].schema, at: parameters[index].name)
+            } else if parameters[index].isRequired {
+                problems.add("is missing: \(parameters[index].summary)", at: parameters[index].name)
             }
         }
-        let names = parameters.map(\.name)
-        for (name, _) in arguments where !names.contains(name) {
+        for (name, _) in arguments where !parameters.contains(where: { $0.name == name }) {
             if problems.isFull { break }
-            problems.add("is not a parameter of \(id)\(Suggestion.text(for: name, among: names))", at: name)
+            let suggestion = Suggestion.text(for: name, among: parameters.map { $0.name })
+            problems.add("is not a parameter of \(id)\(suggestion)", at: name)
         }
         return problems.all
     }
@@ -182,9 +183,9 @@ extension Action {
     /// The requests that a grant must decide for these arguments.
     func requests(in arguments: JSONObject, from folder: String) -> [GrantRequest] {
         var requests: [GrantRequest] = []
-        for parameter in parameters {
-            guard let value = arguments[parameter.name] else { continue }
-            requests += parameter.schema.requests(in: value, from: folder)
+        for index in parameters.indices {
+            guard let value = arguments[parameters[index].name] else { continue }
+            requests += parameters[index].schema.requests(in: value, from: folder)
         }
         return requests
     }

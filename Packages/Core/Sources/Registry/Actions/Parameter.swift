@@ -56,36 +56,40 @@ public struct Parameter<Value: InputValue>: Sendable {
 
     /// Reads the value from the arguments.
     func value(in arguments: JSONObject) throws(ValueError) -> Value {
-        if let given = arguments[declaration.name] {
-            do { return try Value(json: given) } catch { throw error.under(declaration.name) }
-        }
+        if let given = arguments[declaration.name] { return try Value.read(given, of: declaration.name) }
         guard let standard else { throw ValueError("is missing", at: [declaration.name]) }
         return standard
     }
+
+    /// What the body of an action needs of the parameter.
+    var reader: ParameterReader { ParameterReader(name: declaration.name, standard: standard) }
 }
 
-/// A parameter whose type only its action knows.
-protocol AnyParameter: Sendable {
-    /// The value for an argument. The caller knows the type of the parameter at this position.
-    func value<Wanted>(as type: Wanted.Type, in arguments: JSONObject) throws(ValueError) -> Wanted
-}
-
-extension Parameter: AnyParameter {
-    func value<Wanted>(as type: Wanted.Type, in arguments: JSONObject) throws(ValueError) -> Wanted {
-        guard let value = try value(in: arguments) as? Wanted else {
-            preconditionFailure("an action has the parameters of its declaration, in their order")
-        }
-        return value
-    }
+/// The name of a parameter and its value if nothing is given. Only the action's body knows the type.
+struct ParameterReader: Sendable {
+    let name: String
+    let standard: (any InputValue)?
 }
 
 extension InputValue {
     /// The value of the next parameter.
     static func read(
-        from parameters: inout IndexingIterator<[any AnyParameter]>, in arguments: JSONObject
+        from parameters: inout IndexingIterator<[ParameterReader]>, in arguments: JSONObject
     ) throws(ValueError) -> Self {
         guard let parameter = parameters.next() else { preconditionFailure("an action reads each parameter once") }
-        return try parameter.value(as: Self.self, in: arguments)
+        guard let given = arguments[parameter.name] else { return try absent(parameter) }
+        return try read(given, of: parameter.name)
+    }
+
+    fileprivate static func read(_ given: JSON, of name: String) throws(ValueError) -> Self {
+        do { return try Self(json: given) } catch { throw error.under(name) }
+    }
+
+    // Not inlined, so that a value that is given does not pay for looking up the optional type.
+    @inline(never)
+    private static func absent(_ parameter: ParameterReader) throws(ValueError) -> Self {
+        guard let standard = parameter.standard as? Self else { throw ValueError("is missing", at: [parameter.name]) }
+        return standard
     }
 }
 

@@ -186,7 +186,7 @@ public final class WorkbenchSession: Sendable {
         state.withLock { state in
             guard let index = state.live.firstIndex(where: { $0.generation === generation }) else { return }
             state.live[index].users -= 1
-            closeUnused(&state)
+            if generation !== state.newest { closeUnused(&state) }
         }
     }
 
