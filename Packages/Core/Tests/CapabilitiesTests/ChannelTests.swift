@@ -1,7 +1,8 @@
-import Capabilities
 import CoreTesting
 import Synchronization
 import Testing
+
+@testable import Capabilities
 
 @Suite("Channel", .timeLimit(.minutes(5)))
 struct ChannelTests {
@@ -68,19 +69,33 @@ struct ChannelTests {
         #expect(await channel.next() == nil)
     }
 
-    @Test("A nudge ends a wait in ready, before and while it waits, and does not affect a taker")
+    @Test("A nudge ends a wait in ready, before and while it waits")
     func nudged() async throws {
         let channel = Channel<Int>(limit: Self.limit)
         channel.nudge()
         #expect(await channel.ready() == false)
         let waiting = Task { await channel.ready() }
-        await Task.yield()
+        await waitUntil { channel.state.withLock { $0.reader != nil } }
         channel.nudge()
         #expect(await waiting.value == false)
         channel.post([1])
         #expect(await channel.ready())
         #expect(await channel.next() == [1])
+    }
+
+    @Test(
+        "A nudge does not end a wait for elements, before or while it waits, with or without a taker",
+        arguments: [false, true])
+    func unaffected(isWaiting: Bool) async throws {
+        let channel = Channel<Int>(limit: Self.limit)
+        if !isWaiting { channel.nudge() }
+        let next = Task { await channel.next() }
+        await waitUntil { channel.state.withLock { $0.reader != nil } }
+        if isWaiting { channel.nudge() }
+        channel.post([1])
+        #expect(await next.value == [1])
         let taken = Mutex<[Int]>([])
+        if !isWaiting { channel.nudge() }
         let taker = Task {
             try await channel.forward { elements in
                 taken.withLock { $0 += elements }
@@ -88,7 +103,8 @@ struct ChannelTests {
             } room: {
             }
         }
-        channel.nudge()
+        await waitUntil { channel.state.withLock { $0.reader != nil } }
+        if isWaiting { channel.nudge() }
         channel.post([2])
         channel.finish()
         try await taker.value
@@ -175,11 +191,20 @@ struct ChannelTests {
         #expect(await channel.next() == [2])
     }
 
-    @Test("Elements after the end are discarded, and their writer does not wait")
+    @Test("The end lets a waiting writer go, and elements after it are discarded")
     func late() async throws {
         let channel = Channel<Int>(limit: 1)
+        let writer = Task { await channel.send([1]) }
+        await waitUntil { channel.state.withLock { !$0.writers.isEmpty } }
         channel.finish()
-        await channel.send([1])
+        await writer.value
+        await channel.send([2])
+        #expect(await channel.next() == [1])
         #expect(await channel.next() == nil)
     }
+}
+
+/// Lets other tasks run until the condition holds.
+private func waitUntil(_ condition: () -> Bool) async {
+    while !condition() { await Task.yield() }
 }

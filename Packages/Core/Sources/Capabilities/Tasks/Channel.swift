@@ -16,7 +16,7 @@ public final class Channel<Element: Sendable>: Sendable {
         @usableFromInline var reader: Reader?
         @usableFromInline var writers: [CheckedContinuation<Void, Never>] = []
         @usableFromInline var isHurried = false
-        /// Whether a reader that waits without a taker should stop waiting.
+        /// Whether a reader that waits in `ready` should stop waiting.
         @usableFromInline var isNudged = false
         @usableFromInline var isAbandoned = false
         @usableFromInline var isFinished = false
@@ -37,10 +37,12 @@ public final class Channel<Element: Sendable>: Sendable {
         @usableFromInline let continuation: UnsafeContinuation<Wake, Never>
         /// Takes elements while the reader waits, so that it need not be woken.
         @usableFromInline let taker: Taker?
+        @usableFromInline let heedsNudges: Bool
 
-        @inlinable init(_ continuation: UnsafeContinuation<Wake, Never>, taker: Taker?) {
+        @inlinable init(_ continuation: UnsafeContinuation<Wake, Never>, taker: Taker?, heedsNudges: Bool) {
             unsafe self.continuation = unsafe continuation
             self.taker = taker
+            self.heedsNudges = heedsNudges
         }
 
         @inlinable func resume(_ wake: Wake) { unsafe continuation.resume(returning: wake) }
@@ -108,7 +110,7 @@ public final class Channel<Element: Sendable>: Sendable {
     /// `nudge` was called before that.
     @discardableResult
     @inlinable public func ready() async -> Bool {
-        _ = await wait(nil)
+        _ = await wait(nil, heedsNudges: true)
         return state.withLock { state in
             state.isNudged = false
             return state.isReady
@@ -119,7 +121,7 @@ public final class Channel<Element: Sendable>: Sendable {
     @inlinable public func nudge() {
         let reader = state.withLock { state in
             state.isNudged = true
-            return state.reader?.taker == nil ? state.reader.take() : nil
+            return state.reader?.heedsNudges == true ? state.reader.take() : nil
         }
         reader?.resume(.look)
     }
@@ -146,12 +148,12 @@ public final class Channel<Element: Sendable>: Sendable {
         }
     }
 
-    @inlinable func wait(_ taker: Taker?) async -> Wake {
+    @inlinable func wait(_ taker: Taker?, heedsNudges: Bool = false) async -> Wake {
         await withTaskCancellationHandler {
             await unsafe withUnsafeContinuation { continuation in
                 let waits = state.withLock { state in
-                    if state.isReady || Task.isCancelled || taker == nil && state.isNudged { return false }
-                    state.reader = unsafe Reader(continuation, taker: taker)
+                    if state.isReady || Task.isCancelled || heedsNudges && state.isNudged { return false }
+                    state.reader = unsafe Reader(continuation, taker: taker, heedsNudges: heedsNudges)
                     return true
                 }
                 if !waits { unsafe continuation.resume(returning: .look) }
