@@ -38,9 +38,9 @@ enum ChatCompletion {
 
     /// The models of the history, which its filters name without their providers; only those of a provider that is given.
     static let usedModels = Completion.dynamic { registry, _, given in
-        let provider = given["provider"]?.string
-        return (Self.history(registry)?.offeredModels() ?? []).filter { provider == nil || $0.provider == provider }
-            .map { Completion.Candidate($0.model, $0.provider) }
+        (Self.history(registry)?.offeredModels(of: given["provider"]?.string) ?? []).map { used in
+            Completion.Candidate(used.model, used.provider)
+        }
     }
 
     /// The messages of the conversation that is given, with their texts.

@@ -16,6 +16,7 @@ struct OfferedTests {
             #expect(history.offered().map { $0.title } == ["Three", "Two", "One"])
             #expect(history.offered().last?.id == first.id)
             #expect(history.offeredModels().map { "\($0.provider)/\($0.model)" } == ["lab/small", "openai/gpt-5"])
+            #expect(history.offeredModels(of: "openai").map { $0.model } == ["gpt-5"])
             try await history.delete(second.id)
             #expect(history.offered().map { $0.title } == ["Three", "One"])
             #expect(history.offered(isDeleted: true).map { $0.id } == [second.id])

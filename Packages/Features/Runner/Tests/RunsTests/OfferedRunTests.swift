@@ -37,6 +37,10 @@ struct OfferedRunTests {
                 #expect(lab.journal.offeredSteps(of: newest).map { $0.key } == ["c"])
             }
             #expect(lab.journal.offeredSteps(of: "none").isEmpty)
+            // Both ids begin with the year, so that `find` refuses it.
+            let year = try #require(runs.first?.prefix(4))
+            #expect(runs.allSatisfy { $0.hasPrefix(year) })
+            #expect(lab.journal.offeredSteps(of: String(year)).isEmpty)
         }
     }
 }

@@ -34,14 +34,16 @@ extension History {
         return found ?? []
     }
 
-    /// The models of the conversations with their providers, the most recently used first.
-    public func offeredModels() -> [(provider: String, model: String)] {
+    /// The models of the conversations with their providers, the most recently used first; only those of a provider that
+    /// is given.
+    public func offeredModels(of provider: String? = nil) -> [(provider: String, model: String)] {
         let found: [(provider: String, model: String)]? = database.glance { connection in
             try connection.all(
                 """
-                SELECT provider, model FROM conversations WHERE provider != '' AND model != ''
-                GROUP BY provider, model ORDER BY max(updated) DESC LIMIT ?
-                """, Self.most
+                SELECT provider, model FROM conversations
+                WHERE provider != '' AND model != '' AND (?1 IS NULL OR provider = ?1)
+                GROUP BY provider, model ORDER BY max(updated) DESC LIMIT ?2
+                """, provider, Self.most
             ) { row in (provider: try row[0] as String, model: try row[1] as String) }
         }
         return found ?? []

@@ -127,13 +127,13 @@ extension Journal {
 
     /// The steps of a run, which is named as for `find`, in the order they started: what is in the file now.
     public func offeredSteps(of name: String?) -> [(key: String, work: String)] {
+        let name = Self.beginning(name)
         let found: [(key: String, work: String)]? = database.glance { connection in
-            try connection.all(
-                """
-                SELECT key, work FROM steps WHERE run = (
-                    SELECT id FROM runs WHERE ?1 IS NULL OR substr(id, 1, length(?1)) = ?1 ORDER BY number DESC LIMIT 1)
-                GROUP BY key ORDER BY min(number) LIMIT ?2
-                """, name == "last" ? nil : name, Self.mostOffered
+            let runs: [String] = try connection.all("SELECT id FROM runs" + Self.named, name) { row in try row[0] }
+            guard let run = runs.first, !Self.isAmbiguous(name, runs) else { return [] }
+            return try connection.all(
+                "SELECT key, work FROM steps WHERE run = ? GROUP BY key ORDER BY min(number) LIMIT ?",
+                run, Self.mostOffered
             ) { row in (key: try row[0] as String, work: try row[1] as String) }
         }
         return found ?? []
@@ -144,16 +144,23 @@ extension Journal {
 
     /// A run by its id, by the beginning of the id, or the newest run.
     public func find(_ name: String?) async throws -> RunRow {
-        let name = name == "last" ? nil : name
+        let name = Self.beginning(name)
         let found = try await database.read { connection in
-            try connection.all(
-                Self.columns
-                    + " WHERE ?1 IS NULL OR substr(id, 1, length(?1)) = ?1 ORDER BY number DESC LIMIT 2", name
-            ) { try self.row($0) }
+            try connection.all(Self.columns + Self.named, name) { try self.row($0) }
         }
         guard let first = found.first else { throw RunError.unknown(name) }
-        if let name, found.count > 1, first.id != name { throw RunError.ambiguous(name) }
+        if let name, Self.isAmbiguous(name, found.map(\.id)) { throw RunError.ambiguous(name) }
         return first
+    }
+
+    /// The newest two runs whose ids begin with the text that is bound first; of all runs if it is null.
+    private static let named: SQL = " WHERE ?1 IS NULL OR substr(id, 1, length(?1)) = ?1 ORDER BY number DESC LIMIT 2"
+
+    /// How an id begins; nil for the newest run.
+    private static func beginning(_ name: String?) -> String? { name == "last" ? nil : name }
+
+    private static func isAmbiguous(_ name: String?, _ found: [String]) -> Bool {
+        name != nil && found.count > 1 && found.first != name
     }
 
     /// The outputs of a run, and its error.
