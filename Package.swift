@@ -33,7 +33,7 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
     ),
     (
         "ModelKit", "Packages/Kits/ModelKit", ["ModelKit", "OfflinePlanner", "DialectTesting"],
-        ["OpenAIDialect", "AnthropicDialect", "ResponsesDialect", "TurnLoop", "OfflinePlanner"]
+        ["ModelKit", "OpenAIDialect", "AnthropicDialect", "ResponsesDialect", "TurnLoop", "OfflinePlanner"]
     ),
     ("ProcessKit", "Packages/Kits/ProcessKit", ["ProcessKit"], ["ProcessKit"]),
     ("SandboxKit", "Packages/Kits/SandboxKit", ["SandboxKit"], ["SandboxKit"]),

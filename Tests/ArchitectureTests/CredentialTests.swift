@@ -9,7 +9,8 @@ func credentialsAreAddedInKnownPlaces() throws {
     let found = try workspace.files(in: "Packages", ending: ".swift").filter { file in
         file.contains("/Sources/")
     }.filter { file in
-        try workspace.text(file).contains(/"Authorization"\] = |\("Authorization",/)
+        try workspace.text(file).contains(
+            /(?i)"((proxy-)?authorization|x-api-key)"\] = |\("((proxy-)?authorization|x-api-key)",/)
     }
     #expect(
         found.sorted() == [

@@ -36,6 +36,7 @@ let package = Package(
                 "ModelKit", core, .product(name: "HTTPKit", package: "HTTPKit"),
                 .product(name: "HTTPServer", package: "HTTPKit"), .product(name: "HTTPTesting", package: "HTTPKit"),
             ]),
+        .testTarget(name: "ModelKitTests", dependencies: ["ModelKit", core]),
         .testTarget(
             name: "OpenAIDialectTests", dependencies: ["DialectTesting", "ModelKit", "OpenAIDialect"] + testing),
         .testTarget(

@@ -24,7 +24,7 @@ public enum SettingsConformance {
         var found: [String] = []
         var bound: [String] = []
         for setting in Record.declarations {
-            let key = setting.key.joined(separator: ".")
+            let key = setting.name
             var changed: [String] = []
             for value in values[key].map({ [$0] }) ?? setting.schema.samples {
                 let layer = SettingsLayer(origin: .flag, value: .nested([feature] + setting.key, value))

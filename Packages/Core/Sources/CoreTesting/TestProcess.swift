@@ -2,12 +2,12 @@ import Glibc
 
 /// The memory and processor time of the test process.
 public enum TestProcess {
-    /// The memory is not known.
+    /// Why the memory could not be read.
     public struct Problem: Error, CustomStringConvertible {
         public let description: String
     }
 
-    /// The resident memory in bytes. Only a process of its own is measured by it: tests beside this one use memory too.
+    /// The resident memory in bytes. Measure in an exit test: tests that run beside it use memory too.
     public static func residentBytes() throws -> Int {
         let file = unsafe open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
         defer { close(file) }

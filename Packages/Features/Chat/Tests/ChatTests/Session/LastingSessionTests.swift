@@ -1,6 +1,6 @@
 import Capabilities
+import CoreTesting
 import FileKit
-import Glibc
 import HTTPTesting
 import HostKit
 import HostTesting
@@ -139,11 +139,9 @@ private struct FastMotion: Sendable {
     }
 
     private func count() throws -> Counts {
-        let fields = String(decoding: try Files.read("/proc/self/statm", limit: 4096), as: UTF8.self).split(
-            separator: " ")
-        return Counts(
+        Counts(
             descriptors: try Files.list("/proc/self/fd").count, threads: try Files.list("/proc/self/task").count,
             generations: test.session.liveGenerations,
-            memory: (Int(fields[1]) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE))))
+            memory: try TestProcess.residentBytes())
     }
 }
