@@ -52,7 +52,7 @@ extension ParameterDeclaration {
         facts += [schema.line, isRequired ? "required" : "not required"]
         if takesPipe { facts.append("takes the pipe") }
         if joinsWords { facts.append("takes all words") }
-        if let standard { facts.append("default \(standard.text(.sorted))") }
+        if let defaultValue { facts.append("default \(defaultValue.text(.sorted))") }
         let shown = form == .positional ? "<\(name)>" : "--\(name)"
         return "\(shown): \(facts.joined(separator: ", "))"
     }

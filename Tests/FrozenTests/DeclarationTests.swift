@@ -32,7 +32,7 @@ struct DeclarationTests {
 
     private static func lines(of setting: SettingDeclaration, at key: [String]) -> [String] {
         let name = key.joined(separator: ".")
-        var facts = ["default \((setting.standard ?? .null).text(.sorted))", "risk \(setting.risk.rawValue)"]
+        var facts = ["default \((setting.defaultValue ?? .null).text(.sorted))", "risk \(setting.risk.rawValue)"]
         if setting.joinsLayers { facts.append("joins the layers") }
         if let flag = setting.flag { facts.append("option --\(flag)") }
         if key == setting.key { facts.append("variable \(SettingsVariables.name(of: key))") }

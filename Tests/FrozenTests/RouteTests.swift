@@ -48,7 +48,7 @@ extension RouteInputDeclaration {
     fileprivate func lines(of route: String) -> [String] {
         let name = place == .body ? "\(route) body" : "\(route) \(place.rawValue) \(self.name)"
         var facts = [isRequired ? "required" : "not required"]
-        if let standard { facts.append("default \(standard.text(.sorted))") }
+        if let defaultValue { facts.append("default \(defaultValue.text(.sorted))") }
         if isLenient { facts.append("takes unknown members") }
         return schema.lines(at: name, property.keywords) + ["\(name) is \(facts.joined(separator: ", "))"]
     }

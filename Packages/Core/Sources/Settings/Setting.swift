@@ -9,22 +9,22 @@ public import JSON
 public struct Setting<Value: InputValue & OutputValue>: Sendable {
     /// The setting without its static type.
     public private(set) var declaration: SettingDeclaration
-    let standard: Value
+    let defaultValue: Value
 
     /// - Parameter flag: a common option that sets it for one run: `cacert` is `--cacert`.
     public init(
-        _ key: String, _ summary: String, default standard: Value, risk: SettingRisk = .none, flag: String? = nil
+        _ key: String, _ summary: String, default defaultValue: Value, risk: SettingRisk = .none, flag: String? = nil
     ) {
-        self.init(key, summary, Value.schema, standard, risk, flag)
+        self.init(key, summary, Value.schema, defaultValue, risk, flag)
     }
 
     private init(
-        _ key: String, _ summary: String, _ schema: Schema, _ standard: Value, _ risk: SettingRisk, _ flag: String?
+        _ key: String, _ summary: String, _ schema: Schema, _ defaultValue: Value, _ risk: SettingRisk, _ flag: String?
     ) {
-        self.standard = standard
+        self.defaultValue = defaultValue
         declaration = SettingDeclaration(
             key: key.split(separator: ".").map(String.init), summary: summary, schema: schema,
-            standard: standard.json, risk: risk, flag: flag)
+            defaultValue: defaultValue.json, risk: risk, flag: flag)
     }
 }
 
@@ -42,10 +42,10 @@ extension Setting {
 extension Setting where Value == Int {
     /// A whole number within limits.
     public init(
-        _ key: String, _ summary: String, in range: ClosedRange<Int>, default standard: Int,
+        _ key: String, _ summary: String, in range: ClosedRange<Int>, default defaultValue: Int,
         risk: SettingRisk = .none, flag: String? = nil
     ) {
-        self.init(key, summary, .integer(range), standard, risk, flag)
+        self.init(key, summary, .integer(range), defaultValue, risk, flag)
     }
 }
 
@@ -61,10 +61,10 @@ extension Setting where Value == Int? {
 extension Setting where Value == Double {
     /// A number within limits.
     public init(
-        _ key: String, _ summary: String, in range: ClosedRange<Double>, default standard: Double,
+        _ key: String, _ summary: String, in range: ClosedRange<Double>, default defaultValue: Double,
         risk: SettingRisk = .none, flag: String? = nil
     ) {
-        self.init(key, summary, .number(range), standard, risk, flag)
+        self.init(key, summary, .number(range), defaultValue, risk, flag)
     }
 }
 
@@ -81,10 +81,10 @@ extension Setting where Value == Double? {
 extension Setting where Value == ByteCount {
     /// A size within limits.
     public init(
-        _ key: String, _ summary: String, in range: ClosedRange<ByteCount>, default standard: ByteCount,
+        _ key: String, _ summary: String, in range: ClosedRange<ByteCount>, default defaultValue: ByteCount,
         risk: SettingRisk = .none, flag: String? = nil
     ) {
-        self.init(key, summary, .size(range.lowerBound.bytes...range.upperBound.bytes), standard, risk, flag)
+        self.init(key, summary, .size(range.lowerBound.bytes...range.upperBound.bytes), defaultValue, risk, flag)
     }
 }
 
@@ -125,10 +125,10 @@ public struct SettingDeclaration: PropertyDeclaration {
 
     /// Features declare a `Setting` instead.
     public init(
-        key: [String], summary: String, schema: Schema, standard: JSON, risk: SettingRisk, flag: String? = nil
+        key: [String], summary: String, schema: Schema, defaultValue: JSON, risk: SettingRisk, flag: String? = nil
     ) {
         self.key = key
-        property = Schema.Property(key.joined(separator: "."), summary, schema, standard: standard)
+        property = Schema.Property(key.joined(separator: "."), summary, schema, defaultValue: defaultValue)
         self.risk = risk
         self.flag = flag
     }
@@ -136,7 +136,8 @@ public struct SettingDeclaration: PropertyDeclaration {
     /// The same setting below a prefix.
     func under(_ prefix: [String]) -> SettingDeclaration {
         var copy = SettingDeclaration(
-            key: prefix + key, summary: summary, schema: schema, standard: standard ?? .null, risk: risk, flag: flag)
+            key: prefix + key, summary: summary, schema: schema, defaultValue: defaultValue ?? .null, risk: risk,
+            flag: flag)
         copy.joinsLayers = joinsLayers
         return copy
     }

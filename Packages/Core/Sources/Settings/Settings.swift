@@ -89,11 +89,11 @@ public struct FeatureSettings: Sendable {
 
     /// The effective value. If it does not fit the declaration, that has already been reported and the default is used.
     public subscript<Value>(setting: Setting<Value>) -> Value {
-        guard let entry = settings[prefix + setting.declaration.key] else { return setting.standard }
+        guard let entry = settings[prefix + setting.declaration.key] else { return setting.defaultValue }
         do {
             return try Value(json: entry.value)
         } catch {
-            return setting.standard
+            return setting.defaultValue
         }
     }
 

@@ -33,11 +33,11 @@ public struct SettingsCatalogue: Sendable {
             add(
                 SettingDeclaration(
                     key: ["features", feature], summary: "Whether the feature \(feature) is on", schema: .boolean,
-                    standard: true, risk: .widens))
+                    defaultValue: true, risk: .widens))
         }
         add(
             SettingDeclaration(
-                key: ["profile"], summary: "The profile to use", schema: .optional(.string), standard: .null,
+                key: ["profile"], summary: "The profile to use", schema: .optional(.string), defaultValue: .null,
                 risk: .sends))
     }
 
@@ -47,7 +47,7 @@ public struct SettingsCatalogue: Sendable {
         add(
             SettingDeclaration(
                 key: ["features", feature], summary: "Whether the feature \(feature) is on, in builds that have it",
-                schema: .boolean, standard: true, risk: .widens))
+                schema: .boolean, defaultValue: true, risk: .widens))
     }
 
     /// Adds the settings that a feature declares, below its id.
@@ -70,13 +70,13 @@ public struct SettingsCatalogue: Sendable {
         profile.insert(
             SettingDeclaration(
                 key: ["server"], summary: "The server that the profile names", schema: .optional(.url),
-                standard: .null, risk: .sends),
+                defaultValue: .null, risk: .sends),
             at: ["server"])
         profile.insert(
             SettingDeclaration(
                 key: ["kind"], summary: "The kind of server that the profile names",
                 schema: .optional(ServerKind.schema),
-                standard: .null, risk: .sends),
+                defaultValue: .null, risk: .sends),
             at: ["kind"])
         root.members["profiles"] = Node(anyMember: [profile])
     }

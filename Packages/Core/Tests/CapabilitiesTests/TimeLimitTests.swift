@@ -49,7 +49,7 @@ struct TimeLimitTests {
     func abandoned() async throws {
         let (clock, mayEnd) = (TestClock(), Promise<Void>())
         defer { mayEnd.settle(()) }
-        func hang() -> Task<Bounded<Void>, Never> {
+        func hang() -> Task<TimedOutcome<Void>, Never> {
             Task {
                 await bounded(by: .seconds(60), on: clock) {
                     await shielded { do { try await mayEnd.value() } catch {} }

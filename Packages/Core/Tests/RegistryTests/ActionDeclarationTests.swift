@@ -54,7 +54,7 @@ struct ActionDeclarationTests {
         #expect(
             parameters.map(\.isRepeated)
                 == [false, true, false, false, false, false, true, false, false, false, false])
-        #expect(parameters.compactMap(\.standard) == ["metric", 3, 0.5, false, true])
+        #expect(parameters.compactMap(\.defaultValue) == ["metric", 3, 0.5, false, true])
         #expect(parameters.compactMap(\.short) == ["u", "a"])
         #expect(
             ActionsFeature.values.parameters.filter(\.isRequired).map(\.name) == [

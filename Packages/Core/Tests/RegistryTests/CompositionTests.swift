@@ -27,7 +27,8 @@ private struct Muddled: PlainFeature {
         id: "Mud dled", summary: "Muddles", version: "1",
         settings: [
             Setting("size", "Its size", default: 1).declaration, Setting("size", "Its size", default: 2).declaration,
-            SettingDeclaration(key: ["depth"], summary: "Its depth", schema: .integer(1...3), standard: 9, risk: .none),
+            SettingDeclaration(
+                key: ["depth"], summary: "Its depth", schema: .integer(1...3), defaultValue: 9, risk: .none),
         ], namespaces: ["muddled"])
     func register(in registry: inout RegistryBuilder) {
         registry.add(Action("muddled.do", "Does it.", .reads) { _ in Nothing() })

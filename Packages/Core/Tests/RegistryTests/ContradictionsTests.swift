@@ -136,7 +136,7 @@ struct ContradictionsTests {
     }
 
     @Test("A default that does not fit is reported")
-    func standard() {
+    func defaultValue() {
         #expect(
             Self.taking(.option("a", "X", in: 1...3, default: 9)).contradictions
                 == ["has a default for a that must be from 1 to 3, not 9"])

@@ -8,7 +8,7 @@ struct CatalogueTests {
     @Test("Settings are found by their full keys, also inside a profile")
     func declarations() {
         #expect(Demo.catalogue.declaration(of: ["chat", "limits", "patience"])?.schema == .duration)
-        #expect(Demo.catalogue.declaration(of: ["files", "sftp", "retries"])?.standard == 3)
+        #expect(Demo.catalogue.declaration(of: ["files", "sftp", "retries"])?.defaultValue == 3)
         #expect(Demo.catalogue.declaration(of: ["profiles", "any", "chat", "command"])?.risk == .runs)
         #expect(Demo.catalogue.declaration(of: ["profiles", "any", "server"])?.schema == .optional(.url))
         #expect(Demo.catalogue.declaration(of: ["features", "files.sftp"])?.risk == .widens)

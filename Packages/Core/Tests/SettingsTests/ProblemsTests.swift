@@ -69,7 +69,11 @@ struct ProblemsTests {
         var catalogue = SettingsCatalogue(features: [])
         let server = Schema.record([.init("url", "Where it is", .url)])
         catalogue.add(
-            [.init(key: ["server"], summary: "A server", schema: server, standard: ["url": "http://a"], risk: .none)],
+            [
+                .init(
+                    key: ["server"], summary: "A server", schema: server, defaultValue: ["url": "http://a"], risk: .none
+                )
+            ],
             of: "chat")
         let layer = try SettingsLayer(origin: .user(file: "user.json"), text: Array("{chat: {server: {}}}".utf8))
         let settings = Settings(merging: [layer], overrides: [], catalogue: catalogue) { _, _ in true }

@@ -29,6 +29,6 @@ struct RangeTests {
         #expect(Self.temperature.declaration.schema.problems(in: 2) == [])
         #expect(Self.temperature.declaration.schema.problems(in: .null) == [])
         #expect(Self.tokens.declaration.schema.problems(in: 1_000_000) == [])
-        #expect(Self.tokens.declaration.standard == .null && Self.depth.declaration.standard == 3)
+        #expect(Self.tokens.declaration.defaultValue == .null && Self.depth.declaration.defaultValue == 3)
     }
 }

@@ -31,7 +31,7 @@ struct SettingsRecordTests {
             declarations.map(\.key) == [
                 ["model"], ["max-rounds"], ["units"], ["limits", "patience"], ["note"], ["rules"],
             ])
-        #expect(declarations.map(\.standard) == ["small", 10, "imperial", Duration.seconds(30).json, .null, []])
+        #expect(declarations.map(\.defaultValue) == ["small", 10, "imperial", Duration.seconds(30).json, .null, []])
         let note = try #require(declarations.first { $0.key == ["note"] })
         #expect(note.summary == "A note" && note.risk == .sends && note.flag == "note")
         #expect(declarations.map(\.joinsLayers) == [false, false, false, false, false, true])

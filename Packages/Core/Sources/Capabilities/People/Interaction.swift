@@ -62,11 +62,11 @@ extension Interaction {
     public var unattended: any Interaction { canAsk ? HeadlessInteraction() : self }
 
     /// Asks for a line of text; an empty line selects the default, if there is one.
-    public func text(_ id: String, _ prompt: String, default standard: String? = nil) async throws -> String {
-        guard case .text(let text) = try await answer(Question(id, prompt, .text(default: standard))) else {
+    public func text(_ id: String, _ prompt: String, default defaultValue: String? = nil) async throws -> String {
+        guard case .text(let text) = try await answer(Question(id, prompt, .text(default: defaultValue))) else {
             throw InteractionError.wrongKind(id)
         }
-        return text.isEmpty ? standard ?? "" : text
+        return text.isEmpty ? defaultValue ?? "" : text
     }
 
     /// Asks for a secret, which is never echoed.
@@ -172,7 +172,7 @@ public struct HeadlessInteraction: Interaction {
 
     public func answer(_ question: Question) async throws -> Answer {
         guard let given = answers[question.id] else {
-            if case .text(let standard?) = question.kind { return .text(standard) }
+            if case .text(let defaultValue?) = question.kind { return .text(defaultValue) }
             throw InteractionError.unanswered(id: question.id, prompt: question.prompt)
         }
         func unfit(_ why: String) -> InteractionError { .unfit(id: question.id, why: why) }

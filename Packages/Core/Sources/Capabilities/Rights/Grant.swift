@@ -350,21 +350,21 @@ extension Grant.Layer {
         case .all: return nil
         case .named(let patterns) where patterns.contains("*"): return nil
         case .named, .setUp:
-            let standard: String? = if case .setUp = hosts { "" } else { nil }
+            let defaultValue: String? = if case .setUp = hosts { "" } else { nil }
             return .deny(
                 rule: "\(holder.words) may not give a program access to the whole network",
-                mend: mend("hosts", standard, "*"))
+                mend: mend("hosts", defaultValue, "*"))
         }
     }
 
     /// The line that would permit the request. If the list does not exist yet, the line repeats the default so that it
     /// stays permitted.
-    fileprivate func mend(_ key: String, _ standard: String?, _ missing: String) -> String {
+    fileprivate func mend(_ key: String, _ defaultValue: String?, _ missing: String) -> String {
         if holder == .nobody { return "do it in an action, or bind a caller" }
         guard case .bundle = holder else { return "do it yourself" }
         let quoted = "\"\(missing.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\\\""))\""
-        guard let standard else { return "add \(quoted) to permissions.\(key)" }
-        return "add \(key): [\(standard)\(quoted)] to permissions"
+        guard let defaultValue else { return "add \(quoted) to permissions.\(key)" }
+        return "add \(key): [\(defaultValue)\(quoted)] to permissions"
     }
 
     private static func covers(_ pattern: String, _ action: String) -> Bool {

@@ -1,5 +1,5 @@
 /// How work with a time limit ended.
-public enum Bounded<Value: Sendable>: Sendable {
+public enum TimedOutcome<Value: Sendable>: Sendable {
     /// In time, with this value or error.
     case ended(Result<Value, any Error>)
     /// Its time was over.
@@ -14,8 +14,8 @@ public enum Bounded<Value: Sendable>: Sendable {
 /// a user who has pressed stop. Without a limit, the work may take any time.
 public func bounded<Value: Sendable>(
     by limit: Duration?, on clock: any Clock<Duration>, _ work: @escaping @Sendable () async throws -> Value
-) async -> Bounded<Value> {
-    let first = Promise<Bounded<Value>>()
+) async -> TimedOutcome<Value> {
+    let first = Promise<TimedOutcome<Value>>()
     // Both tasks are cancelled below. A task group would wait for work that never ends.
     let worker = Task {
         do { first.settle(.ended(.success(try await work()))) } catch { first.settle(.ended(.failure(error))) }

@@ -53,7 +53,7 @@ public indirect enum Schema: Sendable, Hashable {
         /// The shape of the value; `optional` if the member may be left out.
         public let schema: Schema
         /// The default, where there is one that can be shown.
-        public let standard: JSON?
+        public let defaultValue: JSON?
         /// How a frontend shows it.
         public let role: Role
         /// JSON Schema keywords for what only the reader of the value checks, such as `minItems`.
@@ -61,24 +61,25 @@ public indirect enum Schema: Sendable, Hashable {
 
         /// By default it has no default and no keywords, and is shown without emphasis.
         public init(
-            _ name: String, _ summary: String, _ schema: Schema, standard: JSON? = nil, role: Role = .plain,
+            _ name: String, _ summary: String, _ schema: Schema, defaultValue: JSON? = nil, role: Role = .plain,
             keywords: JSONObject = [:]
         ) {
             self.name = name
             self.summary = summary
             self.schema = schema
-            self.standard = standard
+            self.defaultValue = defaultValue
             self.role = role
             self.keywords = keywords
         }
 
         /// The same value, which may be left out.
         public var optional: Property {
-            Property(name, summary, .optional(schema.unwrapped), standard: standard, role: role, keywords: keywords)
+            Property(
+                name, summary, .optional(schema.unwrapped), defaultValue: defaultValue, role: role, keywords: keywords)
         }
 
         /// The differences between the default and the schema.
-        public var defaultProblems: [ValueError] { standard.map { schema.problems(in: $0) } ?? [] }
+        public var defaultProblems: [ValueError] { defaultValue.map { schema.problems(in: $0) } ?? [] }
     }
 
     /// How a frontend should treat a member: a role, never a colour.
@@ -118,7 +119,7 @@ public protocol PropertyDeclaration: Sendable {
 }
 
 extension PropertyDeclaration {
-    // Inlined, because elsewhere a copy of the property would be made for each of them.
+    // Inlinable, because a call from another module would copy the whole property.
 
     /// Its name.
     @inlinable public var name: String { property.name }
@@ -127,7 +128,7 @@ extension PropertyDeclaration {
     /// The shape of the value.
     @inlinable public var schema: Schema { property.schema }
     /// The default, where there is one that can be shown.
-    @inlinable public var standard: JSON? { property.standard }
+    @inlinable public var defaultValue: JSON? { property.defaultValue }
 }
 
 extension Schema {
@@ -321,7 +322,7 @@ extension Schema {
             for (word, value) in property.keywords { schema[word] = value }
             if property.schema.isOptional, leniency.contains(.nulls) { schema = orNull(schema) }
             schema["description"] = .string(property.summary)
-            if let standard = property.standard, !standard.isNull { schema["default"] = standard }
+            if let defaultValue = property.defaultValue, !defaultValue.isNull { schema["default"] = defaultValue }
             members[property.name] = .object(schema)
         }
         let required = properties.filter { !$0.schema.isOptional }.map { JSON.string($0.name) }

@@ -14,23 +14,23 @@ import JSON
 public struct Parameter<Value: InputValue>: Sendable {
     /// The parameter without its static type.
     public let declaration: ParameterDeclaration
-    private let standard: Value?
+    private let defaultValue: Value?
 
-    private init(_ declaration: ParameterDeclaration, standard: Value?) {
+    private init(_ declaration: ParameterDeclaration, defaultValue: Value?) {
         self.declaration = declaration
-        self.standard = standard
+        self.defaultValue = defaultValue
     }
 
     private init(
         _ form: ParameterDeclaration.Form, _ name: String, _ summary: String, short: String? = nil,
-        schema: Schema = Value.schema, completion: Completion? = nil, standard: Value? = nil, shown: JSON? = nil
+        schema: Schema = Value.schema, completion: Completion? = nil, defaultValue: Value? = nil, shown: JSON? = nil
     ) {
-        let absent = standard ?? Value.whenAbsent
+        let absent = defaultValue ?? Value.whenAbsent
         self.init(
             ParameterDeclaration(
-                Schema.Property(name, summary, schema, standard: shown), form: form, short: short.map(Self.letter),
+                Schema.Property(name, summary, schema, defaultValue: shown), form: form, short: short.map(Self.letter),
                 isRequired: absent == nil, completion: completion),
-            standard: absent)
+            defaultValue: absent)
     }
 
     /// Letters are passed as `String`, because a literal inside an action's parameter list cannot be a `Character`.
@@ -57,18 +57,18 @@ public struct Parameter<Value: InputValue>: Sendable {
     /// Reads the value from the arguments.
     func value(in arguments: JSONObject) throws(ValueError) -> Value {
         if let given = arguments[declaration.name] { return try Value.read(given, of: declaration.name) }
-        guard let standard else { throw ValueError("is missing", at: [declaration.name]) }
-        return standard
+        guard let defaultValue else { throw ValueError("is missing", at: [declaration.name]) }
+        return defaultValue
     }
 
     /// What the body of an action needs of the parameter.
-    var reader: ParameterReader { ParameterReader(name: declaration.name, standard: standard) }
+    var reader: ParameterReader { ParameterReader(name: declaration.name, defaultValue: defaultValue) }
 }
 
 /// The name of a parameter and its value if nothing is given. Only the action's body knows the type.
 struct ParameterReader: Sendable {
     let name: String
-    let standard: (any InputValue)?
+    let defaultValue: (any InputValue)?
 }
 
 extension InputValue {
@@ -88,26 +88,30 @@ extension InputValue {
     // Not inlined, so that a value that is given does not pay for looking up the optional type.
     @inline(never)
     private static func absent(_ parameter: ParameterReader) throws(ValueError) -> Self {
-        guard let standard = parameter.standard as? Self else { throw ValueError("is missing", at: [parameter.name]) }
-        return standard
+        guard let defaultValue = parameter.defaultValue as? Self else {
+            throw ValueError("is missing", at: [parameter.name])
+        }
+        return defaultValue
     }
 }
 
 extension Parameter where Value: OutputValue {
     /// A positional value with a default.
     public static func argument(
-        _ name: String, _ summary: String, default standard: Value, completion: Completion? = nil
+        _ name: String, _ summary: String, default defaultValue: Value, completion: Completion? = nil
     ) -> Parameter {
-        Parameter(.positional, name, summary, completion: completion, standard: standard, shown: standard.json)
+        Parameter(
+            .positional, name, summary, completion: completion, defaultValue: defaultValue, shown: defaultValue.json)
     }
 
     /// A named value with a default.
     public static func option(
-        _ name: String, _ summary: String, default standard: Value, short: String? = nil,
+        _ name: String, _ summary: String, default defaultValue: Value, short: String? = nil,
         completion: Completion? = nil
     ) -> Parameter {
         Parameter(
-            .option, name, summary, short: short, completion: completion, standard: standard, shown: standard.json)
+            .option, name, summary, short: short, completion: completion, defaultValue: defaultValue,
+            shown: defaultValue.json)
     }
 }
 
@@ -123,44 +127,46 @@ extension Parameter where Value == String? {
     public static func words(_ name: String, _ summary: String) -> Parameter {
         Parameter(
             ParameterDeclaration(Schema.Property(name, summary, Value.schema), form: .positional, joinsWords: true),
-            standard: .some(nil))
+            defaultValue: .some(nil))
     }
 
     /// A text that may be piped into the command: `git diff | martlet ask "Review this"`.
     public static func piped(_ name: String, _ summary: String) -> Parameter {
         Parameter(
             ParameterDeclaration(Schema.Property(name, summary, Value.schema), form: .option, takesPipe: true),
-            standard: .some(nil))
+            defaultValue: .some(nil))
     }
 }
 
 extension Parameter where Value == Bool {
     /// A switch: `--name` turns it on. If it is on by default, `--no-name` turns it off.
     public static func flag(
-        _ name: String, _ summary: String, default standard: Bool = false, short: String? = nil
+        _ name: String, _ summary: String, default defaultValue: Bool = false, short: String? = nil
     ) -> Parameter {
-        Parameter(.flag, name, summary, short: short, standard: standard, shown: .bool(standard))
+        Parameter(.flag, name, summary, short: short, defaultValue: defaultValue, shown: .bool(defaultValue))
     }
 }
 
 extension Parameter where Value == Int {
     /// A whole number within limits.
     public static func option(
-        _ name: String, _ summary: String, in range: ClosedRange<Int>, default standard: Int, short: String? = nil
+        _ name: String, _ summary: String, in range: ClosedRange<Int>, default defaultValue: Int, short: String? = nil
     ) -> Parameter {
         Parameter(
-            .option, name, summary, short: short, schema: .integer(range), standard: standard, shown: .int(standard))
+            .option, name, summary, short: short, schema: .integer(range), defaultValue: defaultValue,
+            shown: .int(defaultValue))
     }
 }
 
 extension Parameter where Value == Double {
     /// A number within limits.
     public static func option(
-        _ name: String, _ summary: String, in range: ClosedRange<Double>, default standard: Double,
+        _ name: String, _ summary: String, in range: ClosedRange<Double>, default defaultValue: Double,
         short: String? = nil
     ) -> Parameter {
         Parameter(
-            .option, name, summary, short: short, schema: .number(range), standard: standard, shown: .double(standard))
+            .option, name, summary, short: short, schema: .number(range), defaultValue: defaultValue,
+            shown: .double(defaultValue))
     }
 }
 

@@ -86,8 +86,8 @@ public struct Locations: Sendable, Hashable {
     }
 }
 
-/// The environment that is known before anything is composed. A feature may keep it, unlike the host, which keeps the
-/// features.
+/// The environment that is known before anything is composed. A feature may store it. It must not store the host, which
+/// refers to the features and so would never be freed.
 public struct Surroundings: Sendable {
     /// The environment variables of the command.
     public let environment: [String: String]

@@ -119,8 +119,8 @@ public struct DeviceCode: Sendable {
         interval = .seconds(Self.seconds(json["interval"], atLeast: 1, atMost: 300, else: 5))
     }
 
-    private static func seconds(_ json: JSON?, atLeast least: Int, atMost most: Int, else standard: Int) -> Int {
-        guard let value = json?.double, value > 0 else { return standard }
+    private static func seconds(_ json: JSON?, atLeast least: Int, atMost most: Int, else defaultValue: Int) -> Int {
+        guard let value = json?.double, value > 0 else { return defaultValue }
         return Int(min(max(value.rounded(.up), Double(least)), Double(most)))
     }
 }

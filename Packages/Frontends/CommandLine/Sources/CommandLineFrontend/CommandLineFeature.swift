@@ -55,7 +55,7 @@ struct CommandLineFeature: Feature {
             return page.settings(catalogue.declarations.filter { $0.key.starts(with: path) }, below: path)
         }
         let entry = host.settings[path]
-        let value = entry?.value ?? declaration.standard ?? .null
+        let value = entry?.value ?? declaration.defaultValue ?? .null
         return page.setting(
             path, declaration, value: value.isNull ? "not set" : PlainText.escape(value.string ?? value.text()),
             origin: (entry?.origin ?? .builtIn).words, untrusted: host.settings.inert.first { $0.key == path }?.file)

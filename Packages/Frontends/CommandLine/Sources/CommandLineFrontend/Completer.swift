@@ -47,7 +47,7 @@ struct Completer {
 
     private func verbs(_ node: CommandTree.Node, of action: Action? = nil) -> [Candidate] {
         if action != nil, node.path.isEmpty { return [] }
-        var found = node.visible.map { Candidate($0.path.last ?? "", ($0.action ?? $0.standard)?.summary ?? "") }
+        var found = node.visible.map { Candidate($0.path.last ?? "", ($0.action ?? $0.defaultAction)?.summary ?? "") }
         if node.path.isEmpty {
             found += tree.aliases.sorted { $0.key < $1.key }.map { Candidate($0.key, $0.value.summary) }
         }
@@ -105,7 +105,8 @@ struct Completer {
         (parameters + shared).flatMap { parameter -> [Candidate] in
             switch parameter.form {
             case .positional: []
-            case .flag where parameter.standard == .bool(true): [Candidate("--no-" + parameter.name, parameter.summary)]
+            case .flag where parameter.defaultValue == .bool(true):
+                [Candidate("--no-" + parameter.name, parameter.summary)]
             case .flag, .option: [Candidate("--" + parameter.name, parameter.summary)]
             case .secret: ["stdin", "env", "fd"].map { Candidate("--\(parameter.name)-\($0)", parameter.summary) }
             }
@@ -130,20 +131,20 @@ struct Completer {
         let own = path.first == "profiles" ? path.dropFirst(2) : path[...]
         return values(
             registry.settingCompletions[own.joined(separator: ".")] ?? Completion(setting.schema),
-            standard: setting.standard)
+            defaultValue: setting.defaultValue)
     }
 
     private func values(_ parameter: ParameterDeclaration, _ given: JSONObject) -> [Candidate] {
-        values(parameter.completion, given, standard: parameter.standard)
+        values(parameter.completion, given, defaultValue: parameter.defaultValue)
     }
 
     /// - Parameters:
     ///   - given: the arguments that the rest of the command line gives.
-    ///   - standard: the default, which is marked among the words.
-    private func values(_ completion: Completion, _ given: JSONObject = [:], standard: JSON? = nil) -> [Candidate] {
+    ///   - defaultValue: the default, which is marked among the words.
+    private func values(_ completion: Completion, _ given: JSONObject = [:], defaultValue: JSON? = nil) -> [Candidate] {
         switch completion {
         case .nothing: []
-        case .words(let words): words.map { Candidate($0, $0 == standard?.typed ? "The default" : "") }
+        case .words(let words): words.map { Candidate($0, $0 == defaultValue?.typed ? "The default" : "") }
         case .files: [Candidate(":files")]
         case .directories: [Candidate(":folders")]
         case .dynamic(let find): found(by: find, given)

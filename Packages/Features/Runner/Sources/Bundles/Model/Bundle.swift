@@ -121,7 +121,7 @@ public struct BundleInput: Sendable, Hashable {
     /// What the value is for; nil if the file does not say.
     public var summary: String?
     /// The default; an input without one is required.
-    public var standard: JSON?
+    public var defaultValue: JSON?
     /// Whether the value is masked in all output.
     public var isSecret = false
 
@@ -153,7 +153,7 @@ public struct BundleInput: Sendable, Hashable {
         }
     }
 
-    var isRequired: Bool { standard == nil }
+    var isRequired: Bool { defaultValue == nil }
 }
 
 /// The values of a bundle's inputs.
@@ -185,8 +185,8 @@ public enum BundleInputs {
                 } else if let value = given[input.name] {
                     if let problem = input.schema.problems(in: value).first { throw problem }
                     values.append(input.name, value)
-                } else if let standard = input.standard {
-                    values.append(input.name, standard)
+                } else if let defaultValue = input.defaultValue {
+                    values.append(input.name, defaultValue)
                 } else {
                     let summary = input.summary.map { ": \($0)" } ?? ""
                     add(

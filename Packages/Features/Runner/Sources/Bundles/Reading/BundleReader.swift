@@ -55,11 +55,11 @@ struct BundleReader {
             var input = BundleInput(name, kind(value, at: path))
             input.summary = value["summary"]?.string
             input.isSecret = value["secret"]?.bool ?? false
-            if let standard = value["default"], !standard.isNull {
-                for problem in input.schema.problems(in: standard) {
+            if let defaultValue = value["default"], !defaultValue.isNull {
+                for problem in input.schema.problems(in: defaultValue) {
                     add("the default \(problem.message)", at: path + ["default"] + problem.path)
                 }
-                input.standard = standard
+                input.defaultValue = defaultValue
             }
             return input
         }

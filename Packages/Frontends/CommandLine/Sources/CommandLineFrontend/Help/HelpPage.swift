@@ -36,7 +36,7 @@ struct HelpPage {
             node.visible.map { child in
                 (child.path.last ?? "", child.action?.summary ?? summary(of: child, summaries))
             })
-        if let action = node.standard {
+        if let action = node.defaultAction {
             let command = node.path.joined(separator: " ")
             lines += wrapped("Without a verb, runs '\(action.words)': \(action.summary)") + [""]
             lines += usage(Usage.line(action, program: "\(program) \(command)", words: [])) + declaration(of: action)
@@ -195,9 +195,10 @@ struct HelpPage {
 extension Schema.Property {
     /// The default as a person would type it; nil where there is none.
     fileprivate var defaultText: String? {
-        guard let standard, !standard.isNull, standard.array?.isEmpty != true, standard.object?.isEmpty != true
+        guard let defaultValue, !defaultValue.isNull, defaultValue.array?.isEmpty != true,
+            defaultValue.object?.isEmpty != true
         else { return nil }
-        return standard.string ?? standard.text()
+        return defaultValue.string ?? defaultValue.text()
     }
 
     fileprivate var defaultNote: String { defaultText.map { " [default: \($0)]" } ?? "" }
@@ -226,7 +227,7 @@ enum Usage {
     static func option(_ parameter: ParameterDeclaration) -> String {
         let letter = parameter.short.map { "-\($0), " } ?? "    "
         switch parameter.form {
-        case .flag where parameter.standard == .bool(true): return letter + "--no-\(parameter.name)"
+        case .flag where parameter.defaultValue == .bool(true): return letter + "--no-\(parameter.name)"
         case .flag: return letter + "--\(parameter.name)"
         case .secret: return letter + "--\(parameter.name)-stdin|-env <name>|-fd <n>"
         case .option, .positional: return letter + "--\(parameter.name) \(placeholder(parameter))"

@@ -61,9 +61,9 @@ enum MarkdownReference {
     private static func settings(_ host: Host) -> [String] {
         var lines = ["## Settings", "", "| Key | Variable | Default | Meaning |", "|---|---|---|---|"]
         for setting in host.catalogue.declarations {
-            let standard = setting.standard.map { $0.isNull ? "" : "`\(cell($0.text()))`" } ?? ""
+            let defaultValue = setting.defaultValue.map { $0.isNull ? "" : "`\(cell($0.text()))`" } ?? ""
             let variable = SettingsVariables.name(of: setting.key)
-            lines.append("| `\(setting.name)` | `\(variable)` | \(standard) | \(cell(setting.summary)) |")
+            lines.append("| `\(setting.name)` | `\(variable)` | \(defaultValue) | \(cell(setting.summary)) |")
         }
         return lines
     }

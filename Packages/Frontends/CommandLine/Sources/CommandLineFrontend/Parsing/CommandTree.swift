@@ -8,7 +8,7 @@ struct CommandTree: Sendable {
         let path: [String]
         var action: Action?
         /// The action to use if the next word is not a verb of this group.
-        var standard: Action?
+        var defaultAction: Action?
         var children: [String: Node] = [:]
 
         /// The words that may follow, without the hidden ones.
@@ -17,7 +17,7 @@ struct CommandTree: Sendable {
         }
 
         var isHidden: Bool {
-            (action?.isHidden ?? true) && standard == nil && children.values.allSatisfy(\.isHidden)
+            (action?.isHidden ?? true) && defaultAction == nil && children.values.allSatisfy(\.isHidden)
         }
     }
 
@@ -53,7 +53,7 @@ struct CommandTree: Sendable {
             node.action = action
             return
         }
-        if action.isDefault, words.count == 1 { node.standard = action }
+        if action.isDefault, words.count == 1 { node.defaultAction = action }
         let path = node.path + [word]
         insert(action, at: words.dropFirst(), into: &node.children[word, default: Node(path: path)])
     }
@@ -72,7 +72,7 @@ struct CommandTree: Sendable {
             return .action(action, Array(words.dropFirst()))
         }
         let (node, rest) = descend(words)
-        if let action = node.action ?? node.standard { return .action(action, Array(rest)) }
+        if let action = node.action ?? node.defaultAction { return .action(action, Array(rest)) }
         guard let word = rest.first else { return .group(node) }
         if word.hasPrefix("-") {
             let name = word.drop { $0 == "-" }.prefix { $0 != "=" }
@@ -98,7 +98,7 @@ struct CommandTree: Sendable {
     /// or paid for by mistake.
     private func slip(_ words: [String], _ isMeant: (Action, String) -> Bool) -> UsageError? {
         let (node, rest) = descend(words)
-        guard node.action == nil, let action = node.standard, let word = rest.first, word.first?.isLetter == true,
+        guard node.action == nil, let action = node.defaultAction, let word = rest.first, word.first?.isLetter == true,
             word.allSatisfy({ $0.isLetter && $0.isLowercase || $0 == "-" })
         else { return nil }
         let given = ArgumentParser.places(in: Array(rest), of: action).count

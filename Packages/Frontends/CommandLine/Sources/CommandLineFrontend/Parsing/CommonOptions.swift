@@ -22,7 +22,7 @@ struct CommonOptions: Sendable {
     /// The declarations, for help, completion and documents.
     static let declarations: [ParameterDeclaration] = [
         ParameterDeclaration(
-            .init("format", "Output format", OutputFormat.schema, standard: "text"), form: .option),
+            .init("format", "Output format", OutputFormat.schema, defaultValue: "text"), form: .option),
         ParameterDeclaration(.init("json", "Short for --format json", .boolean), form: .flag),
         ParameterDeclaration(
             .init(
@@ -32,7 +32,7 @@ struct CommonOptions: Sendable {
             .init("quiet", "Print no progress and no notices", .boolean), form: .flag, short: "q"),
         ParameterDeclaration(.init("verbose", "Also print the cause of an error", .boolean), form: .flag, short: "v"),
         ParameterDeclaration(
-            .init("color", "When to use colour", .choice(ColorChoice.allCases.map(\.rawValue)), standard: "auto"),
+            .init("color", "When to use colour", .choice(ColorChoice.allCases.map(\.rawValue)), defaultValue: "auto"),
             form: .option),
         ParameterDeclaration(.init("yes", "Answer yes to confirmations", .boolean), form: .flag, short: "y"),
         ParameterDeclaration(.init("no-input", "Never ask; fail if an answer is needed", .boolean), form: .flag),

@@ -28,11 +28,11 @@ struct TerminalInteraction: Interaction {
         let end = StyledText(question.prompt.hasSuffix("?") ? " " : ": ")
         do {
             switch question.kind {
-            case .text(let standard):
-                let hint = standard.map { " [\($0)]" } ?? ""
+            case .text(let defaultValue):
+                let hint = defaultValue.map { " [\($0)]" } ?? ""
                 let line = try await input.readLine(prompt: prompt + StyledText(hint) + end)
                 guard let line else { throw InteractionError.unanswered(id: question.id, prompt: question.prompt) }
-                return .text(line.isEmpty ? standard ?? "" : line)
+                return .text(line.isEmpty ? defaultValue ?? "" : line)
             case .secret:
                 guard let bytes = try await input.readSecret(prompt: prompt + end) else {
                     throw InteractionError.unanswered(id: question.id, prompt: question.prompt)

@@ -89,7 +89,7 @@ struct HelpPageTests {
         #expect(!page.contains("internal"))
     }
 
-    @Test("The help of a group shows the usage of its default action") func standard() throws {
+    @Test("The help of a group shows the usage of its default action") func defaultValue() throws {
         let page = try CommandLineFeature.helpText(["sample"], try sampleHost().host, width: 80)
         for part in [
             "Verbs:", "Without a verb, runs 'sample send': Send a message", "Usage: martlet sample <to> [options]",

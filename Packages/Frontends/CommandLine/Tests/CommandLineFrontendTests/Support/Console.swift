@@ -16,7 +16,7 @@ enum Console {
     static func adopt(_ path: String) throws {
         let descriptor = setsid() > 0 ? unsafe open(path, O_RDWR) : -1
         guard descriptor >= 0 else { throw Failure(message: "no controlling terminal: \(errno)") }
-        for standard: Int32 in 0...2 { dup2(descriptor, standard) }
+        for defaultValue: Int32 in 0...2 { dup2(descriptor, defaultValue) }
         unsafe setenv("TERM", "xterm-256color", 1)
         // The test does not answer a query for the background colour.
         unsafe setenv("COLORFGBG", "15;0", 1)

@@ -36,7 +36,7 @@ enum ConfigActions {
         .argument("key", "The setting, such as features.chat", as: String.self, completion: keyCompletion)
     ) { context, key in
         let path = try context.host.catalogue.path(of: key)
-        return context.host.settings[path]?.value ?? context.host.catalogue.declaration(of: path)?.standard ?? .null
+        return context.host.settings[path]?.value ?? context.host.catalogue.declaration(of: path)?.defaultValue ?? .null
     }
     .always()
     .example("martlet config get features.chat", "Prints true or false")
@@ -168,7 +168,7 @@ struct SettingRow: Record {
             let entry = host.settings[key]
             return SettingRow(
                 key: key.joined(separator: "."),
-                value: entry?.value ?? host.catalogue.declaration(of: key)?.standard ?? .null,
+                value: entry?.value ?? host.catalogue.declaration(of: key)?.defaultValue ?? .null,
                 origin: origin ? (entry?.origin ?? .builtIn).words : nil,
                 note: inert[key].map { "\($0.file) is not trusted; its value is not used" },
                 meaning: meaning ? host.catalogue.declaration(of: key)?.summary : nil)

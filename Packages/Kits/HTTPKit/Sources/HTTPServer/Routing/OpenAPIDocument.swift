@@ -118,7 +118,7 @@ struct OpenAPIWriter {
         // A NUL is refused in paths and queries.
         if input.place != .header, input.schema.unwrapped == .string { schema["pattern"] = #"^[^\u0000]*$"# }
         for (word, value) in input.property.keywords { schema[word] = value }
-        if let standard = input.standard, !standard.isNull { schema["default"] = standard }
+        if let defaultValue = input.defaultValue, !defaultValue.isNull { schema["default"] = defaultValue }
         var parameter: JSONObject = [
             "name": .string(input.name), "in": .string(input.place.rawValue),
             "description": .string(input.summary),

@@ -81,12 +81,13 @@ final class RawInputs: Sendable {
 
 extension RouteInput where Value: InputValue {
     private init(
-        word place: RouteInputDeclaration.Place, _ name: String, _ summary: String, schema: Schema, standard: Value?,
+        word place: RouteInputDeclaration.Place, _ name: String, _ summary: String, schema: Schema,
+        defaultValue: Value?,
         shown: JSON?, _ words: @escaping @Sendable (RawInputs) -> [String]
     ) {
-        let absent = standard ?? Value.whenAbsent
+        let absent = defaultValue ?? Value.whenAbsent
         declaration = RouteInputDeclaration(
-            place: place, property: Schema.Property(name, summary, schema, standard: shown),
+            place: place, property: Schema.Property(name, summary, schema, defaultValue: shown),
             isRequired: absent == nil)
         read = { (raw) throws(ValueErrors) in
             let given = words(raw)
@@ -117,7 +118,7 @@ extension RouteInput where Value: InputValue {
 
     /// A path segment in braces; `{name...}` is the rest of the path.
     public static func path(_ name: String, _ summary: String, as type: Value.Type = Value.self) -> RouteInput {
-        RouteInput(word: .path, name, summary, schema: Value.schema, standard: nil, shown: nil) { raw in
+        RouteInput(word: .path, name, summary, schema: Value.schema, defaultValue: nil, shown: nil) { raw in
             raw.path.filter { $0.name == name }.map(\.value)
         }
     }
@@ -130,16 +131,16 @@ extension RouteInput where Value: InputValue {
     }
 
     private static func query(
-        _ name: String, _ summary: String, _ schema: Schema, _ standard: Value?, _ shown: JSON?
+        _ name: String, _ summary: String, _ schema: Schema, _ defaultValue: Value?, _ shown: JSON?
     ) -> RouteInput {
-        RouteInput(word: .query, name, summary, schema: schema, standard: standard, shown: shown) { raw in
+        RouteInput(word: .query, name, summary, schema: schema, defaultValue: defaultValue, shown: shown) { raw in
             raw.query.filter { $0.name == name }.map(\.value)
         }
     }
 
     /// The value of a header line.
     public static func header(_ name: String, _ summary: String, as type: Value.Type = Value.self) -> RouteInput {
-        RouteInput(word: .header, name, summary, schema: Value.schema, standard: nil, shown: nil) { raw in
+        RouteInput(word: .header, name, summary, schema: Value.schema, defaultValue: nil, shown: nil) { raw in
             raw.request.headers.all(name)
         }
     }
@@ -180,17 +181,17 @@ public enum UnknownMembers: Sendable {
 
 extension RouteInput where Value: InputValue & OutputValue {
     /// A query value with a default.
-    public static func query(_ name: String, _ summary: String, default standard: Value) -> RouteInput {
-        query(name, summary, Value.schema, standard, standard.json)
+    public static func query(_ name: String, _ summary: String, default defaultValue: Value) -> RouteInput {
+        query(name, summary, Value.schema, defaultValue, defaultValue.json)
     }
 }
 
 extension RouteInput where Value == Int {
     /// A whole number within limits, with a default.
     public static func query(
-        _ name: String, _ summary: String, in range: ClosedRange<Int>, default standard: Int
+        _ name: String, _ summary: String, in range: ClosedRange<Int>, default defaultValue: Int
     ) -> RouteInput {
-        query(name, summary, .integer(range), standard, .int(standard))
+        query(name, summary, .integer(range), defaultValue, .int(defaultValue))
     }
 }
 

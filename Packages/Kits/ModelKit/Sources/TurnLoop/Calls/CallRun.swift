@@ -196,7 +196,7 @@ extension CallRun {
     /// Runs approved calls, some in parallel, and settles each as soon as it has ended.
     func run(_ indices: [Int]) async throws {
         guard !indices.isEmpty, !Task.isCancelled else { return }
-        try await withThrowingTaskGroup(of: (Int, Bounded<ToolResult>, Duration).self) { group in
+        try await withThrowingTaskGroup(of: (Int, TimedOutcome<ToolResult>, Duration).self) { group in
             var waiting = indices[...]
             var running = 0
             while true {
@@ -231,7 +231,7 @@ extension CallRun {
     }
 
     /// Settles a call that its source considers impossible, with the source's message for the model.
-    func settle(_ index: Int, unreachable end: Bounded<ToolReach>) async throws {
+    func settle(_ index: Int, unreachable end: TimedOutcome<ToolReach>) async throws {
         switch end {
         case .ended(.failure(let error)) where !(error is CancellationError):
             try await settle(index, CallMessages.impossible(error))
@@ -240,7 +240,7 @@ extension CallRun {
         }
     }
 
-    private func settle(_ index: Int, _ end: Bounded<ToolResult>, after time: Duration) async throws {
+    private func settle(_ index: Int, _ end: TimedOutcome<ToolResult>, after time: Duration) async throws {
         switch end {
         // The approved target has changed. The call has not run, and is asked about again.
         case .ended(.failure(is ToolReachChanged)) where entries[index].changes < Self.mostChanges:

@@ -38,7 +38,7 @@ struct ToolBox: Sendable {
     static func open(
         _ sources: [any ToolSource], limit: Duration, clock: any Clock<Duration>
     ) async -> ToolBox {
-        let answers = await withTaskGroup(of: (Int, Bounded<[ToolDescription]>).self) { group in
+        let answers = await withTaskGroup(of: (Int, TimedOutcome<[ToolDescription]>).self) { group in
             for (index, source) in sources.enumerated() {
                 group.addTask { (index, await bounded(by: limit, on: clock) { try await source.tools() }) }
             }
