@@ -87,6 +87,47 @@ struct CompletionTests {
         }
     }
 
+    @Test("inserts one word in bash, whatever a name from outside contains, or leaves what is typed")
+    func hostile() async throws {
+        try await withHome { home in
+            // The program's answer has every name that begins like the last word, and files.
+            let names = [
+                "na`touch ran`", "nb$(touch ran)", "nc$HOME", "nd;touch ran", "ne!x", "nf(x)", "ng'x", "nh\"x",
+                #"ni\x"#,
+                "nj x", "nk&touch ran", "nl|x", "~nm", "nn*", "no{a,b}", "np>ran",
+            ]
+            try write(names.joined(separator: "\n") + "\n", to: "\(home)/outside")
+            let settings = """
+                source <(PATH="${M%/*}:$PATH" martlet completion bash)
+                martlet() {
+                    if [[ $1 == completion ]]; then
+                        local word=${@: -1}
+                        while IFS= read -r name; do [[ $name == "$word"* ]] && printf '%s\\n' "$name"; done < outside
+                        echo :files
+                    else
+                        shift; printf '<%s>' "$@" >> got; echo >> got; echo "end-$#-$count"; ((count++))
+                    fi
+                }
+                count=0
+                """
+            try write(settings, to: "\(home)/settings")
+            var expected: [String] = []
+            try await Conversation.with(.martlet, "exec bash --rcfile settings -i", home: home) { talk in
+                for (count, name) in names.enumerated() {
+                    let typed = name.first == "~" ? #"\~n"# : String(name.prefix(2))
+                    try await talk.press("martlet run \(typed)\t\n")
+                    // bash does not quote an expansion in what is not a file, so such a name is not offered.
+                    let isOffered = !name.contains { "`$~".contains($0) }
+                    expected.append(isOffered ? "<\(name)>" : name.first == "~" ? "<~n>" : "<\(typed)>")
+                    try await talk.wait(for: "end-1-\(count)")
+                }
+            }
+            let got = try await Program.martlet.shell("cat got; ls", home: home).output.lines
+            #expect(Array(got.prefix(names.count)) == expected)
+            #expect(got.suffix(from: names.count).allSatisfy { ["got", "outside", "settings"].contains($0) }, "\(got)")
+        }
+    }
+
     @Test("leaves the quotes to bash where there are files among the candidates")
     func files() async throws {
         try await withHome { home in
@@ -100,7 +141,7 @@ struct CompletionTests {
                 """
             let run = try await Program.martlet.shell(
                 "exec bash -c \"$SCRIPT\"", home: home, adding: ["SCRIPT": script])
-            #expect(run.output.lines == ["-o filenames", "My Title", "My Text.txt"], "\(run.errors)")
+            #expect(run.output.lines == ["-o filenames", "My Text.txt", "My Title"], "\(run.errors)")
         }
     }
 

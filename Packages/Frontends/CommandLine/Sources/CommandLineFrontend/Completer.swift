@@ -231,6 +231,8 @@ enum ShellScripts {
                 before=$word
             done
             [[ $word == [=:] ]] && plain=
+            # bash expects what is typed in these quotes in another form.
+            [[ $word == *\$[\'\"]* ]] && return
             # Of a word with an open quote, bash expects only what follows the quote.
             plain=${plain:start}
             while IFS= read -r line; do
@@ -246,10 +248,12 @@ enum ShellScripts {
             done < <(\#(program) completion words -- "${words[@]}" 2>/dev/null)
             COMPREPLY=()
             if [[ $files ]]; then
-                # With this option bash quotes every candidate itself.
+                # With this option bash quotes the candidates itself, but leaves expansions in what is not a file.
                 compopt -o filenames
                 mapfile -t COMPREPLY < <(compgen "$files" -- "$plain")
-                COMPREPLY=("${found[@]}" "${COMPREPLY[@]}")
+                for line in "${found[@]}"; do
+                    [[ $line == [~]* || $line == *[\$\`]* ]] || COMPREPLY+=("$line")
+                done
                 return
             fi
             for line in "${found[@]}"; do
