@@ -21,11 +21,13 @@ public protocol SettingsRecord: Sendable {
 
 extension SettingsRecord {
     /// Binds a setting to a property. The property is given as a closure that sets it: every command reads the settings
-    /// of all features at its start, and a key path takes microseconds to create.
+    /// of all features at its start, and a key path takes microseconds to create. The setting is a closure because a
+    /// caller that holds it would look up its generic type, which takes as long as ten key paths.
     public static func bind<Value>(
-        _ set: @escaping @Sendable (inout Self, Value) -> Void, _ setting: Setting<Value>
+        _ set: @escaping @Sendable (inout Self, Value) -> Void, _ setting: @autoclosure () -> Setting<Value>
     ) -> SettingBinding<Self> {
-        SettingBinding(declaration: setting.declaration) { record, settings in set(&record, settings[setting]) }
+        let setting = setting()
+        return SettingBinding(declaration: setting.declaration) { record, settings in set(&record, settings[setting]) }
     }
 
     /// The declarations, for the feature's manifest.

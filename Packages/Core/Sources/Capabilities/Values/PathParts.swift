@@ -9,16 +9,17 @@ public struct PathParts: Sendable, Hashable {
 
     /// Splits a path.
     public init(_ path: String) {
-        let slash = UInt8(ascii: "/")
-        let trimmed = path.utf8.reversed().drop { $0 == slash }
-        let name = trimmed.prefix { $0 != slash }
-        let folder = trimmed.dropFirst(name.count).drop { $0 == slash }
-        self.name = String(decoding: name.reversed(), as: UTF8.self)
-        self.folder =
-            if !folder.isEmpty {
-                String(decoding: folder.reversed(), as: UTF8.self)
-            } else {
-                AbsolutePath.isAbsolute(path) ? "/" : "."
-            }
+        // Loops, because each generic collection would be looked up at every start of the program.
+        let (bytes, slash) = (Array(path.utf8), UInt8(ascii: "/"))
+        var end = bytes.count
+        while end > 0, bytes[end - 1] == slash { end -= 1 }
+        var start = end
+        while start > 0, bytes[start - 1] != slash { start -= 1 }
+        var above = start
+        while above > 0, bytes[above - 1] == slash { above -= 1 }
+        name = String(decoding: bytes[start..<end], as: UTF8.self)
+        folder =
+            above > 0
+            ? String(decoding: bytes[..<above], as: UTF8.self) : AbsolutePath.isAbsolute(path) ? "/" : "."
     }
 }

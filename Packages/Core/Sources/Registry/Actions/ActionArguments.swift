@@ -28,9 +28,11 @@ extension ActionArguments {
     /// Binds a parameter to a property. The key path is created when a value is read: every command declares all actions,
     /// and a key path takes microseconds to create.
     public static func bind<Value>(
-        _ property: @autoclosure @escaping @Sendable () -> WritableKeyPath<Self, Value>, _ parameter: Parameter<Value>
+        _ property: @autoclosure @escaping @Sendable () -> WritableKeyPath<Self, Value>,
+        _ parameter: @autoclosure () -> Parameter<Value>
     ) -> ArgumentBinding<Self> {
-        ArgumentBinding(declaration: parameter.declaration) { (arguments, given) throws(ValueError) in
+        let parameter = parameter()
+        return ArgumentBinding(declaration: parameter.declaration) { (arguments, given) throws(ValueError) in
             arguments[keyPath: property()] = try parameter.value(in: given)
         }
     }
