@@ -55,7 +55,7 @@ struct CompletionTests {
         }
     }
 
-    /// A script that defines `martlet` as a program with a few candidates of its own, and files after `file`.
+    /// A script that replaces `martlet` by a function with a few fixed candidates, and files after `file`.
     private static let fake = """
         martlet() {
             for word; do :; done
@@ -87,7 +87,7 @@ struct CompletionTests {
         }
     }
 
-    @Test("inserts one word in bash, whatever a name from outside contains, or leaves what is typed")
+    @Test("inserts a hostile name as one word in bash, or not at all")
     func hostile() async throws {
         try await withHome { home in
             // The program's answer has every name that begins like the last word, and files.
@@ -116,7 +116,7 @@ struct CompletionTests {
                 for (count, name) in names.enumerated() {
                     let typed = name.first == "~" ? #"\~n"# : String(name.prefix(2))
                     try await talk.press("martlet run \(typed)\t\n")
-                    // bash does not quote an expansion in what is not a file, so such a name is not offered.
+                    // bash quotes an expansion only in the name of an existing file, so these names are not offered.
                     let isOffered = !name.contains { "`$~".contains($0) }
                     expected.append(isOffered ? "<\(name)>" : name.first == "~" ? "<~n>" : "<\(typed)>")
                     try await talk.wait(for: "end-1-\(count)")

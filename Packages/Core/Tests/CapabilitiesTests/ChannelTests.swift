@@ -137,7 +137,7 @@ struct ChannelTests {
             }
             let isResting = Mutex(false)
             try await channel.forward { elements in
-                #expect(!isResting.withLock { $0 }, "round \(round): nothing comes while there is no room")
+                #expect(!isResting.withLock { $0 }, "round \(round): the taker is not called while it has no room")
                 return taken.withLock { taken in
                     taken += elements
                     return taken.count % scarcity != 0

@@ -1,7 +1,7 @@
-/// Does work that must be done even if the caller's task is cancelled, such as storing what was said.
+/// Runs work to its end even if the caller's task is cancelled, such as storing an answer.
 ///
-/// The work runs in a task of its own, which is not cancelled with the caller's and is awaited here, so nothing outlives
-/// the caller. Throws what the work throws.
+/// A separate task runs the work. It is awaited here and not cancelled with the caller, so nothing outlives the caller.
+/// Throws what the work throws.
 public func shielded<Value: Sendable, Problem: Error>(
     _ work: @escaping @Sendable () async throws(Problem) -> Value
 ) async throws(Problem) -> Value {

@@ -248,7 +248,7 @@ enum ShellScripts {
             done < <(\#(program) completion words -- "${words[@]}" 2>/dev/null)
             COMPREPLY=()
             if [[ $files ]]; then
-                # With this option bash quotes the candidates itself, but leaves expansions in what is not a file.
+                # With this option bash quotes the candidates itself, except for expansions in names of missing files.
                 compopt -o filenames
                 mapfile -t COMPREPLY < <(compgen "$files" -- "$plain")
                 for line in "${found[@]}"; do

@@ -1,6 +1,6 @@
 public import Capabilities
 
-/// What has arrived of an answer, as the parts of its message.
+/// The part of an answer that has arrived so far, as message parts.
 ///
 /// An event costs no more than its own text, however long the answer is. A store can take out the parts so far while more
 /// arrives, and join them again when it reads them.

@@ -125,7 +125,7 @@ extension Journal {
         return found ?? []
     }
 
-    /// The steps of a run, which is named as for `find`, in the order they started: what is in the file now.
+    /// The steps of the run that `find` would return, in the order they started. Only an existing file is read.
     public func offeredSteps(of name: String?) -> [(key: String, work: String)] {
         let name = Self.beginning(name)
         let found: [(key: String, work: String)]? = database.glance { connection in

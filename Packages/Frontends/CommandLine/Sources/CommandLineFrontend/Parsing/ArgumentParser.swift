@@ -75,7 +75,7 @@ struct ArgumentParser {
         }
     }
 
-    /// The arguments in the words of an unfinished command line. Words that are no arguments are left out.
+    /// The arguments in the words of an unfinished command line. Other words are skipped.
     static func given(in words: [String], of action: Action) -> JSONObject {
         var parser = ArgumentParser(action, words, nil)
         parser.run()
