@@ -112,6 +112,7 @@ struct DatabaseTests {
             #expect(count(database) == 1)
             await database.close()
             #expect(count(database) == 1)
+            #expect(try Files.list(folder).map(\.name) == ["a.db"])
 
             let newer = Database(path, migrations: notes + [Migration("tags", "ALTER TABLE notes ADD COLUMN tag TEXT")])
             let tags: [String?]? = newer.glance { connection in
@@ -124,6 +125,22 @@ struct DatabaseTests {
             try Files.writeAtomically(broken, to: path, mode: 0o600)
             #expect(count(newer) == nil)
             #expect(try Files.read(path, limit: 1000) == broken)
+        }
+    }
+
+    @Test("A glance leaves the log of a database that was not closed")
+    func glanceBesideLog() async throws {
+        try await TemporaryDirectory.run { folder in
+            let path = "\(folder)/a.db"
+            await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+                try await Database(path, migrations: notes).write { try $0.add("a") }
+                kill(getpid(), SIGKILL)
+            }
+            let log = try Files.read("\(path)-wal", limit: 1 << 20)
+            #expect(!log.isEmpty)
+            let seen: Int? = Database(path, migrations: notes).glance { try $0.count }
+            #expect(seen == 1)
+            #expect(try Files.read("\(path)-wal", limit: 1 << 20) == log)
         }
     }
 

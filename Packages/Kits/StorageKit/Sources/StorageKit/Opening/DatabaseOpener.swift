@@ -40,9 +40,11 @@ struct DatabaseOpener: Sendable {
 
     /// A connection that reads what is in an existing file, and waits for others no longer than `limit`.
     func openGlance(waiting limit: Duration) throws -> Connection {
+        let hasLog = file.hasLog(longerThan: 0)
         let connection = Connection(try Handle(path, .read, watch: Watch(limit: limit)))
-        // A connection that closes last would move the log into the file.
-        connection.leaveLog(upTo: .max)
+        // A connection that closes last would move an existing log into the file. A log that this connection made is
+        // empty, and is removed.
+        if hasLog { connection.leaveLog(upTo: .max) }
         try connection.run("PRAGMA query_only = ON")
         try connection.run("PRAGMA temp_store = MEMORY")
         try connection.requireOwn()
