@@ -133,8 +133,10 @@ struct DatabaseTests {
         try await TemporaryDirectory.run { folder in
             let path = "\(folder)/a.db"
             await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-                try await Database(path, migrations: notes).write { try $0.add("a") }
-                kill(getpid(), SIGKILL)
+                let database = Database(path, migrations: notes)
+                try await database.write { try $0.add("a") }
+                // A database that nobody holds closes, and moves its log.
+                withExtendedLifetime(database) { _ = kill(getpid(), SIGKILL) }
             }
             let log = try Files.read("\(path)-wal", limit: 1 << 20)
             #expect(!log.isEmpty)
