@@ -87,22 +87,64 @@ struct CompletionTests {
         }
     }
 
-    @Test("inserts a hostile name as one word in bash, or not at all")
-    func hostile() async throws {
+    /// Names that a hostile folder may choose. Each begins in its own way.
+    private static let hostile = [
+        "na`touch ran`", "nb$(touch ran)", "nc$HOME", "nd;touch ran", "ne!x", "nf(x)", "ng'x", "nh\"x", #"ni\x"#,
+        "nj x",
+        "nk&touch ran", "nl|x", "~nm", "nn*", "no{a,b}", "np>ran",
+    ]
+
+    /// Gives every name that begins like the last word.
+    private static let answer = """
+        local word=${@: -1}
+        while IFS= read -r name; do [[ $name == "$word"* ]] && printf '%s\\n' "$name"; done < outside
+        """
+
+    @Test("inserts a hostile name as one word in bash, or not at all, in whatever quotes it was begun")
+    func hostileInQuotes() async throws {
         try await withHome { home in
-            // The program's answer has every name that begins like the last word, and files.
-            let names = [
-                "na`touch ran`", "nb$(touch ran)", "nc$HOME", "nd;touch ran", "ne!x", "nf(x)", "ng'x", "nh\"x",
-                #"ni\x"#,
-                "nj x", "nk&touch ran", "nl|x", "~nm", "nn*", "no{a,b}", "np>ran",
-            ]
-            try write(names.joined(separator: "\n") + "\n", to: "\(home)/outside")
+            try write(Self.hostile.joined(separator: "\n") + "\n", to: "\(home)/outside")
+            // A key keeps the line that completion made instead of running it.
+            let settings = """
+                source <(PATH="${M%/*}:$PATH" martlet completion bash)
+                martlet() { \(Self.answer); }
+                keep() { printf '%s\\n' "$READLINE_LINE" >> lines; READLINE_LINE=; echo "kept-$((count++))."; }
+                count=0
+                bind -x '"\\C-t": keep'
+                """
+            try write(settings, to: "\(home)/settings")
+            let begun = Self.hostile.flatMap { name in ["", "\"", "'"].map { (name: name, quote: $0) } }
+            try await Conversation.with(.martlet, "exec bash --rcfile settings -i", home: home) { talk in
+                for (count, word) in begun.enumerated() {
+                    try await talk.press("martlet run \(word.quote)\(word.name.prefix(2))\t\u{14}")
+                    try await talk.wait(for: "kept-\(count).")
+                }
+            }
+            let lines = try await Program.martlet.shell("cat lines", home: home).output.lines
+            try #require(lines.count == begun.count)
+            for (word, line) in zip(begun, lines) {
+                // What was not completed still has its quote open.
+                let script = "martlet() { printf '<%s>' \"$@\"; }; eval \"$LINE\" 2>/dev/null || eval \"$LINE$QUOTE\""
+                let run = try await Program.martlet.shell(
+                    "exec bash -c \"$SCRIPT\"", home: home,
+                    adding: ["SCRIPT": script, "LINE": line, "QUOTE": word.quote])
+                let whole = "<run><\(word.name)>"
+                let isHarmless = word.name == "nj x"
+                #expect(run.output == whole || !isHarmless && run.output == "<run><\(word.name.prefix(2))>", "\(line)")
+            }
+            #expect(try await Program.martlet.shell("ls", home: home).output.lines == ["lines", "outside", "settings"])
+        }
+    }
+
+    @Test("inserts a hostile name beside files as one word in bash, or not at all")
+    func hostileBesideFiles() async throws {
+        try await withHome { home in
+            try write(Self.hostile.joined(separator: "\n") + "\n", to: "\(home)/outside")
             let settings = """
                 source <(PATH="${M%/*}:$PATH" martlet completion bash)
                 martlet() {
                     if [[ $1 == completion ]]; then
-                        local word=${@: -1}
-                        while IFS= read -r name; do [[ $name == "$word"* ]] && printf '%s\\n' "$name"; done < outside
+                        \(Self.answer)
                         echo :files
                     else
                         shift; printf '<%s>' "$@" >> got; echo >> got; echo "end-$#-$count"; ((count++))
@@ -113,7 +155,7 @@ struct CompletionTests {
             try write(settings, to: "\(home)/settings")
             var expected: [String] = []
             try await Conversation.with(.martlet, "exec bash --rcfile settings -i", home: home) { talk in
-                for (count, name) in names.enumerated() {
+                for (count, name) in Self.hostile.enumerated() {
                     let typed = name.first == "~" ? #"\~n"# : String(name.prefix(2))
                     try await talk.press("martlet run \(typed)\t\n")
                     // bash quotes an expansion only in the name of an existing file, so these names are not offered.
@@ -123,8 +165,9 @@ struct CompletionTests {
                 }
             }
             let got = try await Program.martlet.shell("cat got; ls", home: home).output.lines
-            #expect(Array(got.prefix(names.count)) == expected)
-            #expect(got.suffix(from: names.count).allSatisfy { ["got", "outside", "settings"].contains($0) }, "\(got)")
+            #expect(Array(got.prefix(expected.count)) == expected)
+            #expect(
+                got.suffix(from: expected.count).allSatisfy { ["got", "outside", "settings"].contains($0) }, "\(got)")
         }
     }
 
