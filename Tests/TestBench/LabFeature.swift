@@ -48,13 +48,13 @@ struct LabFeature: Feature {
         if fails { throw LabFailure() }
         return last
     }
-    .streaming()
+    .streaming([])
 
     private static let flood = Action("lab.flood", "Send events until nobody reads them", .reads) {
         context -> Nothing in
         while true { try await context.emit(ActionEvent("drop", text: "drop\n")) }
     }
-    .streaming()
+    .streaming([])
 
     private static let wipe = Action("lab.wipe", "Wipe the table", .destroys) { _ in "wiped" }
 

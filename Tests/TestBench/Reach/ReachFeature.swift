@@ -29,7 +29,7 @@ struct ReachFeature: Feature {
         let trials = ReachTrials(context: context, canary: canary)
         return isPerson ? try await trials.asPerson() : try await trials.asOthers()
     }
-    .streaming()
+    .streaming([])
 }
 
 /// The actions, one after the other.

@@ -75,7 +75,7 @@ struct ActionDeclarationTests {
         #expect(
             ![plain.isDefault, plain.isStreaming, plain.worksAlways, plain.isInstant, plain.isHidden].contains(true))
         let full = plain.details("More").example("martlet demo a", "Does it").example("martlet demo a | sort", "Sorts")
-            .alias("a").asDefault().streaming().always().instant().hidden()
+            .alias("a").asDefault().streaming([]).always().instant().hidden()
         #expect(full.details == "More")
         #expect(full.examples.map(\.command) == ["martlet demo a", "martlet demo a | sort"])
         #expect(full.alias == "a")

@@ -144,6 +144,14 @@ struct ConformanceTests {
         }
     }
 
+    @Test("An event of an action that declares none is a violation")
+    func undeclared() async {
+        await #expect(processExitsWith: .success) {
+            let found = try await FeatureConformance.violations(of: Undeclared.self)
+            #expect(found == ["undeclared.do sends surprise, but there is no event surprise"])
+        }
+    }
+
     @Test("An event with a final stop, a repeated member or a text that is no member is a violation")
     func misdeclared() async {
         await #expect(processExitsWith: .success) {
@@ -293,6 +301,18 @@ private struct Talkative: PlainFeature {
                 return true
             }
             .streaming([EventDeclaration("count", "A number", [.init("n", "The number", .integer(nil))])]))
+    }
+}
+
+private struct Undeclared: PlainFeature {
+    static let manifest = Manifest(id: "undeclared", summary: "Declares no events", version: "1")
+
+    func register(in registry: inout RegistryBuilder) {
+        registry.add(
+            Action("undeclared.do", "Does it", .reads) { context in
+                try await context.emit(ActionEvent("surprise"))
+                return Nothing()
+            })
     }
 }
 

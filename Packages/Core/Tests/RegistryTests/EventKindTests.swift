@@ -74,10 +74,10 @@ struct EventKindTests {
         for line in wrong { #expect(!declared.problems(in: line).isEmpty, "\(line.text())") }
     }
 
-    @Test("An action declares its events, and without a declaration nothing is known about them")
+    @Test("An action that declares events is a stream, and another one is none")
     func action() {
         let action = Action("demo.a", "A", .reads) { _ in Nothing() }
-        #expect(action.events == nil && action.streaming().events == nil)
+        #expect(action.events == nil && !action.isStreaming)
         let declaring = action.streaming([Self.piece.declaration])
         #expect(declaring.isStreaming && declaring.events == [Self.piece.declaration])
     }

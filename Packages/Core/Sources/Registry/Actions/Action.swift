@@ -47,7 +47,7 @@ public struct Action: Sendable {
     /// Whether its group runs this action when the next word is not a verb.
     public private(set) var isDefault = false
     /// Whether it sends events while it runs.
-    public private(set) var isStreaming = false
+    public var isStreaming: Bool { declaredEvents != nil }
     /// The kinds of events that it sends; nil if they are not declared. They are built only when needed.
     public var events: [EventDeclaration]? { declaredEvents?() }
     private var declaredEvents: (@Sendable () -> [EventDeclaration])?
@@ -223,11 +223,9 @@ extension Action {
     public func alias(_ word: String) -> Action { with { $0.alias = word } }
     /// Runs when the word after the group is not a verb.
     public func asDefault() -> Action { with { $0.isDefault = true } }
-    /// Sends events while it runs, so that machine formats print a stream.
-    public func streaming() -> Action { with { $0.isStreaming = true } }
     /// Sends events of these kinds while it runs, so that machine formats print a stream.
     public func streaming(_ events: @autoclosure @escaping @Sendable () -> [EventDeclaration]) -> Action {
-        with { ($0.isStreaming, $0.declaredEvents) = (true, events) }
+        with { $0.declaredEvents = events }
     }
     /// Runs even with invalid settings or features.
     public func always() -> Action { with { $0.worksAlways = true } }

@@ -195,7 +195,9 @@ public struct TestSession: Sendable {
         let output = output ?? RecordingOutput(isWatched: isWatched, collector: self.output)
         let before = output.events.count
         let result = await done(id, arguments, to: output, limit: limit, isAgreed: isAgreed)
-        guard let declared = registry.actions[id]?.events else { return result }
+        // The action's own failure says more.
+        guard result.error == nil else { return result }
+        let declared = registry.actions[id]?.events ?? []
         let problems = output.events.dropFirst(before).flatMap { declared.problems(in: $0.json) }
         guard let first = problems.first else { return result }
         return TestResult(value: nil, error: UndeclaredEvent(action: id, problem: first), output: output)

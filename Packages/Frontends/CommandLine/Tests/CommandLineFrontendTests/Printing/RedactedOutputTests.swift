@@ -38,7 +38,7 @@ private struct TalkativeFeature: Feature {
         }
         registry.add(Action("talkative.fail", "Fail", .reads) { context in try await work(context) })
         registry.add(
-            Action("talkative.stream", "Fail in a stream", .reads) { context in try await work(context) }.streaming())
+            Action("talkative.stream", "Fail in a stream", .reads) { context in try await work(context) }.streaming([]))
         registry.add(
             Action("talkative.take", "Take a secret and fail", .reads, .secret("token", "The token")) {
                 context, token in

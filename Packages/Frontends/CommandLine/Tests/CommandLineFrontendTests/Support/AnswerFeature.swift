@@ -45,7 +45,7 @@ struct AnswerFeature: Feature {
         try await say(text, context)
         return Nothing()
     }
-    .streaming()
+    .streaming([])
 
     private static let clear = Action("answer.clear", "Answer, and begin on an empty window", .reads) { context in
         try await say("before *it*", context)
@@ -53,7 +53,7 @@ struct AnswerFeature: Feature {
         try await say("after **it**", context)
         return Nothing()
     }
-    .streaming()
+    .streaming([])
 
     private static let rows = Action("answer.rows", "Answer with a row of a tool in between", .reads) { context in
         try await say("before *it*", context)
@@ -63,7 +63,7 @@ struct AnswerFeature: Feature {
         try await say("end", context)
         return Nothing()
     }
-    .streaming()
+    .streaming([])
 
     private static let ask = Action("answer.ask", "Answer, ask, and answer", .reads) { context in
         try await say("Who **are** you?", context)
@@ -71,7 +71,7 @@ struct AnswerFeature: Feature {
         try await say("Hello `\(name)`", context)
         return Nothing()
     }
-    .streaming()
+    .streaming([])
 
     private static let compose = Action("answer.compose", "Repeat what is composed", .reads) { context in
         while let text = try await context.interaction.composition("answer.text", "you ›", completions: ["/bye"]) {
@@ -79,7 +79,7 @@ struct AnswerFeature: Feature {
         }
         return Nothing()
     }
-    .streaming()
+    .streaming([])
 
     private static let hide = Action("answer.hide", "Ask with what a person does not see", .reads) { context in
         let options = ["rm\u{200B} -rf\u{E0041}", "no"]
@@ -87,7 +87,7 @@ struct AnswerFeature: Feature {
         try await say("\(index)", context)
         return Nothing()
     }
-    .streaming()
+    .streaming([])
 
     /// Slow enough for the progress line to be drawn between the pieces.
     private static let slow = Action("answer.slow", "Answer in pieces, with progress", .reads) { context in
@@ -98,7 +98,7 @@ struct AnswerFeature: Feature {
         }
         return Nothing()
     }
-    .streaming()
+    .streaming([])
 
     private static let stop = Action("answer.stop", "Answer until it is interrupted", .reads) { context in
         try await say("This much\n\n- was **said", context)
@@ -106,5 +106,5 @@ struct AnswerFeature: Feature {
         try await Task.sleep(for: .seconds(600))
         return Nothing()
     }
-    .streaming()
+    .streaming([])
 }

@@ -57,7 +57,7 @@ struct SampleFeature: Feature {
             }),
         .option("file", "What is attached", as: ReadPath?.self, short: "f")
     ) { _, to, _ in to }
-    .asDefault().alias("post").streaming()
+    .asDefault().alias("post").streaming([])
 
     static let open = Action(
         "sample.open", "Open it", .reads,
