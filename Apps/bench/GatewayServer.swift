@@ -1,4 +1,5 @@
 import Capabilities
+import CoreTesting
 import FileKit
 import GatewayAPI
 import GatewayStore
@@ -31,12 +32,7 @@ struct GatewayServer {
     }
 
     /// Its resident memory in bytes.
-    func residentBytes() throws -> Int {
-        let text = String(decoding: try Files.read("/proc/\(process)/statm", limit: 4096), as: UTF8.self)
-        let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) }
-        guard let pages else { throw BenchmarkError("/proc/PID/statm is not as expected: \(text)") }
-        return pages * Int(getpagesize())
-    }
+    func residentBytes() throws -> Int { try TestProcess.residentBytes(of: process) }
 
     // MARK: Running
 

@@ -8,15 +8,20 @@ public enum TestProcess {
     }
 
     /// The resident memory in bytes. Measure in an exit test: tests that run beside it use memory too.
-    public static func residentBytes() throws -> Int {
-        let file = unsafe open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+    public static func residentBytes() throws -> Int { try residentBytes(of: "self") }
+
+    /// The resident memory in bytes of the process with this id.
+    public static func residentBytes(of process: Int32) throws -> Int { try residentBytes(of: "\(process)") }
+
+    private static func residentBytes(of process: String) throws -> Int {
+        let file = unsafe open("/proc/\(process)/statm", O_RDONLY | O_CLOEXEC)
         defer { close(file) }
         var text = [UInt8](repeating: 0, count: 128)
         let count = unsafe read(file, &text, text.count)
         let line = String(decoding: text.prefix(max(count, 0)), as: UTF8.self)
         let fields = line.split(separator: " ")
         guard fields.count > 1, let pages = Int(fields[1]) else {
-            throw Problem(description: "/proc/self/statm is not as expected: \(line)")
+            throw Problem(description: "/proc/\(process)/statm is not as expected: \(line)")
         }
         return pages * Int(getpagesize())
     }
