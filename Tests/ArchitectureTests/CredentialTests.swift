@@ -2,7 +2,7 @@ import Testing
 import WorkspaceSupport
 
 /// An `Authenticator` adds credentials with `RequestHead.authorize`, which asks `CredentialDestination`. The other places
-/// write the header themselves, each for the only server that it talks to.
+/// write the header themselves. Each entry says which server gets it.
 @Test("Credentials are added to requests by the shared rule, and in few other places")
 func credentialsAreAddedInKnownPlaces() throws {
     let workspace = Workspace.current
@@ -10,7 +10,7 @@ func credentialsAreAddedInKnownPlaces() throws {
         file.contains("/Sources/")
     }.filter { file in
         try workspace.text(file).contains(
-            /(?i)"((proxy-)?authorization|x-api-key)"\] = |\("((proxy-)?authorization|x-api-key)",/)
+            /(?i)"((proxy-)?authorization|x-(goog-)?api-key)"\] = |\("((proxy-)?authorization|x-(goog-)?api-key)",/)
     }
     #expect(
         found.sorted() == [
@@ -18,7 +18,7 @@ func credentialsAreAddedInKnownPlaces() throws {
             "Packages/Features/Auth/Sources/Auth/SignIn/SignInFlow.swift",
             // The gateway's own token, for the gateway of this machine.
             "Packages/Features/Gateway/Sources/Gateway/Instance/HealthProbe.swift",
-            // What a step of a bundle is given for its request.
+            // A token that a step of a bundle gives, for the address that the same step gives.
             "Packages/Features/Runner/Sources/Runner/Actions/HTTPActions.swift",
             // The rule.
             "Packages/Kits/HTTPKit/Sources/HTTPClient/KeyRules.swift",

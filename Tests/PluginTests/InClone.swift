@@ -4,8 +4,7 @@ import Testing
 import WorkspaceSupport
 
 /// Makes one clone for a whole suite: the plugin writes Weather, Packer and Courier, of which two are replaced by
-/// fixtures, Station with all parts that a new feature can have, and
-/// Beacon with one.
+/// fixtures, Station with all parts that a new feature can have, and Beacon with one.
 struct InClone: SuiteTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void

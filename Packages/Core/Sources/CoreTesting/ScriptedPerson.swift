@@ -26,7 +26,7 @@ public final class ScriptedPerson: Interaction {
 
     /// - Parameters:
     ///   - answers: by question id, in order.
-    ///   - otherwise: what happens at a question without an answer. A composition always ends then.
+    ///   - otherwise: what happens at a question without an answer. A composition ends there in any case.
     public init(_ answers: [String: [JSON]] = [:], otherwise: Otherwise = .leaves) {
         state = Mutex(State(answers: answers))
         self.otherwise = otherwise

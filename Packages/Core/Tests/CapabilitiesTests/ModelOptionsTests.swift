@@ -8,6 +8,7 @@ struct ModelOptionsTests {
         var all = ModelOptions()
         (all.temperature, all.topP, all.maxTokens, all.stop) = (0.5, 0.9, 100, ["end"])
         (all.seed, all.effort, all.thinking) = (42, .high, .adaptive)
+        #expect(Mirror(reflecting: all).children.count == 7, "set a new option above")
         var options = all
         options.replace(with: ModelOptions())
         #expect(options == all)

@@ -392,8 +392,8 @@ extension Grant.Holder {
     }
 }
 
-/// Patterns in which `*` matches anything, slashes too, and nothing else is special. `Glob`, in which the person's rules
-/// are written, has more signs, so that it would permit something else for the same text.
+/// Patterns in which `*` matches anything, slashes too, and nothing else is special. `Glob`, the syntax of the
+/// person's rules, has more special characters, so the same text could match something else.
 private enum Pattern {
     static func fits(_ pattern: some StringProtocol, _ text: some StringProtocol) -> Bool {
         let (pattern, text) = (Array(pattern.utf8), Array(text.utf8))

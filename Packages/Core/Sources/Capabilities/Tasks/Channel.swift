@@ -5,7 +5,7 @@ public import Synchronization
 /// The writers can get only a little ahead, so that a slow reader slows them down. Writers that must end do not wait:
 /// after `hurry` unread elements stay in the queue, and after `abandon` they are discarded.
 ///
-/// Everything is inlinable: otherwise other packages would call the code for any type of element, which takes several
+/// Everything is inlinable, so that other packages get code for their own element type. The generic code takes several
 /// times as long for each event.
 public final class Channel<Element: Sendable>: Sendable {
     /// Takes elements without waiting; returns false when it has no room for more. An error ends the reading.

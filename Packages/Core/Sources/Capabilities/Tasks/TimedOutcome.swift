@@ -1,8 +1,8 @@
 /// How work with a time limit ended.
 public enum TimedOutcome<Value: Sendable>: Sendable {
-    /// In time, with this value or error.
+    /// The work ended in time, with this value or error.
     case ended(Result<Value, any Error>)
-    /// Its time was over.
+    /// The limit passed first.
     case timedOut
     /// The waiting task was cancelled.
     case stopped

@@ -4,9 +4,9 @@ import Settings
 
 /// How a shell completes a value.
 public enum Completion: Sendable {
-    /// Finds candidates when they are needed, which may depend on the action's arguments that are given so far; there are
-    /// none for a setting. It must answer at once: it may read files that exist, and must not create
-    /// or change any, contact a server, ask the person, or offer a secret. What cannot be listed gives no candidates.
+    /// Finds candidates when they are needed. They may depend on the arguments given so far; a setting has none. It must
+    /// answer at once: it may read files that exist, and must not create or change any, contact a server, ask the person,
+    /// or offer a secret. What cannot be listed gives no candidates.
     public typealias Source = @Sendable (Registry, Host, _ given: JSONObject) -> [Candidate]
 
     /// The shell offers nothing.

@@ -284,7 +284,7 @@ extension AuthServices {
     /// notice. A token that the user supplied is left alone, because other programs may use it.
     func discard(_ session: Session, of profile: ServerProfile, _ context: ActionContext) async {
         guard profile.kind == .kamiwaza, session.isMadeHere, !session.hasEnded else { return }
-        // Cancelled together with the sign-in, it would leave the session valid at the server.
+        // If this were cancelled with the sign-in, the session would stay valid at the server.
         await shielded { [self] in
             do {
                 _ = try await end(session, at: profile)

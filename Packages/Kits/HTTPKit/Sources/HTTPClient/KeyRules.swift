@@ -1,8 +1,7 @@
 public import Capabilities
 public import HTTPCore
 
-/// The only servers that a credential may be sent to. Nothing else decides this for what an `Authenticator` signs,
-/// with a key or with a session.
+/// The only servers that a credential may be sent to. Every `Authenticator` asks this, for keys and for sessions.
 public struct CredentialDestination: Sendable {
     /// Hosts that are reached with https, at its usual port.
     private let hosts: [String]

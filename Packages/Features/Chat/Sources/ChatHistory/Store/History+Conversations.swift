@@ -29,12 +29,11 @@ extension History {
     /// Deleted conversations are found only with `isDeleted`. Throws `HistoryError.notFound`, or `.ambiguous` with the
     /// candidates.
     public func find(_ typed: String, isDeleted: Bool = false) async throws -> Conversation {
-        let typed = typed.lowercased()
         if typed.isEmpty {
             throw HistoryError(.notFound, "the conversation id is empty; specify the beginning of an id")
         }
         let found = try await database.read { try $0.conversations(like: typed, isDeleted: isDeleted) }
-        let word = PlainText.escape(typed).quotedForMessage
+        let word = PlainText.escape(typed.lowercased()).quotedForMessage
         guard let conversation = found.first else {
             throw HistoryError(.notFound, "no conversation id begins with \(word); 'martlet chat list' shows all")
         }
@@ -151,8 +150,10 @@ extension Connection {
     }
 
     /// The conversations whose id or tag begins with this text, newest first; one alone whose id or tag is this text.
+    /// None for empty text, which would name all.
     func conversations(like typed: String, isDeleted: Bool) throws -> [Conversation] {
         let typed = typed.lowercased()
+        if typed.isEmpty { return [] }
         let column: SQL = typed.first?.isNumber == true ? "c.name" : "c.tag"
         let state: SQL = isDeleted ? "WHERE c.deleted IS NOT NULL AND " : "WHERE c.deleted IS NULL AND "
         let end = typed + "\u{10FFFF}"

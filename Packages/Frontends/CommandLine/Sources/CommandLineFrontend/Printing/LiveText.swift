@@ -6,7 +6,6 @@ final class LiveText: Sendable {
     private struct State: ~Copyable {
         /// Made with the first Markdown, because it opens the library that reads it.
         var markdown: LiveMarkdown?
-        var hasMarkdown = false
         var sanitizer = StreamSanitizer()
         /// Whether the printed text ends in the middle of a line.
         var isInLine = false
@@ -40,10 +39,7 @@ final class LiveText: Sendable {
         let theme = theme()
         let isBehind = try state.withLock { state throws(OutputError) in
             try endLine(&state)
-            if !state.hasMarkdown {
-                state.markdown = LiveMarkdown(level: level, links: links)
-                state.hasMarkdown = true
-            }
+            if state.markdown == nil { state.markdown = LiveMarkdown(level: level, links: links) }
             state.markdown?.theme = theme
             try write(state.markdown?.append(text, at: now, size: terminal.size()) ?? "")
             return state.markdown?.isBehind ?? false

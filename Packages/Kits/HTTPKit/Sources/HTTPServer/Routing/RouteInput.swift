@@ -49,8 +49,8 @@ public struct RouteInputDeclaration: PropertyDeclaration {
 
     /// Where the value comes from.
     public let place: Place
-    /// Its name is that in the path, query or headers; `body` for both kinds of body, whose summary may be empty. Its
-    /// keywords are for constraints that only the handler checks.
+    /// The name is the one in the path, query or headers, or `body`. The summary of a body may be empty. Keywords describe
+    /// constraints that only the handler checks.
     public internal(set) var property: Schema.Property
     /// Whether a request without it is refused.
     public let isRequired: Bool
