@@ -20,7 +20,7 @@ let modules: [String: [String]] = [
 
 /// The packages that every build has, with their products and the names of their test targets.
 let base: [(name: String, path: String, products: [String], tests: [String])] = [
-    ("Core", "Packages/Core", ["Core", "CoreTesting"], ["JSON", "Capabilities", "Settings", "Registry"]),
+    ("Core", "Packages/Core", ["Core", "CoreTesting"], ["JSON", "Capabilities", "Settings", "Screens", "Registry"]),
     ("FileKit", "Packages/Kits/FileKit", ["FileKit"], ["FileKit"]),
     ("LoopKit", "Packages/Kits/LoopKit", ["LoopKit"], ["LoopKit"]),
     ("Cryptography", "Packages/Kits/Cryptography", ["Cryptography"], ["Cryptography"]),

@@ -24,7 +24,7 @@ enum SessionBenchmark {
             for round in 0..<rounds {
                 let own = try await time {
                     _ = try await session.perform(
-                        "chat.list", as: .person(HeadlessInteraction()), output: Silence())
+                        "chat.list", as: .person(HeadlessInteraction()), output: SilentOutput())
                 }
                 let alone = try await time {
                     let (status, _) = Child.wait(
@@ -96,7 +96,7 @@ enum DoorBenchmark {
     ) async throws -> Duration {
         let start = ContinuousClock.now
         for _ in 0..<count {
-            let result = try await session.perform("door.look", arguments, as: caller, output: Silence())
+            let result = try await session.perform("door.look", arguments, as: caller, output: SilentOutput())
             guard result is String else { throw BenchmarkError("the action gave something else") }
         }
         return .now - start
@@ -126,11 +126,4 @@ private struct DoorFeature: Feature {
             ) { _, name, _, _ in name }
             .instant())
     }
-}
-
-/// Discards all output.
-struct Silence: ActionOutput {
-    func event(_ event: ActionEvent) async throws {}
-    func progress(_ progress: Progress) {}
-    func notice(_ text: String) {}
 }

@@ -4,7 +4,7 @@ import PackageDescription
 let package = Package(
     name: "Core",
     products: [
-        .library(name: "Core", targets: ["JSON", "Capabilities", "Settings", "Registry"]),
+        .library(name: "Core", targets: ["JSON", "Capabilities", "Settings", "Screens", "Registry"]),
         .library(name: "CoreTesting", targets: ["CoreTesting"]),
         .library(name: "TestTraits", targets: ["TestTraits"]),
     ],
@@ -12,14 +12,16 @@ let package = Package(
         .target(name: "JSON"),
         .target(name: "Capabilities", dependencies: ["JSON"]),
         .target(name: "Settings", dependencies: ["Capabilities", "JSON"]),
-        .target(name: "Registry", dependencies: ["Capabilities", "JSON", "Settings"]),
-        .target(name: "CoreTesting", dependencies: ["Capabilities", "JSON", "Registry", "Settings"]),
+        .target(name: "Screens", dependencies: ["Capabilities", "JSON"]),
+        .target(name: "Registry", dependencies: ["Capabilities", "JSON", "Screens", "Settings"]),
+        .target(name: "CoreTesting", dependencies: ["Capabilities", "JSON", "Registry", "Screens", "Settings"]),
         .target(name: "TestTraits"),
         .testTarget(name: "JSONTests", dependencies: ["CoreTesting", "JSON"]),
         .testTarget(name: "CapabilitiesTests", dependencies: ["Capabilities", "CoreTesting", "JSON"]),
         .testTarget(name: "SettingsTests", dependencies: ["Capabilities", "JSON", "Settings"]),
         .testTarget(
-            name: "RegistryTests", dependencies: ["Capabilities", "CoreTesting", "JSON", "Registry", "Settings"]),
+            name: "RegistryTests", dependencies: ["Capabilities", "CoreTesting", "JSON", "Registry", "Screens", "Settings"]),
+        .testTarget(name: "ScreensTests", dependencies: ["Capabilities", "CoreTesting", "JSON", "Screens"]),
     ]
 )
 

@@ -38,8 +38,7 @@ struct FeatureName: CustomStringConvertible {
     /// bare build.
     private static let commands = [
         "access", "commands", "completion", "config", "data", "docs", "doctor", "features", "file", "help", "host",
-        "profile",
-        "profiles", "run", "runner", "runs", "shell", "terminal", "version",
+        "profile", "profiles", "run", "runner", "runs", "screen", "shell", "terminal", "version",
     ]
     private static let systemModules = [
         "Builtin", "CxxStdlib", "Dispatch", "Distributed", "Foundation", "FoundationEssentials", "Glibc", "Observation",

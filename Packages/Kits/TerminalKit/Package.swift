@@ -21,7 +21,7 @@ let package = Package(
         .testTarget(
             name: "TerminalKitTests",
             dependencies: [
-                "TerminalKit", .product(name: "CoreTesting", package: "Core"),
+                "TerminalKit", .product(name: "Core", package: "Core"), .product(name: "CoreTesting", package: "Core"),
                 .product(name: "LoopKit", package: "LoopKit"),
             ]),
     ]

@@ -2,6 +2,7 @@ import Capabilities
 import Glibc
 public import JSON
 public import Registry
+import Screens
 import Settings
 
 /// The rules for every feature. Each package checks its own feature:
@@ -182,18 +183,22 @@ struct SessionConformance {
         let actions = test.composition.registry.actions
         var found: [String] = []
         for (id, arguments) in samples {
-            guard let action = actions.all.first(where: { $0.id == id }), actions.owner(of: action) == feature else {
-                found.append("the sample \(id) is not for one of its actions")
+            let screens = test.composition.registry.screens
+            let screen = screens[id].flatMap { screens.owner(of: $0) == feature ? $0.declaration : nil }
+            let own = actions.all.first { $0.id == id && actions.owner(of: $0) == feature }
+            guard let action = own ?? screen else {
+                found.append("the sample \(id) is not for one of its actions or screens")
                 continue
             }
             found += action.problems(in: arguments).map { "the sample \(id): \($0)" }
         }
-        let given = samples.map { ($0.key, $0.value) }
+        let given = samples.map { ($0.key, $0.value) }.filter { actions[$0.0] != nil }
         let named = Set(given.map(\.0))
         let others = actions.all.filter { actions.owner(of: $0) == feature && !named.contains($0.id) }
         for (id, arguments) in given + others.map({ ($0.id, plainArguments(of: $0)) }) where found.isEmpty {
             found += try await violations(id, arguments)
         }
+        if found.isEmpty { found += try await screenViolations() }
         for stuck in await test.session.close() { found.append("\(stuck) was not closed in time after its actions") }
         return found
     }
@@ -245,6 +250,87 @@ struct SessionConformance {
         return found
     }
 
+    // MARK: Screens
+
+    private func screenViolations() async throws -> [String] {
+        let registry = test.composition.registry
+        var found: [String] = []
+        for screen in registry.screens.all where registry.screens.owner(of: screen) == feature {
+            let arguments = samples.first { $0.key == screen.id }?.value ?? plainArguments(of: screen.declaration)
+            let first = await shown(screen, arguments)
+            for when in ["the second time", "after it was closed in the middle"] {
+                let again = await shown(screen, arguments)
+                if again != first {
+                    found.append("\(screen.id) shows \(again) \(when), but showed \(first) the first time")
+                }
+                for pause in [0, 1, 100] where await !closes(screen, arguments, after: pause) {
+                    return found + ["\(screen.id) stays open after it was cancelled"]
+                }
+            }
+            found += await linkViolations(of: screen, arguments)
+        }
+        return found
+    }
+
+    /// What a screen shows first, in a word.
+    private func shown(_ screen: Screen, _ arguments: JSONObject) async -> String {
+        do {
+            return try await test.open(screen.id, arguments) { view in
+                for try await state in view.states {
+                    switch state {
+                    case .loading: continue
+                    case .ready(let block): return "a \(block.json["type"]?.string ?? "block")"
+                    case .failed(let failure, _): return failure.code
+                    }
+                }
+                return "nothing"
+            }
+        } catch {
+            return AnyFailure(error).code
+        }
+    }
+
+    /// Whether it closes when it is cancelled after some turns of the scheduler.
+    private func closes(_ screen: Screen, _ arguments: JSONObject, after pause: Int) async -> Bool {
+        await endsInTime(cancelledAfter: pause) {
+            do {
+                try await test.open(screen.id, arguments) { view in
+                    for try await _ in view.states {}
+                }
+            } catch {
+                // It ends with an error, because it was cancelled.
+            }
+        }
+    }
+
+    /// The links of a screen that lead nowhere.
+    private func linkViolations(of screen: Screen, _ arguments: JSONObject) async -> [String] {
+        let registry = test.composition.registry
+        let links: [Link]
+        do {
+            links = try await test.open(screen.id, arguments) { view in
+                for try await state in view.states {
+                    if case .loading = state { continue }
+                    return state.block?.allLinks ?? []
+                }
+                return []
+            }
+        } catch {
+            return []
+        }
+        return links.compactMap { link in
+            let (id, declaration) =
+                switch link.target {
+                case .action(let id): (id, registry.actions[id])
+                case .screen(let id): (id, registry.screens[id]?.declaration)
+                }
+            guard let declaration else { return "\(screen.id) links to \(id), which does not exist" }
+            let unknown = link.arguments.keys.filter { name in !declaration.parameters.contains { $0.name == name } }
+            return unknown.isEmpty
+                ? nil : "\(screen.id) gives \(id) the unknown argument \(unknown.sorted().joined(separator: ", "))"
+        }
+    }
+
     /// Only the required arguments, with values that name nothing that exists. The outcome must be the same each time.
     private func plainArguments(of action: Action) -> JSONObject {
         var arguments: JSONObject = [:]
@@ -268,9 +354,15 @@ struct SessionConformance {
     private func ends(
         _ id: String, _ arguments: JSONObject, _ output: RecordingOutput, cancelledAfter pause: Int
     ) async -> Bool {
+        await endsInTime(cancelledAfter: pause) { _ = await outcome(id, arguments, output) }
+    }
+
+    private func endsInTime(
+        cancelledAfter pause: Int, _ body: @escaping @Sendable () async -> Void
+    ) async -> Bool {
         let (ends, continuation) = AsyncStream<Bool>.makeStream()
         let work = Task {
-            _ = await outcome(id, arguments, output)
+            await body()
             continuation.yield(true)
         }
         let alarm = Task {

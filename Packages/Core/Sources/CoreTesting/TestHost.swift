@@ -101,6 +101,17 @@ public struct TestHost: Sendable {
     }
 }
 
+extension TestHost {
+    /// Opens a screen for as long as `show` runs.
+    public func open<Value: Sendable>(
+        _ id: String, _ arguments: JSONObject = [:], as caller: Caller? = nil,
+        _ show: @escaping @Sendable (OpenScreen) async throws -> Value
+    ) async throws -> Value {
+        guard composition.problems.isEmpty else { throw CompositionFailure(composition.problems) }
+        return try await session.open(id, arguments, as: caller ?? .person(interaction), output: output, show)
+    }
+}
+
 /// Records all spans.
 public final class RecordingSpanSink: SpanSink {
     private let contents = Mutex<[TraceSpan]>([])

@@ -61,7 +61,7 @@ public struct Action: Sendable {
     public private(set) var sends = false
     /// Who may use it besides the person.
     public private(set) var offer = ActionOffer.bundles
-    private let body: @Sendable (JSONObject, ActionContext) async throws -> any OutputValue
+    private var body: @Sendable (JSONObject, ActionContext) async throws -> any OutputValue
     private var loss: (@Sendable (JSONObject, ActionContext) async throws -> String?)?
 
     /// An example command line.
@@ -125,6 +125,16 @@ public struct Action: Sendable {
         parameters = Arguments.bindings.map(\.declaration)
         resultShape = { Result.schema }
         self.body = { given, context in try await body(context, try Arguments(reading: given)) }
+    }
+
+    /// The declaration of something that only reads, and is performed as `performing(_:)` says.
+    init(id: String, summary: String, parameters: [ParameterDeclaration]) {
+        self.id = id
+        self.summary = summary
+        self.effect = .reads
+        self.parameters = parameters
+        resultShape = { Nothing.schema }
+        body = { _, _ in Nothing() }
     }
 
     /// Performs the action with checked arguments.
@@ -200,6 +210,10 @@ extension Action {
         return copy
     }
 
+    /// The same declaration with another body.
+    func performing(
+        _ body: @escaping @Sendable (JSONObject, ActionContext) async throws -> any OutputValue
+    ) -> Action { with { $0.body = body } }
     /// Additional paragraphs for the help page and the reference.
     public func details(_ text: String) -> Action { with { $0.details = text } }
     /// An example command line; a test parses each of them.

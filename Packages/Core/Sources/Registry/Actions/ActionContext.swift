@@ -182,6 +182,14 @@ public protocol ActionOutput: Sendable {
     func interruptible<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws -> Result
 }
 
+/// Drops everything that an action outputs besides its result.
+public struct SilentOutput: ActionOutput {
+    public init() {}
+    public func event(_ event: ActionEvent) async throws {}
+    public func progress(_ progress: Progress) {}
+    public func notice(_ text: String) {}
+}
+
 extension ActionOutput {
     public var isWatched: Bool { false }
 

@@ -22,7 +22,7 @@ public struct ActionIndex: Sendable {
             if let other = byID.updateValue(index, forKey: action.id) {
                 report(.duplicateAction, "declares the action \(action.id), and so does \(registered[other].feature)")
             }
-            if !(namespaces[feature] ?? [feature]).contains(where: { action.id.isBelow($0) }) {
+            if !Self.isOwn(action.id, of: feature, namespaces) {
                 report(.malformed, "declares the action \(action.id), whose id does not begin with \(feature).")
             }
             for contradiction in action.contradictions {
@@ -53,6 +53,11 @@ public struct ActionIndex: Sendable {
         self.byID = byID
         self.byAlias = byAlias
         self.problems = problems
+    }
+
+    /// Whether an id begins with a word that belongs to the feature.
+    static func isOwn(_ id: String, of feature: String, _ namespaces: [String: [String]]) -> Bool {
+        (namespaces[feature] ?? [feature]).contains { id.isBelow($0) }
     }
 
     /// The action of that id or alias.

@@ -240,5 +240,7 @@ public struct ParameterDeclaration: PropertyDeclaration {
     }
 
     /// Whether several values, or several words of one value, may be given.
-    public var isRepeated: Bool { schema.element != nil || joinsWords }
+    public var isRepeated: Bool { schema.element != nil || joinsWords || form == .positional && isMap }
+
+    private var isMap: Bool { if case .map = schema.unwrapped { true } else { false } }
 }

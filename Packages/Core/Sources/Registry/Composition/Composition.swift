@@ -82,11 +82,12 @@ public struct Composition: Sendable {
             )
         }
         let index = ActionIndex(builder.actions, namespaces: check.namespaces)
+        let screens = ScreenIndex(builder.screens, namespaces: check.namespaces, actions: index)
         registry = Registry(
-            slots: builder.providers.mapValues { $0.slot() }, actions: index, checks: builder.checks,
+            slots: builder.providers.mapValues { $0.slot() }, actions: index, screens: screens, checks: builder.checks,
             libraries: builder.libraries, settingCompletions: builder.settingCompletions)
         builder.whole.fill(registry)
-        problems = check.problems + builder.problems + index.problems
+        problems = check.problems + builder.problems + index.problems + screens.problems
         features = composed
         off = check.off
     }

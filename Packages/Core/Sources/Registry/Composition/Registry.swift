@@ -7,6 +7,8 @@ public final class Registry: Sendable {
     @usableFromInline let slots: CapabilityTable
     /// Every action, by id.
     public let actions: ActionIndex
+    /// Every screen, by id.
+    public let screens: ScreenIndex
     /// The checks that `doctor` runs.
     public let checks: [HealthCheck]
     /// The libraries that features use.
@@ -15,11 +17,12 @@ public final class Registry: Sendable {
     public let settingCompletions: [String: Completion]
 
     init(
-        slots: [ObjectIdentifier: CapabilitySlot], actions: ActionIndex, checks: [HealthCheck], libraries: [Library],
-        settingCompletions: [String: Completion]
+        slots: [ObjectIdentifier: CapabilitySlot], actions: ActionIndex, screens: ScreenIndex, checks: [HealthCheck],
+        libraries: [Library], settingCompletions: [String: Completion]
     ) {
         self.slots = CapabilityTable(slots)
         self.actions = actions
+        self.screens = screens
         self.checks = checks
         self.libraries = libraries
         self.settingCompletions = settingCompletions
@@ -95,11 +98,14 @@ public enum RegistryError: Failure, Hashable {
     case missing(CapabilityType)
     /// No action has this id. The suggestion is the id that was probably meant, if there is one.
     case noAction(String, suggestion: String?)
+    /// No screen has this id. The suggestion is the id that was probably meant, if there is one.
+    case noScreen(String, suggestion: String?)
 
     public var code: String {
         switch self {
         case .missing: "registry.missing-capability"
         case .noAction: "registry.no-action"
+        case .noScreen: "registry.no-screen"
         }
     }
 
@@ -111,6 +117,9 @@ public enum RegistryError: Failure, Hashable {
             "nothing provides \(capability) here; 'martlet features' shows which features are on"
         case .noAction(let id, let suggestion):
             "there is no action \(id.quotedForMessage)" + (suggestion.map { "; did you mean '\($0)'?" } ?? "")
+        case .noScreen(let id, let suggestion):
+            "there is no screen \(id.quotedForMessage)"
+                + (suggestion.map { "; did you mean '\($0)'?" } ?? "; 'martlet screen list' shows all")
         }
     }
 }
@@ -166,6 +175,7 @@ public struct RegistryBuilder {
     public let whole = WholeRegistry()
     var providers: [ObjectIdentifier: any ProviderList] = [:]
     var actions: [(feature: String, action: Action)] = []
+    var screens: [(feature: String, screen: Screen)] = []
     var checks: [HealthCheck] = []
     var libraries: [Library] = []
     var settingCompletions: [String: Completion] = [:]
@@ -202,6 +212,11 @@ public struct RegistryBuilder {
     /// Adds an action.
     public mutating func add(_ action: Action) {
         actions.append((current.id, action))
+    }
+
+    /// Adds a screen.
+    public mutating func add(_ screen: Screen) {
+        screens.append((current.id, screen))
     }
 
     /// Adds a check for `doctor`.

@@ -46,23 +46,35 @@ public final class Generation: Sendable {
     }
 
     /// Performs an action of this composition, for a session or for another action.
+    ///
+    /// - Parameter feature: the feature whose screen it is; nil for an action of the registry.
     func perform(
-        _ action: Action, _ arguments: JSONObject, in context: ActionContext, limit: Duration?, isAgreed: Bool
+        _ action: Action, of feature: String? = nil, _ arguments: JSONObject, in context: ActionContext,
+        limit: Duration?, isAgreed: Bool
+    ) async throws -> any OutputValue {
+        let result = try await performDeciding(action, of: feature, arguments, context, limit, isAgreed)
+        if action.effect(of: arguments) != .reads { context.session.hasWritten() }
+        return result
+    }
+
+    private func performDeciding(
+        _ action: Action, of feature: String?, _ arguments: JSONObject, _ context: ActionContext, _ limit: Duration?,
+        _ isAgreed: Bool
     ) async throws -> any OutputValue {
         if let failure, !action.worksAlways { throw failure }
         try context.caller.grant.check(.action(action.id, action.effect(of: arguments), action.offer))
         try context.caller.grant.use()
         // An instant action waits for nothing, so it needs neither running features nor a time limit.
-        if action.isInstant { return try await perform(action, arguments, in: context, isAgreed) }
+        let owner = feature ?? registry.actions.owner(of: action) ?? ""
+        if action.isInstant { return try await perform(action, owner, arguments, in: context, isAgreed) }
         return try await withTaskExecutorPreference(globalConcurrentExecutor) {
-            let owner = registry.actions.owner(of: action) ?? ""
             try await start(owner)
             if case .failed(let reason) = lifecycle.states[owner], !action.worksAlways {
                 throw SessionError.featureFailed(owner, why: reason)
             }
-            guard let limit else { return try await perform(action, arguments, in: context, isAgreed) }
+            guard let limit else { return try await perform(action, owner, arguments, in: context, isAgreed) }
             return try await Deadline(limit: limit, abandonsCancelled: true, clock: host.clock).run {
-                try await self.perform(action, arguments, in: context, isAgreed)
+                try await self.perform(action, owner, arguments, in: context, isAgreed)
             }
         }
     }
@@ -92,7 +104,7 @@ public final class Generation: Sendable {
     }
 
     private func perform(
-        _ action: Action, _ arguments: JSONObject, in context: ActionContext, _ isAgreed: Bool
+        _ action: Action, _ owner: String, _ arguments: JSONObject, in context: ActionContext, _ isAgreed: Bool
     ) async throws -> any OutputValue {
         let problems = action.problems(in: arguments)
         guard problems.isEmpty else { throw ArgumentsFailure(action: action.id, problems: problems) }
@@ -106,7 +118,7 @@ public final class Generation: Sendable {
                     throw InteractionError.declined(id: id)
                 }
             }
-            return try await context.tracer.span(action.id, feature: registry.actions.owner(of: action) ?? "") {
+            return try await context.tracer.span(action.id, feature: owner) {
                 try await action.perform(arguments, in: context)
             }
         }

@@ -1,5 +1,6 @@
 public import Capabilities
 public import JSON
+import Screens
 import Synchronization
 
 /// A running workbench: features are created once, started when first needed, and closed once.
@@ -46,6 +47,9 @@ public final class WorkbenchSession: Sendable {
         var isLooking = false
         /// Whether the person was told that changed settings wait.
         var hasToldOfWaiting = false
+        /// The screens that are open, by a number of their own.
+        var screens: [Int: OpenScreen] = [:]
+        var nextScreen = 0
         /// The features that did not close in time with their generation.
         var stuck: [String] = []
         var isClosed = false
@@ -85,6 +89,9 @@ public final class WorkbenchSession: Sendable {
     /// The number of generations that are not closed yet.
     var liveGenerations: Int { state.withLock { $0.live.count } }
 
+    /// The number of screens that are open.
+    var openScreens: Int { state.withLock { $0.screens.count } }
+
     /// Performs an action with the newest settings. All surfaces use this method.
     ///
     /// Starts the features that the action needs. Asks before a destructive action, unless the person has agreed.
@@ -105,6 +112,66 @@ public final class WorkbenchSession: Sendable {
         let context = ActionContext(session: self, generation: generation, caller: caller, output: output)
         return try await generation.perform(
             try generation.registry.actions.find(id), arguments, in: context, limit: limit, isAgreed: isAgreed)
+    }
+
+    /// Opens a screen for as long as `show` runs. All surfaces use this method.
+    ///
+    /// The body of the screen runs with the caller's rights. It begins again when the settings have changed, and when
+    /// the person asks for that after a failure.
+    ///
+    /// - Throws: `RegistryError`, `AccessFailure`, `ArgumentsFailure`, `SessionError`, or what `show` throws. A failure of
+    ///   the body is a state of the screen.
+    public func open<Value: Sendable>(
+        _ id: String, _ arguments: JSONObject = [:], as caller: Caller, output: any ActionOutput,
+        _ show: @escaping @Sendable (OpenScreen) async throws -> Value
+    ) async throws -> Value {
+        look { output.notice($0) }
+        let view = OpenScreen(try newest.registry.screens.find(id), arguments, output: output)
+        let number = state.withLock { state in
+            state.screens[state.nextScreen] = view
+            defer { state.nextScreen += 1 }
+            return state.nextScreen
+        }
+        defer {
+            state.withLock { _ = $0.screens.removeValue(forKey: number) }
+            view.close()
+        }
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.run(view, as: caller) }
+            defer { group.cancelAll() }
+            try await view.began.value()
+            return try await show(view)
+        }
+    }
+
+    /// Runs the body of a screen, again after each failure that the person wants to try again.
+    private func run(_ view: OpenScreen, as caller: Caller) async throws {
+        while true {
+            let generation = state.withLock { $0.use() }
+            defer { giveBack(generation) }
+            do {
+                let screen = try generation.registry.screens.find(view.screen.id)
+                let context = ActionContext(session: self, generation: generation, caller: caller, output: view.output)
+                _ = try await generation.perform(
+                    screen.action(showingIn: view), of: generation.registry.screens.owner(of: screen), view.arguments,
+                    in: context, limit: nil, isAgreed: false)
+                // The last value stays.
+                return
+            } catch is ScreenOutdated {
+                continue
+            } catch {
+                // A refusal before the body has begun is thrown where the screen is opened.
+                view.began.settle(with: .failure(error))
+                if Task.isCancelled { return }
+                view.fail(error)
+            }
+            try await view.waitForRetry()
+        }
+    }
+
+    /// Something was written, or the settings have changed, so open screens may be outdated.
+    func hasWritten() {
+        for screen in state.withLock({ Array($0.screens.values) }) { screen.outdate() }
     }
 
     /// The newest generation, for the further work of a long-running action.
@@ -143,7 +210,7 @@ public final class WorkbenchSession: Sendable {
     // MARK: Generations
 
     /// Replaces the newest generation if a change is due.
-    private func look(_ tell: (String) -> Void) {
+    func look(_ tell: (String) -> Void) {
         guard let renewal, let present = beginLooking() else { return }
         defer { state.withLock { $0.isLooking = false } }
         guard renewal.isDue() else { return }
@@ -167,6 +234,7 @@ public final class WorkbenchSession: Sendable {
                 state.hasToldOfWaiting = false
                 closeUnused(&state)
             }
+            hasWritten()
         }
     }
 

@@ -78,5 +78,6 @@ public struct ChatFeature: Feature {
             UsageActions(services).all, ApprovalActions(services).all, EventActions.all,
         ]
         for action in actions.joined() { registry.add(action) }
+        ChatScreens(services).add(to: &registry)
     }
 }

@@ -1,6 +1,7 @@
 import Capabilities
 import JSON
 import Registry
+import Screens
 import Settings
 import TerminalKit
 
@@ -85,6 +86,7 @@ struct CommandLineFeature: Feature {
         if let node = tree.node(at: words), !node.children.isEmpty, node.action == nil {
             return page.group(node, summaries: summaries)
         }
+        if let screen = ScreenCommand(words, host.registry) { return page.action(screen.action) }
         let match: CommandTree.Match
         do { match = try tree.match(words) } catch { throw error.explained(by: host.composition) }
         switch match {
@@ -129,6 +131,13 @@ struct CommandLineFeature: Feature {
         Action("docs.schema", "Print every action with the JSON Schemas of its input, result and events", .reads) {
             context in
             JSON.array(context.registry.actions.all.filter { !$0.isHidden }.map(\.document))
+        }
+        .always().instant(),
+        Action("docs.screens", "Print the JSON Schema of what screens show", .reads) { _ in
+            JSON.object([
+                "$schema": "https://json-schema.org/draft/2020-12/schema", "$ref": "#/$defs/block",
+                "$defs": ["block": .object(Block.jsonSchema)],
+            ])
         }
         .always().instant(),
     ]

@@ -22,7 +22,8 @@ public struct CommandLineProgram: Sendable {
         self.version = version
         self.features =
             [
-                BuiltInFeature(essential: CommandLineFeature.self), BuiltInFeature(essential: TerminalFeature.self),
+                BuiltInFeature(essential: CommandLineFeature.self), BuiltInFeature(essential: ScreenFeature.self),
+                BuiltInFeature(essential: TerminalFeature.self),
             ] + features
     }
 

@@ -35,6 +35,9 @@ struct Completer {
         if !before.contains("--"), let values = attached(current, shared, [:]) { return values }
         // Common options may stand anywhere and do not affect which command is meant.
         let words = CommonOptions.take(from: before, settings: SettingOption.all(host)).words
+        if let screen = ScreenCommand(words, registry) {
+            return arguments(screen.action, screen.rest, current)
+        }
         let match: CommandTree.Match
         do { match = try tree.match(words) } catch { return [] }
         switch match {

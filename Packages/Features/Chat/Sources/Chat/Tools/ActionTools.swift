@@ -34,18 +34,11 @@ final class ActionTools: ToolSource {
         do {
             // A model that only reads must not cause questions.
             let value = try await context.perform(
-                action, call.input.object ?? [:], narrowedBy: .model, asking: HeadlessInteraction(), output: Silence())
+                action, call.input.object ?? [:], narrowedBy: .model, asking: HeadlessInteraction(), output: SilentOutput())
             return ToolResult(call: call.id, content: context.host.redactor.redact(value.json).text())
         } catch let error where !(error is CancellationError) {
             let message = context.host.redactor.redact(AnyFailure(error).message)
             return ToolResult(call: call.id, content: message, isError: true)
         }
     }
-}
-
-/// Drops everything that an action outputs besides its result.
-private struct Silence: ActionOutput {
-    func event(_ event: ActionEvent) async throws {}
-    func progress(_ progress: Progress) {}
-    func notice(_ text: String) {}
 }

@@ -1,5 +1,6 @@
 import Capabilities
 import JSON
+import Screens
 import TerminalKit
 
 /// Formats a result in the requested format.
@@ -22,6 +23,13 @@ struct ResultPrinter {
         case .csv: shown(DelimitedText.csv(value, schema))
         case .markdown: Sanitizer.sanitize(DelimitedText.markdown(value, schema))
         }
+    }
+
+    /// A block as text for a person; nil in the formats for programs.
+    func text(_ block: Block) -> String? {
+        guard format == .text || format == .markdown else { return nil }
+        let form = TextForm(level: format == .text ? level : .none, width: width, theme: theme, clock: clock)
+        return form.text(form.lines(block))
     }
 
     /// A program gets every byte; on a terminal the same text must not act as control sequences.

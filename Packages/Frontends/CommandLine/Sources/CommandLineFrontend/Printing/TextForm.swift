@@ -13,7 +13,11 @@ struct TextForm {
     var clock: LocalClock?
 
     func text(_ value: JSON, _ schema: Schema) -> String {
-        let lines = lines(value, schema)
+        text(lines(value, schema))
+    }
+
+    /// The lines as the terminal gets them.
+    func text(_ lines: [StyledText]) -> String {
         if lines.isEmpty { return "" }
         let isColored = level != .none && lines.contains { $0.runs.contains { $0.style.token != nil } }
         let theme = isColored ? theme() : .dark
@@ -51,7 +55,7 @@ struct TextForm {
     }
 
     /// Leaves out details and columns that are empty in every row.
-    private func table(_ rows: [JSON], _ properties: [Schema.Property]) -> [StyledText] {
+    func table(_ rows: [JSON], _ properties: [Schema.Property]) -> [StyledText] {
         if rows.isEmpty { return [] }
         let shown = properties.filter { property in
             property.role != .detail && rows.contains { !Cells.isEmpty($0[property.name]) }
@@ -94,7 +98,7 @@ struct TextForm {
     }
 
     /// Plain members first. Then each list of records, and each object of any shape, as a separate table.
-    private func list(_ object: JSONObject, _ properties: [Schema.Property]) -> [StyledText] {
+    func list(_ object: JSONObject, _ properties: [Schema.Property]) -> [StyledText] {
         var list = KeyValueList()
         var tables: [[StyledText]] = []
         for property in properties {
@@ -225,7 +229,7 @@ enum Cells {
     }
 
     /// Success, work in progress and problems look different; the words are the same without colour.
-    private static func style(ofState state: String) -> Style {
+    static func style(ofState state: String) -> Style {
         switch state {
         case "ok", "done", "valid", "active", "trusted", "signed-in": Style(.accent)
         case "starting", "running", "stopping": Style(.ring)

@@ -44,7 +44,7 @@ struct Command: Sendable {
     func run() -> ExitCode {
         defer { colors.settle() }
         let action: Action
-        let parsed: ArgumentParser.Parsed
+        var parsed: ArgumentParser.Parsed
         do {
             // Invalid settings from the command line fail every command, including those that fix settings.
             let problems = host.settings.problems
@@ -55,13 +55,19 @@ struct Command: Sendable {
             guard let (found, rest) = try meaning() else { return .done }
             try MainLoop.requireDescriptors()
             action = found
-            do { parsed = try ArgumentParser.parse(rest, for: action, now: host.now()) } catch {
-                return errors.print(error, usage: usage(of: action))
+            let screen = ScreenCommand(words, host.registry)
+            let declared = screen?.action ?? action
+            do {
+                parsed = try ArgumentParser.parse(
+                    screen?.rest ?? rest, for: declared, now: host.now())
+                if let screen { parsed.arguments = screen.arguments(parsed.arguments) }
+            } catch {
+                return errors.print(error, usage: usage(of: declared))
             }
         } catch {
             return errors.print(error)
         }
-        return MainLoop.run(restore: TerminalInput.restore) { loop in await perform(action, parsed, loop) }
+        return MainLoop.run(restore: TerminalInput.restore) { [parsed] loop in await perform(action, parsed, loop) }
     }
 
     /// Finds the action for the words; nil if help was requested and has been printed.
@@ -193,7 +199,9 @@ struct Command: Sendable {
         let printer = ResultPrinter(
             format: format, level: level(of: 1), width: width, theme: { [colors] in colors.theme },
             clock: width == nil ? nil : LocalClock(now: host.now()))
-        let text = printer.text(value.json, action.result, isStream: action.isStreaming)
+        let text =
+            (value as? ShownScreen).flatMap { printer.text($0.block) }
+            ?? printer.text(value.json, action.result, isStream: action.isStreaming)
         if text.isEmpty, width != nil, action.effect == .reads, !output.hasNoticed { output.notice("nothing to show") }
         try streams.write(text)
         return value.exit

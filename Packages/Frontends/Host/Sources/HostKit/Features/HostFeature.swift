@@ -43,6 +43,7 @@ public struct HostFeature: Feature {
         for action in ConfigActions.all { registry.add(action) }
         for action in DataActions.all { registry.add(action) }
         for check in HostChecks.all { registry.add(check) }
+        HostScreens.add(to: &registry)
     }
 }
 

@@ -1,3 +1,4 @@
+import Capabilities
 import Synchronization
 
 /// A line at the bottom of a terminal that shows progress and leaves no trace.

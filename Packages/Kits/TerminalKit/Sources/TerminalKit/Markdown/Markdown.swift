@@ -1,4 +1,5 @@
 import CCMarkGFM
+import Capabilities
 
 /// GitHub-flavoured Markdown, drawn for a terminal.
 ///

@@ -1,4 +1,4 @@
-import Capabilities
+public import Capabilities
 
 /// The look of a piece of text: a token for its colour and a few attributes.
 public struct Style: Sendable, Hashable {

@@ -1,3 +1,4 @@
+import Capabilities
 /// Lays out blocks as lines of a width.
 struct BlockLayout {
     let isHighlighting: Bool

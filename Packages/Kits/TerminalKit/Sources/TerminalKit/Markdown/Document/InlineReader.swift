@@ -1,4 +1,5 @@
 import CUTF8Proc
+import Capabilities
 import Glibc
 
 /// Turns the inlines of a block into styled text, in one walk without recursion.

@@ -1,0 +1,51 @@
+import Synchronization
+
+/// A number that only grows, and that tasks wait for. Several raises before a wait count as one.
+public final class Signal: Sendable {
+    private struct State {
+        var count = 0
+        var waiting: [Int: (beyond: Int, promise: Promise<Void>)] = [:]
+        var next = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// A signal that was never raised.
+    public init() {}
+
+    /// How often it was raised.
+    public var count: Int { state.withLock { $0.count } }
+
+    /// Raises the number, and wakes those who wait for that.
+    public func raise() {
+        let woken = state.withLock { state in
+            state.count += 1
+            let woken = state.waiting.filter { $0.value.beyond < state.count }
+            for number in woken.keys { state.waiting[number] = nil }
+            return woken.values.map(\.promise)
+        }
+        for promise in woken { promise.settle(()) }
+    }
+
+    /// Waits until the number is larger than `count`, and returns it.
+    ///
+    /// - Throws: `CancellationError` when the waiting task is cancelled.
+    @discardableResult
+    public func wait(beyond count: Int) async throws -> Int {
+        let waiter = state.withLock { state -> (number: Int, promise: Promise<Void>)? in
+            guard state.count <= count else { return nil }
+            defer { state.next += 1 }
+            let promise = Promise<Void>()
+            state.waiting[state.next] = (count, promise)
+            return (state.next, promise)
+        }
+        if let waiter {
+            defer { state.withLock { _ = $0.waiting.removeValue(forKey: waiter.number) } }
+            try await waiter.promise.value()
+        }
+        return self.count
+    }
+
+    /// The current number of waiters.
+    public var waiters: Int { state.withLock { $0.waiting.count } }
+}

@@ -1,0 +1,82 @@
+import Capabilities
+import JSON
+public import Screens
+import Synchronization
+
+extension RegistryBuilder {
+    /// Adds a screen with the rows that an action of the same feature returns, and with what can be done with them. It
+    /// takes the parameters of the action, and performs it again after each change.
+    ///
+    /// ```swift
+    /// registry.addScreen(
+    ///     "weather.cities", "Cities", .tab("Weather"), listing: "weather.list", id: "name",
+    ///     links: [.action("weather.forget", "Forget", key: "d", ["city": .row("name")])],
+    ///     detail: .screen("weather.today", "Weather", ["city": .row("name")]))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - action: the id of an action that was added before. It returns a list of records, or a record with a list. Its
+    ///     notices are shown below the rows, or say why there are none.
+    ///   - rowID: the member that identifies a row.
+    ///   - links: what can be done with a row.
+    ///   - detail: the screen that is shown beside the selected row.
+    ///   - interval: when to look again although nothing was done here; nil for never.
+    public mutating func addScreen(
+        _ id: String, _ title: String, _ placement: Screen.Placement, listing action: String, id rowID: String,
+        links: [Link] = [], detail: Link? = nil, every interval: Duration? = nil
+    ) {
+        guard let action = actions.last(where: { $0.action.id == action })?.action else {
+            problems.append(
+                CompositionProblem(
+                    .undeclared, current.id, "declares the screen \(id) of the action \(action); add the action first"))
+            return
+        }
+        var screen = Screen(id, title, placement, parameters: action.parameters) { arguments, screen in
+            repeat {
+                let output = NoticeCollector()
+                let result = try await screen.context.perform(action, arguments, output: output)
+                let (columns, rows) = Self.rows(of: result.json, action.result)
+                try await screen.show(
+                    Self.block(
+                        Table(columns, .all(rows), id: rowID, links: links, detail: detail), notices: output.notices))
+            } while try await screen.changed(orAfter: interval)
+        }
+        if action.sends { screen = screen.sending() }
+        if action.offer == .byName { screen = screen.byName() }
+        if action.worksAlways { screen = screen.always() }
+        add(screen)
+    }
+
+    /// The rows, with what the action had to say about them.
+    private static func block(_ table: Table, notices: [String]) -> Block {
+        let text = notices.joined(separator: "\n")
+        guard !text.isEmpty else { return Block(.table(table), id: "rows") }
+        if case .all(let rows) = table.rows, rows.isEmpty { return Block(.table(table.saying(text)), id: "rows") }
+        return .stack([Block(.table(table), id: "rows"), Block(.text(RichText(text, .mutedForeground)), id: "notices")])
+    }
+
+    /// The rows in a result: itself, or its first list of records.
+    private static func rows(of result: JSON, _ schema: Schema) -> (columns: [Schema.Property], rows: [JSONObject]) {
+        if case .record(let columns) = schema.element?.unwrapped {
+            return (columns, (result.array ?? []).compactMap(\.object))
+        }
+        guard case .record(let members) = schema.unwrapped else { return ([], []) }
+        for member in members {
+            if case .record(let columns) = member.schema.element?.unwrapped {
+                return (columns, (result[member.name]?.array ?? []).compactMap(\.object))
+            }
+        }
+        return ([], [])
+    }
+}
+
+/// Keeps the notices of an action, and nothing else.
+private final class NoticeCollector: ActionOutput {
+    private let texts = Mutex<[String]>([])
+
+    var notices: [String] { texts.withLock { $0 } }
+
+    func event(_ event: ActionEvent) async throws {}
+    func progress(_ progress: Progress) {}
+    func notice(_ text: String) { texts.withLock { $0.append(text) } }
+}

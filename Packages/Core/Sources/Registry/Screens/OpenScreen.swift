@@ -1,0 +1,168 @@
+public import Capabilities
+public import JSON
+public import Screens
+import Synchronization
+
+/// What an open screen shows now.
+public enum ScreenState: Sendable {
+    /// The body has not shown anything yet.
+    case loading
+    /// The newest value.
+    case ready(Block)
+    /// The body has failed. The last value is kept, because it may still be of use.
+    case failed(any Failure, last: Block?)
+
+    /// The newest value, if there is one.
+    public var block: Block? {
+        switch self {
+        case .loading: nil
+        case .ready(let block): block
+        case .failed(_, let last): last
+        }
+    }
+}
+
+/// An open screen, for whoever shows it.
+///
+/// ```swift
+/// try await session.open("weather.today", ["city": "Bern"], as: .person(questions), output: output) { screen in
+///     for try await state in screen.states { draw(state) }
+/// }
+/// ```
+public final class OpenScreen: Sendable {
+    /// The declaration.
+    public let screen: Screen
+    /// The arguments that it was opened with.
+    public let arguments: JSONObject
+    let output: any ActionOutput
+    /// Settled when the body begins, or with the reason why it may not.
+    let began = Promise<Void>()
+    /// Raised with each new state.
+    private let news = Signal()
+    /// Raised when the value may be outdated.
+    private let outdated = Signal()
+    /// Raised when the person asks to try again.
+    private let retries = Signal()
+    private let visibility = Signal()
+    private let content = Mutex(Content())
+
+    private struct Content {
+        var state = ScreenState.loading
+        var isVisible = true
+        /// The changes that the body has taken note of.
+        var seen = 0
+        /// How often the person had asked to try again when the body failed.
+        var triesBefore = 0
+        var observed: [(feed: any AnyFeed, number: Int)] = []
+    }
+
+    init(_ screen: Screen, _ arguments: JSONObject, output: any ActionOutput) {
+        self.screen = screen
+        self.arguments = arguments
+        self.output = output
+    }
+
+    // MARK: For whoever shows it
+
+    /// What it shows now.
+    public var state: ScreenState { content.withLock { $0.state } }
+
+    /// The states from now on, the newest whenever the reader is ready for one. A state comes again when a feed in it has
+    /// grown. Ends only by cancellation, which throws.
+    public var states: States { States(screen: self) }
+
+    /// Whether anybody sees it. A hidden screen is suspended when it has shown its next value.
+    public var isVisible: Bool {
+        get { content.withLock { $0.isVisible } }
+        set {
+            content.withLock { $0.isVisible = newValue }
+            visibility.raise()
+        }
+    }
+
+    /// Lets the body look again, or begin again if it has failed.
+    public func refresh() {
+        outdated.raise()
+        retries.raise()
+    }
+
+    /// The states of an open screen.
+    public struct States: AsyncSequence, Sendable {
+        public typealias Element = ScreenState
+        public typealias Failure = any Error
+        let screen: OpenScreen
+
+        public func makeAsyncIterator() -> Iterator { Iterator(screen: screen) }
+
+        /// Waits for states.
+        public struct Iterator: AsyncIteratorProtocol {
+            let screen: OpenScreen
+            private var seen = -1
+
+            init(screen: OpenScreen) { self.screen = screen }
+
+            public mutating func next() async throws -> ScreenState? {
+                seen = try await screen.news.wait(beyond: seen)
+                return screen.state
+            }
+        }
+    }
+
+    // MARK: For the session and the body
+
+    func publish(_ state: ScreenState) {
+        let feeds = state.block?.feeds ?? []
+        content.withLock { content in
+            content.state = state
+            // A feed that is no longer shown must not wake anybody.
+            for (feed, number) in content.observed where !feeds.contains(where: { $0 === feed }) {
+                feed.removeObserver(number)
+            }
+            content.observed.removeAll { old in !feeds.contains { $0 === old.feed } }
+            for feed in feeds where !content.observed.contains(where: { $0.feed === feed }) {
+                content.observed.append((feed, feed.addObserver { [weak self] in self?.news.raise() }))
+            }
+        }
+        news.raise()
+    }
+
+    /// The value may be outdated.
+    func outdate() { outdated.raise() }
+
+    func fail(_ error: any Error) {
+        // From here on the person may ask to try again.
+        content.withLock { $0.triesBefore = retries.count }
+        publish(.failed(AnyFailure(error), last: state.block))
+    }
+
+    /// Ends all observation.
+    func close() {
+        content.withLock { content in
+            for (feed, number) in content.observed { feed.removeObserver(number) }
+            content.observed = []
+        }
+    }
+
+    func waitUntilVisible() async throws {
+        while true {
+            let count = visibility.count
+            if isVisible { return }
+            try await visibility.wait(beyond: count)
+        }
+    }
+
+    func waitForChange(atMost limit: Duration?, _ clock: any Clock<Duration>) async throws {
+        let seen = content.withLock { $0.seen }
+        let now: Int
+        if let limit {
+            now =
+                try await withTimeLimit(limit, on: clock) { [outdated] in try await outdated.wait(beyond: seen) }
+                ?? outdated.count
+        } else {
+            now = try await outdated.wait(beyond: seen)
+        }
+        content.withLock { $0.seen = now }
+    }
+
+    func waitForRetry() async throws { try await retries.wait(beyond: content.withLock { $0.triesBefore }) }
+}

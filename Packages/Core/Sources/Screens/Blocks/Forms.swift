@@ -1,0 +1,62 @@
+public import Capabilities
+public import JSON
+
+/// Values to enter for an action. Each field is a parameter of the action, which also checks it.
+public struct Form: BlockContent, Hashable {
+    static let kind = "form"
+    /// The id of the action that receives the values.
+    public let action: String
+    /// The parameters to enter; nil for all.
+    public let parameters: [String]?
+    /// The values to begin with, and those that cannot be changed.
+    public let values: JSONObject
+    /// What the button says.
+    public let submit: String
+
+    /// By default all parameters can be entered, and none has a value yet.
+    public init(_ action: String, parameters: [String]? = nil, values: JSONObject = [:], submit: String) {
+        self.action = action
+        self.parameters = parameters
+        self.values = values
+        self.submit = submit
+    }
+
+    public static let fields: [Field<Form>] = [
+        Field("action", "The id of the action that receives the values") { $0.action },
+        Field("parameters", "The parameters to enter; all if absent") { $0.parameters },
+        Field("values", "The values to begin with, and those that cannot be changed") { JSON.object($0.values) },
+        Field("submit", "What the button says") { $0.submit },
+    ]
+
+    var size: BlockSize { BlockSize(nodes: values.count, bytes: values.textSize) }
+}
+
+/// A text to enter for an action.
+public struct Composer: BlockContent, Hashable {
+    static let kind = "composer"
+    /// The id of the action that receives the text.
+    public let action: String
+    /// The parameter that receives it.
+    public let parameter: String
+    /// The other arguments of the action.
+    public let arguments: JSONObject
+    /// What is shown while nothing is entered.
+    public let hint: String
+
+    /// By default the action takes no other arguments.
+    public init(_ action: String, _ parameter: String, arguments: JSONObject = [:], hint: String) {
+        self.action = action
+        self.parameter = parameter
+        self.arguments = arguments
+        self.hint = hint
+    }
+
+    public static let fields: [Field<Composer>] = [
+        Field("action", "The id of the action that receives the text") { $0.action },
+        Field("parameter", "The parameter that receives it") { $0.parameter },
+        Field("arguments", "The other arguments of the action") { JSON.object($0.arguments) },
+        Field("hint", "What is shown while nothing is entered") { $0.hint },
+    ]
+
+    var size: BlockSize { BlockSize(bytes: hint.utf8.count) }
+}

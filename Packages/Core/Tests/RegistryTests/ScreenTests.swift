@@ -1,0 +1,362 @@
+import Capabilities
+import CoreTesting
+import JSON
+@testable import Screens
+import Settings
+import Synchronization
+import Testing
+
+@testable import Registry
+
+/// A list that actions change, and screens that show it.
+private final class Shelf: Sendable {
+    private let state = Mutex((books: ["Emma"], failures: 0))
+    let feed = Feed<Log.Line>()
+
+    var books: [String] { state.withLock { $0.books } }
+    func add(_ book: String) { state.withLock { $0.books.append(book) } }
+
+    /// Lets the next reads fail.
+    func fail(_ count: Int) { state.withLock { $0.failures = count } }
+
+    func read() throws -> [String] {
+        try state.withLock { state in
+            if state.failures > 0 {
+                state.failures -= 1
+                throw ShelfFailure()
+            }
+            return state.books
+        }
+    }
+}
+
+private struct ShelfFailure: Failure {
+    var code: String { "shelf.stuck" }
+    var message: String { "the shelf is stuck; push it" }
+}
+
+private struct Book: Record {
+    let title: String
+    static let fields: [Field<Book>] = [Field("title", "The title", .name) { $0.title }]
+}
+
+private struct ShelfFeature: Feature {
+    static let prefix = Setting("prefix", "Before each title", default: "")
+    static let manifest = Manifest(
+        id: "shelf", summary: "Books", version: "1", settings: [prefix.declaration])
+    /// One for each test, by the value of a setting that no test shares.
+    @TaskLocal static var shelf = Shelf()
+    private let prefix: String
+
+    init(_ settings: FeatureSettings) { prefix = settings[Self.prefix] }
+
+    func register(in registry: inout RegistryBuilder) {
+        let (shelf, prefix) = (Self.shelf, prefix)
+        registry.add(
+            Action("shelf.list", "The books", .reads, .option("book", "Only this book", as: String?.self)) {
+                context, book in
+                let books = try shelf.read().filter { book == nil || $0 == book }.map { Book(title: prefix + $0) }
+                if book == "Emma" { context.notice("there are more") }
+                return context.rows(books, orSay: "no such book")
+            })
+        registry.add(
+            Action("shelf.add", "Add a book", .writes, .argument("title", "The title")) { _, title in
+                shelf.add(title)
+                return Nothing()
+            })
+        registry.addScreen(
+            "shelf.books", "Books", .tab("Shelf"), listing: "shelf.list", id: "title",
+            links: [.action("shelf.add", "Copy", key: "c", ["title": .row("title")])])
+        registry.add(
+            Screen("shelf.count", "Number of books", .home, .option("step", "Wait this long", as: Duration?.self)) {
+                screen, step in
+                repeat {
+                    try await screen.show(Block(.text("\(try shelf.read().count)")))
+                } while try await screen.changed(orAfter: step)
+            })
+        registry.add(
+            Screen("shelf.fast", "Counts up", .detail) { screen in
+                for number in 0..<1_000 { try await screen.show(Block(.text("\(number)"))) }
+            })
+        registry.add(
+            Screen("shelf.log", "The log", .detail) { screen in
+                try await screen.show(Block(.log(Log(shelf.feed))))
+                try await screen.changed()
+            })
+        registry.add(
+            Screen("shelf.growing", "Writes by itself", .detail) { screen in
+                let add = try screen.context.registry.actions.find("shelf.add")
+                _ = try await screen.context.perform(add, ["title": "Dune"], output: screen.output)
+                try await screen.show(Block(.text("done")))
+            })
+        registry.add(
+            Screen("shelf.huge", "Too many rows", .detail) { screen in
+                let rows = (0..<20_000).map { Book(title: "\($0)") }
+                try await screen.show(Block(.table(Table(rows, id: "title"))))
+            })
+    }
+}
+
+@Suite("Screens", .timeLimit(.minutes(5)))
+struct ScreenTests {
+    private let shelf = Shelf()
+
+    private func host(settings: String = "{}") throws -> TestHost {
+        try ShelfFeature.$shelf.withValue(shelf) { try TestHost([ShelfFeature.self], settings: settings) }
+    }
+
+    /// The text of a block that shows one.
+    private static func text(_ state: ScreenState) -> String? {
+        guard case .text(let text) = state.block?.content else { return nil }
+        return text.plain
+    }
+
+    /// The titles of the rows.
+    private static func titles(_ state: ScreenState) -> [String]? {
+        guard case .table(let table) = state.block?.content, case .all(let rows) = table.rows else { return nil }
+        return rows.compactMap { $0["title"]?.string }
+    }
+
+    /// The first state that fulfils a condition.
+    @discardableResult
+    private static func wait(
+        _ view: OpenScreen, _ condition: (ScreenState) -> Bool
+    ) async throws -> ScreenState {
+        for try await state in view.states where condition(state) { return state }
+        throw CancellationError()
+    }
+
+    // MARK: Values
+
+    @Test("A list screen shows the rows of its action with links, and what the action says about them")
+    func list() async throws {
+        let test = try host()
+        func shown(_ arguments: JSONObject) async throws -> Block? {
+            try await test.open("shelf.books", arguments) { view in try await Self.wait(view) { $0.block != nil }.block }
+        }
+        let all = try #require(try await shown([:]))
+        #expect(Self.titles(.ready(all)) == ["Emma"] && all.allLinks.map(\.title) == ["Copy"])
+        guard case .stack(let stack) = try #require(try await shown(["book": "Emma"])).content else {
+            Issue.record("the notice is missing")
+            return
+        }
+        #expect(stack.blocks.map(\.id) == ["rows", "notices"] && Self.titles(.ready(stack.blocks[0])) == ["Emma"])
+        guard case .table(let none) = try #require(try await shown(["book": "Dune"])).content else {
+            Issue.record("no table")
+            return
+        }
+        #expect(none.empty == "no such book" && none.rowID == "title" && test.output.notices.isEmpty)
+    }
+
+    @Test("A writing action in the same session refreshes open screens")
+    func written() async throws {
+        let test = try host()
+        try await test.open("shelf.books") { view in
+            try await Self.wait(view) { Self.titles($0) == ["Emma"] }
+            _ = try await test.perform("shelf.add", ["title": "Dune"])
+            try await Self.wait(view) { Self.titles($0) == ["Emma", "Dune"] }
+        }
+    }
+
+    @Test("A screen that looks again after an interval shows what others have changed")
+    func interval() async throws {
+        let test = try host()
+        try await test.open("shelf.count", ["step": "5s"]) { view in
+            try await Self.wait(view) { Self.text($0) == "1" }
+            shelf.add("Dune")
+            await test.clock.waitForSleepers(1)
+            test.clock.advance(by: .seconds(5))
+            try await Self.wait(view) { Self.text($0) == "2" }
+        }
+    }
+
+    @Test("Values are not queued: a slow reader gets the newest one")
+    func newest() async throws {
+        let test = try host()
+        let last = try await test.open("shelf.fast") { view in
+            while Self.text(view.state) != "999" { await Task.yield() }
+            var states = view.states.makeAsyncIterator()
+            return try await states.next()
+        }
+        #expect(last.flatMap(Self.text) == "999")
+    }
+
+    @Test("A body that returns leaves its last value")
+    func ended() async throws {
+        let test = try host()
+        try await test.open("shelf.fast") { view in
+            try await Self.wait(view) { Self.text($0) == "999" }
+            for _ in 0..<1_000 { await Task.yield() }
+            #expect(Self.text(view.state) == "999")
+        }
+    }
+
+    @Test("A feed that grows is a new state, until the screen is closed")
+    func feed() async throws {
+        let test = try host()
+        try await test.open("shelf.log") { view in
+            var states = view.states.makeAsyncIterator()
+            while view.state.block == nil { _ = try await states.next() }
+            for number in 1...3 {
+                shelf.feed.append(Log.Line("\(number)"))
+                _ = try await states.next()
+                #expect(shelf.feed.end == number)
+            }
+        }
+        #expect(shelf.feed.observers == 0)
+    }
+
+    @Test("A value that is too large is a failure that names the limit")
+    func huge() async throws {
+        let test = try host()
+        let state = try await test.open("shelf.huge") { view in
+            try await Self.wait(view) { if case .failed = $0 { true } else { false } }
+        }
+        guard case .failed(let failure, nil) = state else {
+            Issue.record("\(state)")
+            return
+        }
+        #expect(failure.code == "screen.too-large" && failure.message.contains("10000"))
+    }
+
+    // MARK: Visibility
+
+    @Test("A hidden screen is suspended after its next value, and goes on when it is seen again")
+    func hidden() async throws {
+        let test = try host()
+        try await test.open("shelf.count") { view in
+            try await Self.wait(view) { Self.text($0) == "1" }
+            view.isVisible = false
+            _ = try await test.perform("shelf.add", ["title": "Dune"])
+            try await Self.wait(view) { Self.text($0) == "2" }
+            _ = try await test.perform("shelf.add", ["title": "Ulysses"])
+            for _ in 0..<1_000 { await Task.yield() }
+            #expect(Self.text(view.state) == "2")
+            view.isVisible = true
+            try await Self.wait(view) { Self.text($0) == "3" }
+        }
+    }
+
+    // MARK: Failures
+
+    @Test("A body that fails keeps its last value, and begins again when the person wants to")
+    func failed() async throws {
+        let test = try host()
+        try await test.open("shelf.count") { view in
+            try await Self.wait(view) { Self.text($0) == "1" }
+            shelf.fail(1)
+            view.refresh()
+            let failed = try await Self.wait(view) { if case .failed = $0 { true } else { false } }
+            #expect(Self.text(failed) == "1")
+            view.refresh()
+            try await Self.wait(view) { if case .ready = $0 { true } else { false } }
+        }
+    }
+
+    @Test("An unknown screen, a wrong argument and a caller without the right are refused where it is opened")
+    func refused() async throws {
+        let test = try host()
+        await #expect(throws: RegistryError.noScreen("shelf.book", suggestion: "shelf.books")) {
+            try await test.open("shelf.book") { _ in }
+        }
+        await #expect(throws: ArgumentsFailure.self) { try await test.open("shelf.books", ["title": "x"]) { _ in } }
+        let nobody = Caller.person(HeadlessInteraction()).narrowed(by: .nobody)
+        await #expect(throws: AccessFailure.self) { try await test.open("shelf.books", as: nobody) { _ in } }
+        // The same without the restriction.
+        try await test.open("shelf.books", as: .person(HeadlessInteraction())) { _ in }
+    }
+
+    @Test("The body has no more rights than the caller")
+    func narrowed() async throws {
+        let test = try host()
+        let reader = Caller.person(HeadlessInteraction()).narrowed(by: Grant(Grant.Layer(.bundle("b"))))
+        func outcome(_ caller: Caller) async throws -> ScreenState {
+            try await test.open("shelf.growing", as: caller) { view in
+                try await Self.wait(view) { if case .loading = $0 { false } else { true } }
+            }
+        }
+        guard case .failed(let failure, _) = try await outcome(reader) else {
+            Issue.record("it was written")
+            return
+        }
+        #expect(failure.code == "access.denied" && failure.message.contains("shelf.add") && shelf.books == ["Emma"])
+        // The same without the restriction.
+        _ = try await outcome(.person(HeadlessInteraction()))
+        #expect(shelf.books == ["Emma", "Dune"])
+    }
+
+    // MARK: Life
+
+    @Test("After a change of settings the body begins again with the new ones, and the old ones are closed")
+    func renewed() async throws {
+        let test = try host()
+        try ShelfFeature.$shelf.withValue(shelf) { try test.change(settings: "{shelf: {prefix: '- '}}") }
+        try await test.open("shelf.books") { [shelf] view in
+            try await Self.wait(view) { Self.titles($0) == ["- Emma"] }
+            try ShelfFeature.$shelf.withValue(shelf) { try test.change(settings: "{shelf: {prefix: '* '}}") }
+            _ = try await test.perform("shelf.list")
+            try await Self.wait(view) { Self.titles($0) == ["* Emma"] }
+            while test.session.liveGenerations > 1 { await Task.yield() }
+        }
+        #expect(await test.session.close().isEmpty)
+    }
+
+    @Test("A screen opened and closed 10,000 times leaves nothing behind")
+    func often() async throws {
+        let test = try host()
+        for _ in 0..<100 {
+            let shown = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for _ in 0..<100 {
+                    group.addTask {
+                        try await test.open("shelf.log") { view in
+                            try await Self.wait(view) { $0.block != nil }.block != nil
+                        }
+                    }
+                }
+                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(shown == 100)
+        }
+        #expect(test.session.openScreens == 0 && shelf.feed.observers == 0)
+        #expect(await test.session.close().isEmpty)
+    }
+
+    @Test("A cancelled reader closes the screen at once")
+    func cancelled() async throws {
+        let test = try host()
+        let reader = Task {
+            try await test.open("shelf.count") { view in for try await _ in view.states {} }
+        }
+        while test.session.openScreens == 0 { await Task.yield() }
+        reader.cancel()
+        await #expect(throws: CancellationError.self) { try await reader.value }
+        #expect(test.session.openScreens == 0)
+    }
+
+    // MARK: Declarations
+
+    private struct Wrong: Feature {
+        static let manifest = Manifest(id: "wrong", summary: "Wrong screens", version: "1")
+        init(_ settings: FeatureSettings) {}
+        func register(in registry: inout RegistryBuilder) {
+            registry.add(Action("wrong.list", "A list", .reads) { _ in [Book(title: "a")] })
+            registry.add(Screen("wrong.list", "A list", .home) { _ in })
+            registry.add(Screen("wrong.two", "Two", .home) { _ in })
+            registry.add(Screen("wrong.two", "Two again", .home) { _ in })
+            registry.add(Screen("other.one", "One.", .home) { _ in })
+            registry.addScreen("wrong.rows", "Rows", .home, listing: "wrong.gone", id: "title")
+        }
+    }
+
+    @Test("Wrong declarations of screens are problems of the composition, all at once")
+    func wrong() throws {
+        let problems = try TestHost([Wrong.self]).composition.problems.map(\.description)
+        for words in [
+            "declares the screen wrong.list, which is the id of an action", "declares the screen wrong.two, and so does",
+            "whose id does not begin with wrong.", "needs a summary of one line without a final stop",
+            "of the action wrong.gone; add the action first",
+        ] {
+            #expect(problems.contains { $0.contains(words) }, "\(words): \(problems)")
+        }
+    }
+}

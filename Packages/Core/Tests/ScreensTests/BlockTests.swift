@@ -1,0 +1,142 @@
+import Capabilities
+import JSON
+import Testing
+
+@testable import Screens
+
+private struct City: Record {
+    let name: String
+    let degrees: Double
+
+    static let fields: [Field<City>] = [
+        Field("name", "Name of the city", .name) { $0.name },
+        Field("degrees", "Temperature in °C") { $0.degrees },
+    ]
+}
+
+/// One block of each kind.
+private let everyKind: [Block] = {
+    let lines = Feed<Log.Line>()
+    lines.append(Log.Line("started", time: Timestamp(microseconds: 0), state: "ok"))
+    let entries = Feed<Transcript.Entry>()
+    entries.append(Transcript.Entry("1", .person, "Hi", time: Timestamp(microseconds: 0)))
+    let text = Block(.text("a " + RichText("b", .error, bold: true)))
+    let link = Link.action("weather.forget", "Forget", key: "d", ["city": .row("name"), "all": .value(false)])
+    return [
+        text, Block(.markdown(MarkdownText("# Title", isOpen: true))), Block(.code(Code("let a = 1", language: "swift"))),
+        Block(.diff(Diff("-a\n+b"))), Block(.values(Values(City(name: "Bern", degrees: 7.5)))),
+        Block(
+            .table(
+                Table(
+                    [City(name: "Bern", degrees: 7.5)], id: "name", links: [link],
+                    detail: .screen("weather.today", "Today", ["city": .row("name")]))), title: "Cities"),
+        Block(.table(Table(City.fields.map(\.property), .source(RowSource { _ in RowSource.Page([]) }), id: "name"))),
+        Block(.tree(Tree([Tree.Node("a", "A", state: "running", [Tree.Node("b", "B")])], links: [link]))),
+        Block(.log(Log(lines))), Block(.transcript(Transcript(entries))),
+        Block(.timeline(Timeline([Timeline.Step("1", "build", state: "ok", duration: .seconds(2), exitCode: 0)]))),
+        Block(
+            .waterfall(
+                Waterfall([
+                    Waterfall.Bar("1", "ask", state: "ok", start: Timestamp(microseconds: 0), duration: .seconds(1))
+                ]))),
+        Block(.chart(Chart(.line, [Chart.Series("tokens", [1, .nan, 3])], labels: ["Mon", "Tue", "Wed"], unit: "tokens"))),
+        Block(.gauge(Gauge(3, of: 10, unit: "GB", warning: 0.8, failure: 0.95))),
+        Block(.progress(ProgressBar("copying", completed: 1, of: 2))),
+        Block(.form(Form("weather.add", parameters: ["city"], values: ["city": "Bern"], submit: "Add"))),
+        Block(.composer(Composer("chat.send", "message", arguments: ["model": "a"], hint: "Ask something"))),
+        Block.stack([text], .horizontal), Block(.split(Split(text, text, fraction: 0.3))), Block(.tabs(Tabs([text]))),
+        Block(.collapsible(Collapsible(text, isOpen: true)), links: [link]),
+        Block(.placeholder(Placeholder(.failed, "no network", retry: .action("weather.now", "Try again")))),
+    ]
+}()
+
+@Suite("Block")
+struct BlockTests {
+    @Test("Every kind has its own word, and its JSON has the members that the schema names")
+    func members() throws {
+        let kinds = Block.Content.kinds.map { $0.kind }
+        #expect(Set(kinds).count == kinds.count)
+        #expect(Set(everyKind.compactMap { $0.json["type"]?.string }) == Set(kinds))
+        let schemas = try #require(Block.jsonSchema["oneOf"]?.array)
+        for block in everyKind {
+            let type = try #require(block.json["type"]?.string)
+            let schema = try #require(schemas.first { $0["properties"]?["type"]?["const"]?.string == type })
+            let properties = try #require(schema["properties"]?.object)
+            let object = try #require(block.json.object)
+            for (name, _) in object { #expect(properties[name] != nil, "\(type) has \(name)") }
+            for name in schema["required"]?.array ?? [] {
+                #expect(object[name.string ?? ""] != nil, "\(type) needs \(name)")
+            }
+        }
+    }
+
+    @Test("A number that is missing is null, because JSON has no other word for it")
+    func missing() throws {
+        let chart = Block(.chart(Chart(.line, [Chart.Series("a", [1, .nan, .infinity])])))
+        #expect(chart.json["series"]?.array?.first?["values"] == [.double(1), .null, .null])
+    }
+
+    @Test("A table takes its columns and the ids of its rows from the records")
+    func table() {
+        let table = Table([City(name: "Bern", degrees: 7.5)], id: "name")
+        #expect(table.columns.map(\.name) == ["name", "degrees"])
+        guard case .all(let rows) = table.rows else {
+            Issue.record("the rows are not there")
+            return
+        }
+        #expect(rows.map { table.id(of: $0) } == ["Bern"])
+        #expect(Table([City(name: "Bern", degrees: 7.5)], id: "degrees").id(of: rows[0]) == "7.5")
+    }
+
+    @Test("A link takes its arguments from the row, and leaves out what the row lacks")
+    func link() {
+        let link = Link.action("a.b", "Do", ["id": .row("id"), "all": .value(true), "gone": .row("gone")])
+        #expect(link.arguments(for: ["id": "7", "other": 1]) == ["all": true, "id": "7"])
+        #expect(link.arguments() == ["all": true])
+    }
+
+    // MARK: Limits
+
+    @Test("A value with too many rows or too much text is refused, and the refusal names the largest block")
+    func limits() throws {
+        func rows(_ count: Int) -> Block {
+            Block(.table(Table((0..<count).map { City(name: "\($0)", degrees: 0) }, id: "name")), id: "cities")
+        }
+        #expect(rows(9_998).excess == nil)
+        #expect(Block.stack([Block(.text("x")), rows(9_997)]).excess == nil)
+        let many = try #require(Block.stack([Block(.text("x")), rows(10_000)]).excess)
+        #expect(many.block == "cities" && many.message.contains("at most 10000"))
+        let text = Block(.code(Code(String(repeating: "x", count: 1 << 20))), id: "source")
+        #expect(text.excess == nil)
+        let long = try #require(Block.stack([text, Block(.text("x"))]).excess)
+        #expect(long.block == "source" && long.message.contains("1.0 MiB"))
+    }
+
+    // MARK: Changes
+
+    private func panes(_ first: String, _ second: String, title: String? = nil) -> Block {
+        Block(
+            .split(
+                Split(
+                    Block.stack([Block(.text(RichText(first)), id: "a"), Block(.text("same"), id: "b")], id: "left"),
+                    Block(.text(RichText(second)), id: "right"))), id: "panes", title: title)
+    }
+
+    @Test("Only the blocks that differ are named, with the ids that lead to them")
+    func changes() {
+        #expect(panes("1", "2").changes(since: panes("1", "2")).isEmpty)
+        #expect(panes("1", "3").changes(since: panes("1", "2")).map(\.path) == [["right"]])
+        let both = panes("0", "3").changes(since: panes("1", "2"))
+        #expect(both.map(\.path) == [["left", "a"], ["right"]])
+        #expect(both[0].block == Block(.text("0"), id: "a"))
+    }
+
+    @Test("If blocks were added, or their frame has changed, the whole block is named")
+    func whole() {
+        #expect(panes("1", "2", title: "New").changes(since: panes("1", "2")).map(\.path) == [[]])
+        let one = Block.stack([Block(.text("1"), id: "a")])
+        let two = Block.stack([Block(.text("1"), id: "a"), Block(.text("2"), id: "b")])
+        #expect(two.changes(since: one).map(\.path) == [[]])
+        #expect(Block(.text("1")).changes(since: Block(.code(Code("1")))).map(\.path) == [[]])
+    }
+}

@@ -1,0 +1,31 @@
+import Registry
+import Screens
+
+/// The screens of Chat.
+struct ChatScreens {
+    private let services: ChatServices
+
+    init(_ services: ChatServices) { self.services = services }
+
+    func add(to registry: inout RegistryBuilder) {
+        registry.addScreen(
+            "chat.conversations", "Conversations", .tab("Sessions"), listing: "chat.list", id: "id",
+            links: [
+                .action("chat.rename", "Rename", key: "r", ["conversation": .row("id")]),
+                .action("chat.fork", "Fork", key: "f", ["conversation": .row("id")]),
+                .action("chat.export", "Export", key: "e", ["conversation": .row("id")]),
+                .action("chat.delete", "Delete", key: "d", ["conversation": .row("id")]),
+            ], detail: .screen("chat.conversation", "Conversation", ["conversation": .row("id")]))
+        registry.addScreen(
+            "chat.found", "Search", .detail, listing: "chat.search", id: "conversation",
+            detail: .screen("chat.conversation", "Conversation", ["conversation": .row("conversation")]))
+        registry.addScreen(
+            "chat.tools", "Tool calls", .detail, listing: "chat.inspect", id: "call")
+        registry.addScreen(
+            "chat.catalogue", "Models", .tab("Models"), listing: "chat.models", id: "id")
+        registry.addScreen(
+            "chat.rules", "Approvals", .tab("Models"), listing: "chat.approvals", id: "id")
+        registry.addScreen(
+            "chat.costs", "Usage", .tab("Models"), listing: "chat.usage", id: "group", every: .seconds(10))
+    }
+}

@@ -1,0 +1,23 @@
+import Registry
+import Screens
+
+/// The screens of the gateway.
+enum GatewayScreens {
+    static func add(to registry: inout RegistryBuilder) {
+        registry.addScreen(
+            "gateway.projects", "Projects", .tab("Projects"), listing: "gateway.project.list", id: "id",
+            links: [
+                .screen("gateway.sessions", "Sessions", key: "s", ["project": .row("id")]),
+                .action("gateway.project.remove", "Remove", key: "d", ["project": .row("id")]),
+            ], detail: .screen("gateway.sessions", "Sessions", ["project": .row("id")]))
+        registry.addScreen(
+            "gateway.sessions", "Gateway sessions", .tab("Sessions"), listing: "gateway.session.list", id: "id", every: .seconds(2))
+        registry.addScreen(
+            "gateway.tokens", "Gateway tokens", .tab("Gateway"), listing: "gateway.token.list", id: "name",
+            links: [.action("gateway.token.revoke", "Revoke", key: "d", ["name": .row("name")])])
+        registry.addScreen(
+            "gateway.costs", "Gateway usage", .tab("Gateway"), listing: "gateway.usage", id: "key", every: .seconds(10))
+        registry.addScreen(
+            "gateway.paths", "Gateway routes", .detail, listing: "gateway.routes", id: "path")
+    }
+}

@@ -1,0 +1,146 @@
+import Capabilities
+import JSON
+import Registry
+import Screens
+import TerminalKit
+
+/// Shows an open screen by the events of an action.
+struct ScreenShower: Sendable {
+    let context: ActionContext
+
+    /// How many rows of a long list are shown.
+    private static let mostRows = 1_000
+
+    private static let whole = EventKind<(state: String, block: Block?, failure: AnyFailure?)>(
+        "screen", "The whole screen: at first, and when more than a block of it has changed",
+        [
+            Field("state", "loading, ready or failed") { $0.state },
+            Field(Schema.Property("block", "What it shows", .optional(.any))) { $0.block?.json ?? .null },
+            Field(Schema.Property("error", "Why it failed", .optional(.any))) { $0.failure?.report["error"] ?? .null },
+        ])
+    private static let change = EventKind<BlockChange>(
+        "change", "A block of the screen has changed",
+        [
+            Field("path", "The ids of the blocks from the outermost on, the changed one last") { $0.path },
+            Field(Schema.Property("block", "The new block", .any)) { $0.block.json },
+        ])
+    private static let lines = EventKind<FeedLines>(
+        "lines", "A log or a transcript in the screen has grown",
+        [
+            Field("path", "The ids of the blocks from the outermost on") { $0.path },
+            Field("from", "The position of the first of these lines; a smaller one than expected replaces") { $0.from },
+            Field(Schema.Property("lines", "The new lines", .array(.any))) { JSON.array($0.lines) },
+        ])
+
+    static let events = [whole.declaration, change.declaration, lines.declaration]
+
+    /// The first value, with the rows of long lists.
+    func first(of view: OpenScreen) async throws -> Block {
+        for try await state in view.states {
+            switch state {
+            case .loading: continue
+            case .ready(let block): return try await filled(block)
+            case .failed(let failure, _): throw failure
+            }
+        }
+        throw CancellationError()
+    }
+
+    /// Sends an event for each change until the action is cancelled.
+    func follow(_ view: OpenScreen) async throws {
+        var shown: Block?
+        var positions: [[String]: FeedPosition] = [:]
+        for try await state in view.states {
+            switch state {
+            case .loading: try await emit(Self.whole.event(("loading", nil, nil)))
+            case .failed(let failure, let last):
+                shown = nil
+                try await emit(Self.whole.event(("failed", last, AnyFailure(failure))))
+            case .ready(let block):
+                let block = try await filled(block)
+                let changes = shown.map { block.changes(since: $0) }
+                if let changes, !changes.contains(where: \.path.isEmpty) {
+                    try await context.emit(changes.map { Self.change.event($0) })
+                } else if shown != block {
+                    try await emit(Self.whole.event(("ready", block, nil)))
+                }
+                for grown in block.grownFeeds(since: &positions) where shown != nil {
+                    try await emit(Self.lines.event(grown))
+                }
+                shown = block
+            }
+        }
+    }
+
+    private func emit(_ event: ActionEvent) async throws { try await context.emit(event) }
+
+    /// The block with the first rows of each list that has a source.
+    private func filled(_ block: Block) async throws -> Block {
+        switch block.content {
+        case .table(let table):
+            guard case .source(let source) = table.rows else { return block }
+            let page = try await source.rows(RowSource.Request(count: Self.mostRows))
+            if page.hasNext {
+                context.notice("only the first \(page.rows.count) rows of \(block.title ?? block.id) are shown")
+            }
+            return block.with(
+                .table(
+                    Screens.Table(
+                        table.columns, .all(page.rows), id: table.rowID, links: table.rowLinks, detail: table.detail,
+                        empty: table.empty)))
+        case .stack(let stack):
+            var blocks: [Block] = []
+            for inner in stack.blocks { blocks.append(try await filled(inner)) }
+            return block.with(.stack(Stack(blocks, stack.axis)))
+        case .tabs(let tabs):
+            var blocks: [Block] = []
+            for inner in tabs.blocks { blocks.append(try await filled(inner)) }
+            return block.with(.tabs(Tabs(blocks)))
+        case .split(let split):
+            let (first, second) = (try await filled(split.first), try await filled(split.second))
+            return block.with(.split(Split(first, second, split.axis, fraction: split.fraction)))
+        case .collapsible(let collapsible):
+            return block.with(
+                .collapsible(Collapsible(try await filled(collapsible.block), isOpen: collapsible.isOpen)))
+        default: return block
+        }
+    }
+}
+
+extension Block {
+    fileprivate func with(_ content: Content) -> Block { Block(content, id: id, title: title, links: links) }
+
+    /// The new entries of all feeds inside.
+    fileprivate func grownFeeds(since positions: inout [[String]: FeedPosition], at path: [String] = []) -> [FeedLines] {
+        switch content {
+        case .log(let log): return Self.grown(log.feed, path, &positions)
+        case .transcript(let transcript): return Self.grown(transcript.feed, path, &positions)
+        default: return children.flatMap { $0.grownFeeds(since: &positions, at: path + [$0.id]) }
+        }
+    }
+
+    private static func grown<Entry: FeedEntry & OutputValue>(
+        _ feed: Feed<Entry>, _ path: [String], _ positions: inout [[String]: FeedPosition]
+    ) -> [FeedLines] {
+        let version = feed.version
+        let before = positions[path]
+        guard before?.version != version else { return [] }
+        // The newest entry may have been replaced since.
+        let (from, entries) = feed.entries(from: max(0, (before?.end ?? 0) - 1))
+        positions[path] = FeedPosition(end: from + entries.count, version: version)
+        return [FeedLines(path: path, from: from, lines: entries.map(\.json))]
+    }
+}
+
+/// How far a feed was read.
+private struct FeedPosition {
+    let end: Int
+    let version: Int
+}
+
+/// New entries of a feed.
+struct FeedLines: Sendable {
+    let path: [String]
+    let from: Int
+    let lines: [JSON]
+}
