@@ -99,7 +99,7 @@ docs: build ## Write the reference and the manual page to .build/docs
 	.build/release/martlet docs man > .build/docs/martlet.1
 	.build/release/martlet docs schema --json > .build/docs/actions.json
 
-feature: ## Make a new feature package: NAME=Weather, and WITH=http,storage,secret,background for parts of it
+feature: ## Make a new feature package: NAME=Weather, and WITH=http,storage,secret,background,screen for parts of it
 	$(SWIFT) package --allow-writing-to-package-directory new-feature "$(NAME)" $(if $(WITH),--with "$(WITH)")
 	$(SWIFT) format format --in-place --recursive "Packages/Features/$(NAME)"
 

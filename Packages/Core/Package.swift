@@ -20,7 +20,8 @@ let package = Package(
         .testTarget(name: "CapabilitiesTests", dependencies: ["Capabilities", "CoreTesting", "JSON"]),
         .testTarget(name: "SettingsTests", dependencies: ["Capabilities", "JSON", "Settings"]),
         .testTarget(
-            name: "RegistryTests", dependencies: ["Capabilities", "CoreTesting", "JSON", "Registry", "Screens", "Settings"]),
+            name: "RegistryTests",
+            dependencies: ["Capabilities", "CoreTesting", "JSON", "Registry", "Screens", "Settings"]),
         .testTarget(name: "ScreensTests", dependencies: ["Capabilities", "CoreTesting", "JSON", "Screens"]),
     ]
 )

@@ -6,7 +6,7 @@ import Foundation
 /// is for one of several parts, `a&b` for all of them, `!a` for features without it, and nothing for all features.
 struct FeatureTemplate {
     /// What a new feature can have besides an action and a setting.
-    static let parts = ["background", "http", "secret", "storage"]
+    static let parts = ["background", "http", "screen", "secret", "storage"]
 
     private let folder: URL
 

@@ -12,7 +12,7 @@ struct InClone: SuiteTrait, TestScoping {
         try await TemporaryDirectory.run { folder in
             let clone = try await Clone(of: .current, in: folder)
             // In this order one goes to an empty list, one to the end and one between.
-            let parts = ["--with", "background,http,secret,storage"]
+            let parts = ["--with", "background,http,screen,secret,storage"]
             for words in [["Courier"], ["Weather"], ["Packer"], ["Station"] + parts, ["Beacon", "--with", "http"]] {
                 let outcome = try await clone.plugin("new-feature", words)
                 guard outcome.code == 0 else { throw CloneError.refused(outcome.output + outcome.errors) }

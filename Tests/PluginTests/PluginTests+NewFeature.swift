@@ -7,7 +7,7 @@ extension PluginTests {
     @Test(
         "A new feature builds and passes its tests alone, without a warning",
         arguments: [
-            ("Weather", "2 tests in 0 suites"), ("Station", "9 tests in 1 suite"), ("Beacon", "5 tests in 1 suite"),
+            ("Weather", "2 tests in 0 suites"), ("Station", "10 tests in 1 suite"), ("Beacon", "5 tests in 1 suite"),
         ])
     func newFeaturePassesItsTests(name: String, count: String) async throws {
         let output = try await clone.shell.run(
@@ -15,14 +15,16 @@ extension PluginTests {
         #expect(output.contains("Test run with \(count) passed"))
     }
 
-    @Test("The code of the guide for features is what make feature writes")
-    func guideIsTrue() throws {
-        let guide = try clone.workspace.text("docs/FEATURES.md")
+    @Test(
+        "The code of the guides is what make feature writes",
+        arguments: [("docs/FEATURES.md", 8), ("docs/SCREENS.md", 3)])
+    func guideIsTrue(path: String, least: Int) throws {
+        let guide = try clone.workspace.text(path)
         let written = try clone.workspace.files(in: "Packages/Features/Station", ending: ".swift").map { file in
             Self.bare(try clone.workspace.text(file))
         }
         let blocks = guide.matches(of: /```swift\n([^`]+)```/).map { String($0.output.1) }
-        #expect(blocks.count >= 8)
+        #expect(blocks.count >= least)
         for block in blocks {
             let code = Self.bare(
                 block.replacing("Weather", with: "Station").replacing("weather", with: "station")
@@ -83,7 +85,7 @@ extension PluginTests {
             (["JSON"], "JSON already"), (["Registry"], "Registry already"), (["HostKit"], "HostKit already"),
             (["Foundation"], "Foundation already"), (["Testing"], "Testing already"), (["Config"], "'martlet config'"),
             (["Ab", "Cd"], "one name"), (["--help"], "letters and digits"),
-            (["Thing", "--with", "http,rain"], "'rain'; WITH takes background, http, secret, storage"),
+            (["Thing", "--with", "http,rain"], "'rain'; WITH takes background, http, screen, secret, storage"),
             (["Thing", "--with"], "WITH takes"),
         ])
     func refusesName(_ words: [String], _ reason: String) async throws {

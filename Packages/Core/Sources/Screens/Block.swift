@@ -143,7 +143,8 @@ extension Block.Content {
     /// Every kind, for the schema.
     static let kinds: [any BlockContent.Type] = [
         Paragraph.self, MarkdownText.self, Code.self, Diff.self, Values.self, Table.self, Tree.self, Log.self,
-        Transcript.self, Timeline.self, Waterfall.self, Chart.self, Gauge.self, ProgressBar.self, Form.self, Composer.self,
+        Transcript.self, Timeline.self, Waterfall.self, Chart.self, Gauge.self, ProgressBar.self, Form.self,
+        Composer.self,
         Stack.self, Split.self, Tabs.self, Collapsible.self, Placeholder.self,
     ]
 }

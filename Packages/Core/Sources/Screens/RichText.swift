@@ -47,7 +47,8 @@ extension RichText: OutputValue {
 
     private static let runProperties = [
         Schema.Property("text", "The text of this part", .string),
-        Schema.Property("token", "The token that decides its look", .optional(.choice(ThemeToken.allCases.map(\.rawValue)))),
+        Schema.Property(
+            "token", "The token that decides its look", .optional(.choice(ThemeToken.allCases.map(\.rawValue)))),
         Schema.Property("bold", "Whether it is heavier than its surroundings", .optional(.boolean)),
     ]
 

@@ -1,12 +1,12 @@
 import Capabilities
 import CoreTesting
 import JSON
-@testable import Screens
 import Settings
 import Synchronization
 import Testing
 
 @testable import Registry
+@testable import Screens
 
 /// A list that actions change, and screens that show it.
 private final class Shelf: Sendable {
@@ -132,7 +132,8 @@ struct ScreenTests {
     func list() async throws {
         let test = try host()
         func shown(_ arguments: JSONObject) async throws -> Block? {
-            try await test.open("shelf.books", arguments) { view in try await Self.wait(view) { $0.block != nil }.block }
+            try await test.open("shelf.books", arguments) { view in try await Self.wait(view) { $0.block != nil }.block
+            }
         }
         let all = try #require(try await shown([:]))
         #expect(Self.titles(.ready(all)) == ["Emma"] && all.allLinks.map(\.title) == ["Copy"])
@@ -344,6 +345,7 @@ struct ScreenTests {
             registry.add(Screen("wrong.two", "Two", .home) { _ in })
             registry.add(Screen("wrong.two", "Two again", .home) { _ in })
             registry.add(Screen("other.one", "One.", .home) { _ in })
+            registry.add(Screen("wrong.needy", "Needy", .home, .argument("city", "A city")) { _, _ in })
             registry.addScreen("wrong.rows", "Rows", .home, listing: "wrong.gone", id: "title")
         }
     }
@@ -352,9 +354,10 @@ struct ScreenTests {
     func wrong() throws {
         let problems = try TestHost([Wrong.self]).composition.problems.map(\.description)
         for words in [
-            "declares the screen wrong.list, which is the id of an action", "declares the screen wrong.two, and so does",
+            "declares the screen wrong.list, which is the id of an action",
+            "declares the screen wrong.two, and so does",
             "whose id does not begin with wrong.", "needs a summary of one line without a final stop",
-            "of the action wrong.gone; add the action first",
+            "of the action wrong.gone; add the action first", "without a row, but it needs city",
         ] {
             #expect(problems.contains { $0.contains(words) }, "\(words): \(problems)")
         }

@@ -23,7 +23,8 @@ private let everyKind: [Block] = {
     let text = Block(.text("a " + RichText("b", .error, bold: true)))
     let link = Link.action("weather.forget", "Forget", key: "d", ["city": .row("name"), "all": .value(false)])
     return [
-        text, Block(.markdown(MarkdownText("# Title", isOpen: true))), Block(.code(Code("let a = 1", language: "swift"))),
+        text, Block(.markdown(MarkdownText("# Title", isOpen: true))),
+        Block(.code(Code("let a = 1", language: "swift"))),
         Block(.diff(Diff("-a\n+b"))), Block(.values(Values(City(name: "Bern", degrees: 7.5)))),
         Block(
             .table(
@@ -39,7 +40,9 @@ private let everyKind: [Block] = {
                 Waterfall([
                     Waterfall.Bar("1", "ask", state: "ok", start: Timestamp(microseconds: 0), duration: .seconds(1))
                 ]))),
-        Block(.chart(Chart(.line, [Chart.Series("tokens", [1, .nan, 3])], labels: ["Mon", "Tue", "Wed"], unit: "tokens"))),
+        Block(
+            .chart(
+                Chart(.line, [Chart.Series("tokens", [1, .nan, 3])], labels: ["Mon", "Tue", "Wed"], unit: "tokens"))),
         Block(.gauge(Gauge(3, of: 10, unit: "GB", warning: 0.8, failure: 0.95))),
         Block(.progress(ProgressBar("copying", completed: 1, of: 2))),
         Block(.form(Form("weather.add", parameters: ["city"], values: ["city": "Bern"], submit: "Add"))),

@@ -71,6 +71,20 @@ public final class OpenScreen: Sendable {
     /// grown. Ends only by cancellation, which throws.
     public var states: States { States(screen: self) }
 
+    /// The first value.
+    ///
+    /// - Throws: what the body throws instead, and `CancellationError`.
+    public func block() async throws -> Block {
+        for try await state in states {
+            switch state {
+            case .loading: continue
+            case .ready(let block): return block
+            case .failed(let failure, _): throw failure
+            }
+        }
+        throw CancellationError()
+    }
+
     /// Whether anybody sees it. A hidden screen is suspended when it has shown its next value.
     public var isVisible: Bool {
         get { content.withLock { $0.isVisible } }

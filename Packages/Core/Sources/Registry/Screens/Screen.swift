@@ -7,7 +7,7 @@ import JSON
 /// value, and another one when something has changed:
 ///
 /// ```swift
-/// Screen("weather.today", "Weather", .home, .argument("city", "City to look up")) { screen, city in
+/// Screen("weather.today", "Weather", .detail, .argument("city", "City to look up")) { screen, city in
 ///     repeat {
 ///         try await screen.show(Block(.values(Values(try await forecast(city)))))
 ///     } while try await screen.changed(orAfter: .seconds(60))
@@ -16,7 +16,7 @@ import JSON
 public struct Screen: Sendable {
     /// Where a frontend offers it.
     public enum Placement: Sendable, Hashable {
-        /// On the tab with this title.
+        /// On the tab with this title. It needs no arguments, like one of the home screen.
         case tab(String)
         /// On the first screen, as one of its panels.
         case home

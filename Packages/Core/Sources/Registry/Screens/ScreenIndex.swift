@@ -24,6 +24,9 @@ public struct ScreenIndex: Sendable {
             if !ActionIndex.isOwn(screen.id, of: feature, namespaces) {
                 report(.malformed, "declares the screen \(screen.id), whose id does not begin with \(feature).")
             }
+            if screen.placement != .detail, let needed = screen.parameters.first(where: \.isRequired) {
+                report(.contradiction, "offers the screen \(screen.id) without a row, but it needs \(needed.name)")
+            }
             for contradiction in screen.declaration.contradictions {
                 report(.contradiction, "declares the screen \(screen.id), which \(contradiction)")
             }

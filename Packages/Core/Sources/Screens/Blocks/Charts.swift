@@ -75,7 +75,8 @@ public struct Gauge: BlockContent, Hashable {
     public let warning, failure: Double?
 
     /// By default no part of the range is a warning.
-    public init(_ value: Double, of limit: Double, unit: String? = nil, warning: Double? = nil, failure: Double? = nil) {
+    public init(_ value: Double, of limit: Double, unit: String? = nil, warning: Double? = nil, failure: Double? = nil)
+    {
         self.value = value
         self.limit = limit
         self.unit = unit

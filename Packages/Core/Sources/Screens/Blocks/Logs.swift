@@ -98,7 +98,9 @@ public struct Transcript: BlockContent, Hashable {
             Field("time", "When it began") { $0.time },
             Field("title", "What it is about in a few words") { $0.title },
             Field("state", "Its state in a word") { $0.state },
-            Field("text", "What was said, as Markdown for the person and the model, as plain text otherwise") { $0.text },
+            Field("text", "What was said, as Markdown for the person and the model, as plain text otherwise") {
+                $0.text
+            },
             Field("open", "Whether more of it will come") { $0.isOpen },
         ]
     }

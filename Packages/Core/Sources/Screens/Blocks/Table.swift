@@ -49,7 +49,8 @@ public struct Table: BlockContent, Hashable {
         empty: String = "Nothing is here yet."
     ) {
         self.init(
-            Row.fields.map(\.property), .all(rows.map { $0.json.object ?? [:] }), id: rowID, links: rowLinks, detail: detail,
+            Row.fields.map(\.property), .all(rows.map { $0.json.object ?? [:] }), id: rowID, links: rowLinks,
+            detail: detail,
             empty: empty)
     }
 

@@ -11,7 +11,8 @@ enum GatewayScreens {
                 .action("gateway.project.remove", "Remove", key: "d", ["project": .row("id")]),
             ], detail: .screen("gateway.sessions", "Sessions", ["project": .row("id")]))
         registry.addScreen(
-            "gateway.sessions", "Gateway sessions", .tab("Sessions"), listing: "gateway.session.list", id: "id", every: .seconds(2))
+            "gateway.sessions", "Gateway sessions", .tab("Sessions"), listing: "gateway.session.list", id: "id",
+            every: .seconds(2))
         registry.addScreen(
             "gateway.tokens", "Gateway tokens", .tab("Gateway"), listing: "gateway.token.list", id: "name",
             links: [.action("gateway.token.revoke", "Revoke", key: "d", ["name": .row("name")])])

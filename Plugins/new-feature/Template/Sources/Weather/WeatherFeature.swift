@@ -67,6 +67,10 @@ public struct WeatherFeature: Feature {
             (any DataStore).self,
             DatabaseStore(id: "weather.notes", summary: "Notes of the feature weather", database: notes.database))
         for action in notes.actions { registry.add(action) }
+        //# screen
+        registry.add(WeatherScreens.card(greeting))
+        //# screen&storage
+        WeatherScreens.addNotes(to: &registry)
         //# secret
         registry.add(WeatherKey.check)
         //# background

@@ -30,13 +30,17 @@ final class WeatherNotes: Sendable {
             .example("martlet weather note 'Rain at noon'", "Stores a note"),
             Action("weather.notes", "List the notes, the newest first", .reads) { context in
                 let notes = try await self.database.read { notes in
-                    try notes.all("SELECT text, time FROM notes ORDER BY id DESC LIMIT 100") { row in
-                        WeatherNote(text: try row[0], time: Timestamp(microseconds: try row[1]))
+                    try notes.all("SELECT id, text, time FROM notes ORDER BY id DESC LIMIT 100") { row in
+                        WeatherNote(id: try row[0], text: try row[1], time: Timestamp(microseconds: try row[2]))
                     }
                 }
                 return context.rows(notes, orSay: "there are no notes; 'martlet weather note TEXT' stores one")
             }
             .example("martlet weather notes --json", "As an array"),
+            Action("weather.forget", "Delete a note", .destroys, .argument("id", "Its number", as: Int.self)) { _, id in
+                try await self.database.write { notes in try notes.run("DELETE FROM notes WHERE id = ?", id) }
+                return Nothing()
+            },
         ]
     }
 
@@ -47,10 +51,12 @@ final class WeatherNotes: Sendable {
 
 /// A stored note.
 struct WeatherNote: Record {
+    let id: Int
     let text: String
     let time: Timestamp
 
     static let fields: [Field<WeatherNote>] = [
+        Field("id", "Its number") { $0.id },
         Field("text", "The note", .name) { $0.text },
         Field("time", "When it was stored") { $0.time },
     ]

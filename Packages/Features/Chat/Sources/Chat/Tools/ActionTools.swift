@@ -34,7 +34,8 @@ final class ActionTools: ToolSource {
         do {
             // A model that only reads must not cause questions.
             let value = try await context.perform(
-                action, call.input.object ?? [:], narrowedBy: .model, asking: HeadlessInteraction(), output: SilentOutput())
+                action, call.input.object ?? [:], narrowedBy: .model, asking: HeadlessInteraction(),
+                output: SilentOutput())
             return ToolResult(call: call.id, content: context.host.redactor.redact(value.json).text())
         } catch let error where !(error is CancellationError) {
             let message = context.host.redactor.redact(AnyFailure(error).message)

@@ -147,7 +147,8 @@ extension TextForm {
     private func gauge(_ gauge: Gauge) -> StyledText {
         let part = gauge.limit > 0 ? gauge.value / gauge.limit : 0
         let token: ThemeToken =
-            gauge.failure.map { part >= $0 } == true ? .error : gauge.warning.map { part >= $0 } == true ? .warning : .accent
+            gauge.failure.map { part >= $0 } == true
+            ? .error : gauge.warning.map { part >= $0 } == true ? .warning : .accent
         let unit = gauge.unit.map { " \($0)" } ?? ""
         return bar(to: min(1, max(0, part)), token)
             + StyledText("  \(Self.number(gauge.value)) of \(Self.number(gauge.limit))\(unit)")

@@ -36,14 +36,7 @@ struct ScreenShower: Sendable {
 
     /// The first value, with the rows of long lists.
     func first(of view: OpenScreen) async throws -> Block {
-        for try await state in view.states {
-            switch state {
-            case .loading: continue
-            case .ready(let block): return try await filled(block)
-            case .failed(let failure, _): throw failure
-            }
-        }
-        throw CancellationError()
+        try await filled(try await view.block())
     }
 
     /// Sends an event for each change until the action is cancelled.
@@ -111,7 +104,8 @@ extension Block {
     fileprivate func with(_ content: Content) -> Block { Block(content, id: id, title: title, links: links) }
 
     /// The new entries of all feeds inside.
-    fileprivate func grownFeeds(since positions: inout [[String]: FeedPosition], at path: [String] = []) -> [FeedLines] {
+    fileprivate func grownFeeds(since positions: inout [[String]: FeedPosition], at path: [String] = []) -> [FeedLines]
+    {
         switch content {
         case .log(let log): return Self.grown(log.feed, path, &positions)
         case .transcript(let transcript): return Self.grown(transcript.feed, path, &positions)

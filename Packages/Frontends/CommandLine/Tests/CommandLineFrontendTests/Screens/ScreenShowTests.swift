@@ -1,0 +1,188 @@
+import Capabilities
+import CoreTesting
+import JSON
+import Registry
+import Screens
+import Settings
+import Synchronization
+import Testing
+
+@testable import CommandLineFrontend
+
+/// A number and lines that a test changes.
+private final class Meter: Sendable {
+    private let state = Mutex((value: 1, isBroken: false))
+    let feed = Feed<Log.Line>()
+
+    func set(_ value: Int) { state.withLock { $0.value = value } }
+    func breaks() { state.withLock { $0.isBroken = true } }
+
+    func read() throws -> Int {
+        try state.withLock { state in
+            if state.isBroken { throw MeterFailure() }
+            return state.value
+        }
+    }
+}
+
+private struct MeterFailure: Failure {
+    var code: String { "meter.broken" }
+    var exit: ExitCode { .unreachable }
+    var message: String { "the meter is broken; replace it" }
+}
+
+private struct MeterFeature: Feature {
+    static let manifest = Manifest(id: "meter", summary: "A meter", version: "1")
+    @TaskLocal static var meter = Meter()
+
+    init(_ settings: FeatureSettings) {}
+
+    func register(in registry: inout RegistryBuilder) {
+        let meter = Self.meter
+        registry.add(
+            Action("meter.set", "Set the meter", .writes, .argument("value", "The value", as: Int.self)) { _, value in
+                meter.set(value)
+                return Nothing()
+            })
+        registry.add(
+            Screen(
+                "meter.now", "The meter", .detail, .argument("unit", "The unit"),
+                .option("digits", "Number of digits", in: 1...9, default: 1)
+            ) { screen, unit, digits in
+                repeat {
+                    let value = try meter.read()
+                    try await screen.show(
+                        .stack([
+                            Block(.text("\(value) \(unit) \(digits)"), id: "value"),
+                            Block(.log(Log(meter.feed)), id: "log"),
+                        ]))
+                } while try await screen.changed()
+            })
+        registry.add(
+            Screen("meter.long", "A long list", .tab("Meter")) { screen in
+                let properties = [Schema.Property("n", "Number", .integer(nil))]
+                let source = RowSource { request in
+                    let rows = (0..<min(3, request.count)).map { JSONObject([("n", .int($0))]) }
+                    return RowSource.Page(rows, hasNext: true)
+                }
+                try await screen.show(Block(.table(Table(properties, .source(source), id: "n")), title: "Numbers"))
+            })
+    }
+}
+
+@Suite("Showing screens", .timeLimit(.minutes(5)))
+struct ScreenShowTests {
+    private let meter = Meter()
+
+    private func host() throws -> TestHost {
+        try MeterFeature.$meter.withValue(meter) {
+            try TestHost([
+                BuiltInFeature(essential: CommandLineFeature.self), BuiltInFeature(essential: ScreenFeature.self),
+                BuiltInFeature(MeterFeature.self),
+            ])
+        }
+    }
+
+    private let arguments: JSONObject = ["id": "meter.now", "arguments": ["unit": "bar", "digits": 2]]
+
+    @Test("A screen is shown once as JSON, with its arguments checked like those of an action")
+    func once() async throws {
+        let test = try host()
+        let shown = try await test.perform("screen.show", arguments)
+        #expect(shown["title"] == "The meter")
+        let value = shown["block"]?["blocks"]?.array?.first
+        #expect(value?["text"]?.array?.first?["text"] == "1 bar 2")
+        for wrong: JSON in [["digits": 2], ["unit": "bar", "digits": 10], ["unit": "bar", "color": "red"]] {
+            let failure = await #expect(throws: ArgumentsFailure.self) {
+                try await test.perform("screen.show", ["id": "meter.now", "arguments": wrong])
+            }
+            #expect(failure?.exit == .usage)
+        }
+    }
+
+    @Test("A screen that fails fails the command, with its own advice and exit code")
+    func failing() async throws {
+        meter.breaks()
+        let test = try host()
+        let failure = await #expect(throws: AnyFailure.self) { try await test.perform("screen.show", arguments) }
+        #expect(failure?.exit == .unreachable && failure?.message == "the meter is broken; replace it")
+    }
+
+    @Test("Following sends the whole screen, then only the blocks that differ and the lines that are new")
+    func following() async throws {
+        let test = try host()
+        let output = RecordingOutput()
+        var follow = arguments
+        follow["follow"] = true
+        let following = Task { [follow] in try await test.perform("screen.show", follow, output: output) }
+        await output.wait { $0.contains { $0.type == "screen" && $0.fields["state"] == "ready" } }
+        try await test.perform("meter.set", ["value": 7])
+        await output.wait { $0.contains { $0.type == "change" } }
+        let change = try #require(output.events.last { $0.type == "change" })
+        #expect(change.fields["path"] == ["value"])
+        #expect(change.fields["block"]?["text"]?.array?.first?["text"] == "7 bar 2")
+        meter.feed.append(Log.Line("hello"))
+        await output.wait { $0.contains { $0.type == "lines" } }
+        let lines = try #require(output.events.last { $0.type == "lines" })
+        #expect(lines.fields["path"] == ["log"] && lines.fields["lines"]?.array?.map { $0["text"] } == ["hello"])
+        meter.breaks()
+        try await test.perform("meter.set", ["value": 8])
+        await output.wait { $0.contains { $0.fields["state"] == "failed" } }
+        #expect(output.events.last?.fields["error"]?["code"] == "meter.broken")
+        following.cancel()
+        await #expect(throws: CancellationError.self) { try await following.value }
+        let declared = try #require(test.composition.registry.actions["screen.show"]?.events)
+        for event in output.events { #expect(declared.problems(in: event.json).isEmpty, "\(event)") }
+    }
+
+    @Test("Of a list with a source the first rows are shown, and it is said that there are more")
+    func source() async throws {
+        let test = try host()
+        let shown = try await test.perform("screen.show", ["id": "meter.long"])
+        #expect(shown["block"]?["rows"]?.array?.map { $0["n"] } == [0, 1, 2])
+        #expect(test.output.notices == ["only the first 3 rows of Numbers are shown"])
+    }
+
+    @Test("The list names every screen with its place and feature")
+    func list() async throws {
+        let list = try await host().perform("screen.list")
+        #expect(list.array?.map { $0["id"] } == ["meter.now", "meter.long"])
+        #expect(list.array?.map { $0["placement"] } == ["detail", "tab Meter"])
+    }
+
+    // MARK: The command line
+
+    @Test("On the command line the arguments of a screen are written like those of a command")
+    func words() throws {
+        let registry = try host().composition.registry
+        for id in [["meter.now"], ["meter", "now"]] {
+            let command = try #require(ScreenCommand(["screen", "show"] + id + ["bar", "--digits", "3"], registry))
+            let parsed = try ArgumentParser.parse(command.rest, for: command.action)
+            #expect(
+                command.arguments(parsed.arguments) == [
+                    "id": "meter.now", "arguments": ["unit": "bar", "digits": 3],
+                ])
+        }
+        let follow = try #require(ScreenCommand(["screen", "show", "meter.now", "bar", "--follow"], registry))
+        let parsed = try ArgumentParser.parse(follow.rest, for: follow.action)
+        #expect(follow.arguments(parsed.arguments)["follow"] == true)
+        let wrong = try #require(ScreenCommand(["screen", "show", "meter.now", "--nope"], registry))
+        #expect(throws: ArgumentsFailure.self) { try ArgumentParser.parse(wrong.rest, for: wrong.action) }
+        for words in [
+            ["screen", "show"], ["screen", "list", "meter.now"], ["screen", "show", "meter.gone"], ["meter"],
+        ] {
+            #expect(ScreenCommand(words, registry) == nil)
+        }
+    }
+
+    @Test("Help and completion know the screens and their options")
+    func help() throws {
+        let test = try host()
+        let page = try CommandLineFeature.helpText(["screen", "show", "meter.now"], test.host, width: nil)
+        #expect(page.contains("--digits <1…9>") && page.contains("--follow"))
+        let completer = Completer(
+            tree: CommandTree(test.composition.registry.actions), registry: test.composition.registry, host: test.host)
+        #expect(completer.candidates(["screen", "show", "meter."]).map(\.word) == ["meter.now", "meter.long"])
+        #expect(completer.candidates(["screen", "show", "meter.now", "--d"]).map(\.word) == ["--digits"])
+    }
+}
