@@ -12,99 +12,10 @@ public enum TerminalBackground: String, Sendable, Hashable, CaseIterable {
         self = number == 7 || number >= 9 ? .light : .dark
     }
 
-    /// A terminal's answer to OSC 11: `rgb:` or `rgba:` and the components, each of one to four hexadecimal digits.
-    init?(reply: some StringProtocol) {
-        guard let colon = reply.firstIndex(of: ":"), ["rgb", "rgba"].contains(String(reply[..<colon])) else {
-            return nil
-        }
-        let parts = reply[reply.index(after: colon)...].split(separator: "/").map { part -> Double? in
-            guard (1...4).contains(part.count), let value = Int(part, radix: 16) else { return nil }
-            return Double(value) / Double((1 << (4 * part.count)) - 1)
-        }
-        guard parts.count >= 3, let red = parts[0], let green = parts[1], let blue = parts[2] else { return nil }
-        // The perceived brightness.
-        self = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5 ? .dark : .light
-    }
-}
-
-/// The input of a terminal that was asked for its background, mixed with typing.
-///
-/// The query ends with another one that every terminal answers (DA1): an answer missing by then will not arrive.
-struct BackgroundReply: Sendable {
-    /// OSC 11 with a question mark, and DA1.
-    static let question = "\u{1B}]11;?\u{1B}\\\u{1B}[c"
-
-    private enum State {
-        case ground, escape, sequence, report, reportEnd
-    }
-
-    private(set) var background: TerminalBackground?
-    /// The bytes that belong to no answer.
-    private(set) var typed: [UInt8] = []
-    private var state = State.ground
-    private var held: [UInt8] = []
-
-    /// True with the last byte of the answers.
-    mutating func receive(_ byte: UInt8) -> Bool {
-        switch state {
-        case .ground:
-            if byte == 0x1B { begin(.escape, byte) } else { typed.append(byte) }
-        case .escape:
-            switch byte {
-            case UInt8(ascii: "["): go(on: .sequence, byte)
-            case UInt8(ascii: "]"): go(on: .report, byte)
-            case 0x1B:
-                giveBack()
-                begin(.escape, byte)
-            default: end(byte)
-            }
-        case .sequence:
-            if (0x40...0x7E).contains(byte) {
-                let isFence = byte == UInt8(ascii: "c") && held.dropFirst(2).first == UInt8(ascii: "?")
-                if isFence { held = [] } else { held.append(byte) }
-                giveBack()
-                return isFence
-            }
-            go(on: .sequence, byte)
-        case .report:
-            if byte == 0x07 || byte == 0x9C { learn() } else { go(on: byte == 0x1B ? .reportEnd : .report, byte) }
-        case .reportEnd:
-            if byte == UInt8(ascii: "\\") { learn() } else { end(byte) }
-        }
-        return false
-    }
-
-    /// Ends the input. An incomplete answer counts as typing.
-    mutating func finish() { giveBack() }
-
-    private mutating func begin(_ next: State, _ byte: UInt8) {
-        state = next
-        held = [byte]
-    }
-
-    private mutating func go(on next: State, _ byte: UInt8) {
-        state = next
-        held.append(byte)
-        // No answer is longer.
-        if held.count > 256 { giveBack() }
-    }
-
-    private mutating func end(_ byte: UInt8) {
-        held.append(byte)
-        giveBack()
-    }
-
-    private mutating func giveBack() {
-        typed += held
-        held = []
-        state = .ground
-    }
-
-    private mutating func learn() {
-        let text = String(decoding: held.dropFirst(2).filter { $0 != 0x1B }, as: UTF8.self)
-        if text.hasPrefix("11;") { background = TerminalBackground(reply: text.dropFirst(3)) }
-        held = []
-        state = .ground
+    /// Dark or light by how bright `color` seems to the eye.
+    public init(_ color: TerminalColor) {
+        let brightness = 0.299 * Double(color.red) + 0.587 * Double(color.green) + 0.114 * Double(color.blue)
+        self = brightness < 0.5 * 65_535 ? .dark : .light
     }
 }
 
@@ -115,6 +26,7 @@ struct BackgroundReply: Sendable {
 ///     …
 ///     query.finish()
 ///
+/// The question ends with another one that every terminal answers (DA1): an answer missing by then will not arrive.
 /// A process in the background does not ask, nor if something was already typed. Typing in the meantime goes to the
 /// next reader of this process. ``finish()`` waits for a late answer and must be called before a question to the user
 /// and before the end, so that nothing of the answer is shown or typed into the shell.
@@ -128,12 +40,16 @@ public final class BackgroundQuery: Sendable {
         case notAsked
     }
 
+    /// OSC 11 with a question mark, and DA1.
+    static let question = "\u{1B}]11;?\u{1B}\\\u{1B}[c"
+
     private struct State: ~Copyable {
         var isTried = false
         var isAsked = false
         /// Held while an answer may arrive.
         var device: TerminalDevice?
-        var reply = BackgroundReply()
+        var input = ReplyCollector()
+        var background: TerminalBackground?
     }
 
     private let path: String
@@ -148,7 +64,7 @@ public final class BackgroundQuery: Sendable {
     public var answer: Answer { state.withLock { Self.answer($0) } }
 
     private static func answer(_ state: borrowing State) -> Answer {
-        if let background = state.reply.background { return .known(background) }
+        if let background = state.background { return .known(background) }
         return state.isAsked ? .unknown : .notAsked
     }
 
@@ -160,7 +76,7 @@ public final class BackgroundQuery: Sendable {
             do throws(TerminalError) {
                 let device = try TerminalDevice(path: path, wake: try WakePipe(), mode: .silent)
                 guard !device.hasInput else { return .notAsked }
-                device.writeOnce(BackgroundReply.question)
+                device.writeOnce(Self.question)
                 state.isAsked = true
                 state.device = consume device
                 try Self.read(&state, limit: limit)
@@ -184,8 +100,7 @@ public final class BackgroundQuery: Sendable {
     }
 
     private static func close(_ state: inout State) {
-        state.reply.finish()
-        TerminalDevice.keep(state.reply.typed)
+        TerminalDevice.keep(state.input.typed)
         state.device = nil
     }
 
@@ -196,7 +111,12 @@ public final class BackgroundQuery: Sendable {
             let left = Int32(ContinuousClock.now.duration(to: deadline) / .milliseconds(1))
             guard left > 0, let input = try state.device?.readNew(limit: left) else { return }
             switch input {
-            case .byte(let byte): if state.reply.receive(byte) { return close(&state) }
+            case .byte(let byte):
+                switch state.input.receive(byte) {
+                case .color(.background, let color): state.background = TerminalBackground(color)
+                case .attributes: return close(&state)
+                default: break
+                }
             case .end: return close(&state)
             case .resized, .continued, .quiet: break
             }

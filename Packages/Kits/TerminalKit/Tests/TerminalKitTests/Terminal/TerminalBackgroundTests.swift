@@ -24,31 +24,30 @@ import Testing
             ("rgb:00/2b", nil), ("rgb:fffff/0/0", nil), ("#ffffff", nil), ("rgb:x/y/z", nil), ("", nil),
         ])
     func replies(text: String, expected: TerminalBackground?) {
-        #expect(TerminalBackground(reply: text) == expected)
+        #expect(TerminalColor(text).map(TerminalBackground.init) == expected)
     }
 
     @Test(
         "An answer is told apart from typing before, within and after it",
         arguments: ["\u{07}", "\u{1B}\\"])
-    func mixed(end: String) {
+    func mixed(end: String) throws {
         let bytes = Array("ab\u{1B}]11;rgb:1e1e/1e1e/1e1e\(end)\u{1B}[Ac\u{1B}[?62;22c".utf8)
-        var reply = BackgroundReply()
-        let ends = bytes.map { reply.receive($0) }
-        #expect(ends.dropLast().allSatisfy { !$0 } && ends.last == true)
-        #expect(reply.background == .dark)
-        #expect(reply.typed == Array("ab\u{1B}[Ac".utf8))
+        var input = ReplyCollector()
+        let replies = bytes.compactMap { input.receive($0) }
+        let dark = try #require(TerminalColor("rgb:1e/1e/1e"))
+        #expect(replies == [.color(.background, dark), .attributes([62, 22])])
+        #expect(input.typed == Array("ab\u{1B}[Ac".utf8))
     }
 
     @Test("A terminal that answers only the second query is unknown, and keys with Escape are returned")
     func fence() {
-        var reply = BackgroundReply()
-        for byte in "\u{1B}x\u{1B}\u{1B}[?6c".utf8 { _ = reply.receive(byte) }
-        #expect(reply.background == nil)
-        #expect(reply.typed == [0x1B, UInt8(ascii: "x"), 0x1B])
-        var endless = BackgroundReply()
+        var input = ReplyCollector()
+        let replies = "\u{1B}x\u{1B}\u{1B}[?6c".utf8.compactMap { input.receive($0) }
+        #expect(replies == [.attributes([6])])
+        #expect(input.typed == [0x1B, UInt8(ascii: "x"), 0x1B])
+        var endless = ReplyCollector()
         let bytes = Array("\u{1B}]".utf8) + Array(repeating: UInt8(ascii: "y"), count: 1_000)
-        for byte in bytes { _ = endless.receive(byte) }
-        endless.finish()
+        for byte in bytes { #expect(endless.receive(byte) == nil) }
         #expect(endless.typed == bytes)
     }
 }
@@ -61,7 +60,7 @@ extension OneTerminal {
             let before = pty.flags
             let query = BackgroundQuery(path: pty.path)
             async let answer = onOwnThread { query.ask(limit: .seconds(60)) }
-            _ = try await pty.output(upTo: BackgroundReply.question)
+            _ = try await pty.output(upTo: BackgroundQuery.question)
             pty.type("ty\u{1B}]11;rgb:ffff/ffff/ffff\u{07}p\u{1B}[?1;2ced")
             #expect(try await answer == .known(.light))
             #expect(query.ask() == .known(.light))
@@ -83,7 +82,7 @@ extension OneTerminal {
             query.finish(limit: .seconds(60))
             #expect(query.answer == .known(.dark))
             #expect(pty.flags == before)
-            #expect(try await pty.output() == BackgroundReply.question)
+            #expect(try await pty.output() == BackgroundQuery.question)
             var pending = pollfd(fd: pty.slave, events: Int16(POLLIN), revents: 0)
             #expect(unsafe poll(&pending, 1, 0) == 0)
         }
