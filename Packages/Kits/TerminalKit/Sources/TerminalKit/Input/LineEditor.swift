@@ -10,37 +10,26 @@ struct LineEditor: Sendable {
 
     private(set) var bytes: [UInt8] = []
     private let isSecret: Bool
-    private var escape = Escape.none
-
-    /// Keys such as the arrows arrive as ESC and some more bytes, which are not text.
-    private enum Escape {
-        case none, started, sequence, oneMore
-        /// A report of the terminal, up to its end.
-        case report
-    }
+    private var decoder = InputDecoder()
 
     init(isSecret: Bool) {
         self.isSecret = isSecret
         // A secret must not leave copies in buffers that it has outgrown.
         if isSecret { bytes.reserveCapacity(Self.limit) }
+        decoder.collectsPastes = false
     }
 
+    /// How long an incomplete key is worth waiting for.
+    var patience: Duration? { decoder.patience }
+
     mutating func receive(_ byte: UInt8) -> Step {
-        if isPartOfKey(byte) { return .unfinished }
-        switch byte {
-        case 0x0A, 0x0D: return .finished
-        case 0x03: return .interrupted
-        case 0x1A: return .suspended
-        case 0x04: return bytes.isEmpty ? .end : .unfinished
-        case 0x08, 0x7F: removeLast()
-        case 0x15: wipe()
-        case 0x09, 0x20...:
-            if bytes.count == Self.limit { return .tooLong }
-            bytes.append(byte)
-        default: break
-        }
-        return .unfinished
+        // Text is taken as it comes, because a secret may be in any encoding.
+        if decoder.isAtGround, byte >= 0x20, byte != 0x7F { return append([byte]) }
+        return act(on: decoder.receive(byte))
     }
+
+    /// Nothing followed an incomplete key.
+    mutating func stopWaiting() -> Step { act(on: decoder.stopWaiting()) }
 
     /// Overwrites and forgets the typed text.
     mutating func wipe() {
@@ -50,26 +39,40 @@ struct LineEditor: Sendable {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    private mutating func isPartOfKey(_ byte: UInt8) -> Bool {
-        switch escape {
-        case .none:
-            guard byte == 0x1B else { return false }
-            escape = .started
-        case .started:
-            switch byte {
-            case UInt8(ascii: "["): escape = .sequence
-            case UInt8(ascii: "O"): escape = .oneMore
-            case UInt8(ascii: "]"): escape = .report
-            default: escape = .none
+    private mutating func act(on events: [InputEvent]) -> Step {
+        for event in events {
+            var step = Step.unfinished
+            switch event {
+            case .key(let press): step = act(on: press)
+            case .text(let text): step = append(Array(text.utf8))
+            case .mouse, .paste, .focus, .reply: break
             }
-        case .report: if byte == 0x07 || byte == 0x1B { escape = byte == 0x07 ? .none : .started }
-        case .sequence: if (0x40...0x7E).contains(byte) { escape = .none }
-        case .oneMore: escape = .none
+            if step != .unfinished { return step }
         }
-        // Ctrl-C and Return work even after a lone Escape.
-        guard byte == 0x03 || byte == 0x0A || byte == 0x0D else { return true }
-        escape = .none
-        return false
+        return .unfinished
+    }
+
+    private mutating func act(on press: KeyPress) -> Step {
+        if let scalar = press.text { return append(Array(String(Character(scalar)).utf8)) }
+        switch (press.key, press.modifiers.subtracting(.alt)) {
+        // Return and Ctrl-C work even after a lone Escape.
+        case (.enter, _), (.character("j"), .ctrl): return .finished
+        case (.character("c"), .ctrl): return .interrupted
+        case _ where press.modifiers.contains(.alt): break
+        case (.character("z"), .ctrl): return .suspended
+        case (.character("d"), .ctrl): return bytes.isEmpty ? .end : .unfinished
+        case (.character("u"), .ctrl): wipe()
+        case (.backspace, _): removeLast()
+        case (.tab, []): return append([0x09])
+        default: break
+        }
+        return .unfinished
+    }
+
+    private mutating func append(_ more: [UInt8]) -> Step {
+        if bytes.count + more.count > Self.limit { return .tooLong }
+        bytes += more
+        return .unfinished
     }
 
     private mutating func removeLast() {

@@ -122,6 +122,34 @@ import Synchronization
         }
     }
 
+    /// The same for a limit that a decoder sets.
+    borrowing func read(within patience: Duration?) throws(TerminalError) -> Input {
+        // A limit of less than a millisecond would not wait at all.
+        try read(limit: patience.map { max(1, Int32($0 / .milliseconds(1))) } ?? -1)
+    }
+
+    /// What is there without waiting, kept input first, and at most about a megabyte.
+    borrowing func readAvailable() -> [UInt8] {
+        var bytes = Self.kept.withLock { kept in
+            defer { kept = [] }
+            return kept
+        }
+        var piece = [UInt8](repeating: 0, count: 4_096)
+        while bytes.count < 1 << 20 {
+            let count = unsafe piece.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            // The next read reports an end or an error.
+            guard count > 0 else { break }
+            bytes += piece.prefix(count)
+        }
+        return bytes
+    }
+
+    /// The byte that Backspace sends by the settings of the terminal.
+    var eraseByte: UInt8 {
+        var settings = termios()
+        return unsafe tcgetattr(descriptor, &settings) == 0 ? settings.c_cc.2 : 0x7F
+    }
+
     /// Reads everything that was typed so far.
     borrowing func takeTyped() throws(TerminalError) -> [UInt8] {
         var typed: [UInt8] = []

@@ -89,10 +89,11 @@ struct Question: Sendable {
         while true {
             let step: LineEditor.Step
             var needsDrawing = false
-            switch try device.read() {
+            switch try device.read(within: editor.patience) {
             case .byte(let byte): step = editor.receive(byte)
+            case .quiet: step = editor.stopWaiting()
             case .continued: (step, needsDrawing) = (.unfinished, true)
-            case .end, .resized, .quiet: return false
+            case .end, .resized: return false
             }
             // A paste is drawn once, not once for each of its characters.
             if needsDrawing || !isSecret && (step != .unfinished || !device.hasInput) {
