@@ -84,40 +84,55 @@ struct Composition: Sendable {
     private func converse(
         on device: borrowing TerminalDevice, _ editor: inout ComposerEditor, _ rows: inout LiveRows
     ) throws(TerminalError) -> String? {
-        var decoder = KeyDecoder()
+        var decoder = InputDecoder(erase: device.eraseByte, pasteLimit: Self.pasteLimit)
         var ahead = device.typedAhead
+        var unread: ArraySlice<UInt8> = []
+        defer { TerminalDevice.keep(Array(unread)) }
         try draw(on: device, editor, &rows)
         while true {
-            var keys: [ComposerKey] = []
-            switch try device.read(limit: decoder.patience ?? -1) {
+            var events: [InputEvent] = []
+            let start = ContinuousClock.now
+            switch try device.read(within: decoder.patience) {
             case .byte(let byte):
-                keys = decoder.receive(ahead > 0 ? Self.key(typedAhead: byte) : byte)
-                ahead -= 1
-            case .quiet: keys = decoder.stopWaiting()
+                decoder.wait(ContinuousClock.now - start)
+                // The end of a paste is easier to find if all of it is there. Other input is taken byte by byte, so
+                // that what follows a text stays with the terminal.
+                unread = [byte] + (decoder.isPasting ? device.readAvailable() : [])
+                let old = unread.prefix(ahead)
+                unread.replaceSubrange(..<old.endIndex, with: old.map(Self.key(typedAhead:)))
+                ahead -= old.count
+            case .quiet: events = decoder.stopWaiting()
             case .resized: break
             // Others have written since, so nothing that was drawn can be relied on.
             case .continued: rows = LiveRows(level: level, theme: theme)
             case .end: return nil
             }
             var isSuspended = false
-            for key in keys {
-                switch editor.receive(key) {
-                case .unfinished: break
-                case .cleared: try device.write(rows.clearScreen())
-                case .suspended:
-                    try device.write(leaving(device.size, editor, &rows))
-                    device.suspend()
-                    isSuspended = true
-                case .submitted: return editor.text
-                case .ended: return nil
-                case .interrupted: throw TerminalError(.interrupted, "interrupted at the prompt")
+            repeat {
+                events += decoder.next(in: &unread)
+                for key in events.flatMap(ComposerKey.keys(of:)) {
+                    switch editor.receive(key) {
+                    case .unfinished: break
+                    case .cleared: try device.write(rows.clearScreen())
+                    case .suspended:
+                        try device.write(leaving(device.size, editor, &rows))
+                        device.suspend()
+                        isSuspended = true
+                    case .submitted: return editor.text
+                    case .ended: return nil
+                    case .interrupted: throw TerminalError(.interrupted, "interrupted at the prompt")
+                    }
                 }
-            }
+                events = []
+            } while !unread.isEmpty
             // A paste is drawn once, not once for each of its characters. While the job is stopped nothing is drawn;
             // its continuation is reported.
             if !device.hasInput, !isSuspended { try draw(on: device, editor, &rows) }
         }
     }
+
+    /// A longer paste is refused, so no more of it is kept than is needed to know that.
+    static let pasteLimit = 2 * Composer.limit
 
     /// While the terminal edited lines itself, it delivered Return as Ctrl-J, and Ctrl-D as a zero.
     private static func key(typedAhead byte: UInt8) -> UInt8 {

@@ -4,8 +4,8 @@
 func keys(_ typed: String) -> [ComposerKey] { keys(Array(typed.utf8)) }
 
 func keys(_ bytes: [UInt8]) -> [ComposerKey] {
-    var decoder = KeyDecoder()
-    return bytes.flatMap { decoder.receive($0) }
+    var decoder = InputDecoder(pasteLimit: Composition.pasteLimit)
+    return decoder.receive(bytes).flatMap(ComposerKey.keys(of:))
 }
 
 /// An editor after some typing, with the last step.
@@ -23,4 +23,13 @@ extension ComposerEditor {
     var marked: String {
         String(edited.characters[..<edited.cursor]) + "|" + String(edited.characters[edited.cursor...])
     }
+}
+
+/// The decoder of a composer with its table of keys.
+struct ComposerInput {
+    private var decoder = InputDecoder(pasteLimit: Composition.pasteLimit)
+
+    var patience: Duration? { decoder.patience }
+    mutating func receive(_ byte: UInt8) -> [ComposerKey] { decoder.receive(byte).flatMap(ComposerKey.keys(of:)) }
+    mutating func stopWaiting() -> [ComposerKey] { decoder.stopWaiting().flatMap(ComposerKey.keys(of:)) }
 }
