@@ -124,7 +124,7 @@ public struct InputDecoder: Sendable {
     public mutating func stopWaiting() -> [InputEvent] {
         let before = state
         state = .ground
-        defer { held = [] }
+        defer { (held, characters) = ([], UTF8Decoder()) }
         switch before {
         case .ground: return endLateReport() + endCharacter()
         case .escape:
@@ -160,6 +160,9 @@ extension InputDecoder {
         if case .paste = state { return true }
         return false
     }
+
+    /// How many bytes are kept for what is pending.
+    var pendingByteCount: Int { held.count + paste.byteCount + (late?.held.count ?? 0) }
 
     /// Counts the time that passed without bytes. More than the patience was not waited for, or this process stood
     /// still, while the terminal did not.

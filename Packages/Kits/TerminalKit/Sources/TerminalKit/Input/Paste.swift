@@ -39,6 +39,9 @@ struct PasteCollector: Sendable {
     private var isAfterReturn = false
     private var isAfterInterrupt = false
 
+    /// How many bytes are kept.
+    var byteCount: Int { text.count + held.count }
+
     init(limit: Int) { self.limit = limit }
 
     /// Takes bytes up to the end of the paste, or all of them.
@@ -160,21 +163,22 @@ struct PasteCollector: Sendable {
     }
 
     private mutating func append(_ bytes: ArraySlice<UInt8>) {
-        guard !bytes.isEmpty else { return }
-        guard omittedBytes == 0 else {
-            omittedBytes += bytes.count
-            return
-        }
         store { sanitizer, output in sanitizer.append(bytes.span, to: &output) }
     }
 
     /// Adds to the text, and cuts it at the limit between two characters.
     private mutating func store(_ add: (inout StreamSanitizer, inout [UInt8]) -> Void) {
+        guard omittedBytes == 0 else {
+            var omitted: [UInt8] = []
+            add(&sanitizer, &omitted)
+            omittedBytes += omitted.count
+            return
+        }
         add(&sanitizer, &text)
         guard text.count > limit else { return }
         var end = limit
         while end > 0, text[end] & 0xC0 == 0x80 { end -= 1 }
-        omittedBytes += text.count - end
+        omittedBytes = text.count - end
         text.removeSubrange(end...)
     }
 }
