@@ -1,4 +1,4 @@
-/// What a person did at the terminal, or what the terminal told.
+/// What a person did at the terminal, or what the terminal sent by itself.
 public enum InputEvent: Hashable, Sendable {
     /// A key, pressed or repeated. Releases are dropped.
     case key(KeyPress)
@@ -22,7 +22,7 @@ public enum InputEvent: Hashable, Sendable {
 ///     }
 ///
 /// It has no clock. An incomplete sequence waits for its end as long as ``patience`` says, and counts as complete after
-/// ``stopWaiting()``. Unknown sequences, answers to nobody and cut reports are dropped; none of them types anything.
+/// ``stopWaiting()``. Unknown sequences, unknown answers and cut reports are dropped; none of them types anything.
 public struct InputDecoder: Sendable {
     private enum State: Sendable {
         case ground
@@ -59,7 +59,6 @@ public struct InputDecoder: Sendable {
     var collectsPastes = true
 
     private let erase: UInt8
-    private let pasteLimit: Int
     private var state = State.ground
     /// What of the pending sequence was received after its introducer.
     private var held: [UInt8] = []
@@ -85,7 +84,6 @@ public struct InputDecoder: Sendable {
 
     init(erase: UInt8 = 0x7F, pasteLimit: Int) {
         self.erase = erase < 0x20 && ![0x00, 0x03, 0x09, 0x0A, 0x0D, 0x1B].contains(erase) ? erase : 0x7F
-        self.pasteLimit = pasteLimit
         paste = PasteCollector(limit: pasteLimit)
     }
 
@@ -168,8 +166,7 @@ extension InputDecoder {
     /// still, while the terminal did not.
     mutating func wait(_ silence: Duration) {
         switch state {
-        case .string where silence < Self.stringPatience - age: age += silence
-        case .stringEscape where silence < Self.stringPatience - age: age += silence
+        case .string, .stringEscape: if silence < Self.stringPatience - age { age += silence }
         default: break
         }
     }
@@ -310,6 +307,7 @@ extension InputDecoder {
         guard (0x20...0x7E).contains(byte) else { return stopWaiting() + ground(byte) }
         state = .ground
         let sequence = ControlSequence(held, final: byte)
+        held = []
         guard let key = ControlSequence.lettered[sequence.final] ?? ControlSequence.keypad[sequence.final] else {
             return prefix
         }

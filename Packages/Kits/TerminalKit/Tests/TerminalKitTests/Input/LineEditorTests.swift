@@ -18,6 +18,31 @@ import Testing
         #expect(String(decoding: editor.bytes, as: UTF8.self) == expected)
     }
 
+    @Test("A lone Escape and a report without an end take no key after them")
+    func incompleteKeys() {
+        var editor = LineEditor(isSecret: false)
+        for (typed, patience) in [("a\u{1B}", Duration.milliseconds(50)), ("b\u{1B}]11;rgb:", .seconds(1))] {
+            for byte in typed.utf8 { #expect(editor.receive(byte) == .unfinished) }
+            #expect(editor.patience == patience)
+            #expect(editor.stopWaiting() == .unfinished && editor.patience == nil)
+        }
+        for byte in "c".utf8 { _ = editor.receive(byte) }
+        #expect(String(decoding: editor.bytes, as: UTF8.self) == "abc")
+    }
+
+    @Test(
+        "Pastes and reported keys are typed, and a secret keeps bytes of any encoding",
+        arguments: [
+            (Array("\u{1B}[200~to\u{FFFD}ken\u{1B}[201~".utf8), Array("to\u{FFFD}ken".utf8)),
+            (Array("\u{1B}[97u\u{1B}[97:65;2u\u{1B}[97;1:3u\u{1B}[0;;26085:26412u".utf8), Array("aA日本".utf8)),
+            ([0x61, 0xFF, 0xE9, 0xC3, 0x62], [0x61, 0xFF, 0xE9, 0xC3, 0x62]),
+        ] as [([UInt8], [UInt8])])
+    func typedBytes(bytes: [UInt8], expected: [UInt8]) {
+        var editor = LineEditor(isSecret: true)
+        for byte in bytes { #expect(editor.receive(byte) == .unfinished) }
+        #expect(editor.bytes == expected)
+    }
+
     @Test("Backspace in a secret removes a whole character")
     func secretBackspace() {
         var editor = LineEditor(isSecret: true)
