@@ -1,7 +1,8 @@
 /// Makes text from outside harmless to a terminal: control characters are shown as visible characters instead.
 ///
-/// C0 controls and DEL become their control pictures (`␛`, `␇`, `␡`); C1 controls, bidirectional overrides and isolates
-/// (U+202A–202E, U+2066–2069) and invalid UTF-8 become `�`. Tab and newline stay, CR LF becomes LF.
+/// C0 controls and DEL become their control pictures (`␛`, `␇`, `␡`); bidirectional overrides and isolates
+/// (U+202A–202E, U+2066–2069) are named, as `‹U+202E›`; C1 controls and invalid UTF-8 become `�`. Tab and newline stay,
+/// CR LF becomes LF.
 public enum Sanitizer {
     /// `text` without anything that a terminal would obey; the same string if there was nothing.
     public static func sanitize(_ text: String) -> String {
@@ -53,9 +54,20 @@ public enum Sanitizer {
     static func isHarmful(_ scalar: UInt32) -> Bool {
         switch scalar {
         case 0x09, 0x0A: false
-        case 0x00...0x1F, 0x7F...0x9F, 0x202A...0x202E, 0x2066...0x2069: true
-        default: false
+        case 0x00...0x1F, 0x7F...0x9F: true
+        default: isDirection(scalar)
         }
+    }
+
+    /// Whether it changes the direction in which the text after it is shown.
+    static func isDirection(_ scalar: UInt32) -> Bool {
+        (0x202A...0x202E).contains(scalar) || (0x2066...0x2069).contains(scalar)
+    }
+
+    /// The visible name of a scalar that nobody would see.
+    static func name(of scalar: UInt32) -> String {
+        let digits = String(scalar, radix: 16, uppercase: true)
+        return "‹U+\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits)›"
     }
 }
 
@@ -120,6 +132,7 @@ extension StreamSanitizer {
         if heldCarriageReturn && scalar != 0x0A { Self.encode(Self.picture(of: 0x0D), to: &output) }
         heldCarriageReturn = scalar == 0x0D
         if heldCarriageReturn { return }
+        if Sanitizer.isDirection(scalar) { return output.append(contentsOf: Sanitizer.name(of: scalar).utf8) }
         Self.encode(Sanitizer.isHarmful(scalar) ? Self.picture(of: scalar) : scalar, to: &output)
     }
 

@@ -11,11 +11,20 @@ import Testing
         #expect(Sanitizer.sanitize("a\(control)b") == (value == 9 || value == 10 ? "a\(control)b" : "a\(picture)b"))
     }
 
-    @Test("Every C1 control and every bidirectional override becomes a replacement character")
+    @Test("Every C1 control becomes a replacement character")
     func replaced() throws {
-        for value in [UInt32](0x80...0x9F) + [UInt32](0x202A...0x202E) + [UInt32](0x2066...0x2069) {
+        for value in UInt32(0x80)...0x9F {
             let control = String(try #require(Unicode.Scalar(value)))
             #expect(Sanitizer.sanitize("a\(control)b") == "a\u{FFFD}b")
+        }
+    }
+
+    @Test("Every bidirectional override is shown by its name")
+    func named() throws {
+        for value in [UInt32](0x202A...0x202E) + [UInt32](0x2066...0x2069) {
+            let control = String(try #require(Unicode.Scalar(value)))
+            let name = "‹U+\(String(value, radix: 16, uppercase: true))›"
+            #expect(Sanitizer.sanitize("a\(control)b") == "a\(name)b")
         }
     }
 
