@@ -2,8 +2,8 @@ import CUTF8Proc
 
 /// The number of terminal columns of text, counted by grapheme and not by scalar.
 ///
-/// A grapheme is as wide as its widest scalar; an emoji presentation selector or a pair of regional indicators makes it
-/// two columns. Control characters count zero, and a tab counts its maximum of eight columns.
+/// A grapheme is as wide as its scalars together, but at most two columns; an emoji presentation selector makes it two.
+/// Control characters count zero, and a tab counts its maximum of eight columns.
 public enum TextWidth {
     /// The columns that `text` takes.
     public static func of(_ text: String) -> Int { isSimple(text.utf8.span) ? text.utf8.count : sum(text) }
@@ -17,19 +17,14 @@ public enum TextWidth {
             if ascii == 0x09 { return tabWidth }
             return ascii >= 0x20 && ascii < 0x7F ? 1 : 0
         }
-        var widest = 0
-        var regionalIndicators = 0
+        var width = 0
         var wantsEmoji = false
         for scalar in character.unicodeScalars {
-            switch scalar.value {
-            case 0xFE0F: wantsEmoji = true
-            case 0x1F1E6...0x1F1FF: regionalIndicators += 1
-            default: break
-            }
-            widest = max(widest, Int(utf8proc_charwidth(Int32(bitPattern: scalar.value))))
+            if scalar.value == 0xFE0F { wantsEmoji = true }
+            width += Int(utf8proc_charwidth(Int32(bitPattern: scalar.value)))
         }
         // A selector without a base character draws nothing.
-        return (wantsEmoji && widest > 0) || regionalIndicators == 2 ? 2 : widest
+        return wantsEmoji && width > 0 ? 2 : min(2, width)
     }
 
     static let tabWidth = 8
