@@ -16,11 +16,16 @@ public struct Style: Sendable, Hashable {
     public var strikethrough: Bool
     /// The link target of the text, on terminals that support links.
     public var link: LinkTarget?
+    /// The colour of the surface below the text; without one, the terminal's own.
+    public var background: ThemeToken?
+    /// The colours of text and surface are exchanged.
+    public var reverse: Bool
 
     /// A style; everything omitted looks like the terminal's plain text.
     public init(
         _ token: ThemeToken? = nil, bold: Bool = false, dim: Bool = false, italic: Bool = false,
-        underline: Bool = false, strikethrough: Bool = false, link: LinkTarget? = nil
+        underline: Bool = false, strikethrough: Bool = false, link: LinkTarget? = nil,
+        background: ThemeToken? = nil, reverse: Bool = false
     ) {
         self.token = token
         self.bold = bold
@@ -29,6 +34,8 @@ public struct Style: Sendable, Hashable {
         self.underline = underline
         self.strikethrough = strikethrough
         self.link = link
+        self.background = background
+        self.reverse = reverse
     }
 
     /// Text as the terminal draws it.
@@ -36,23 +43,7 @@ public struct Style: Sendable, Hashable {
 
     /// The parameters of the "select graphic rendition" sequence, separated by semicolons.
     func parameters(level: ColorLevel, theme: Theme) -> String {
-        var parts: [String] = []
-        if bold { parts.append("1") }
-        if dim { parts.append("2") }
-        if italic { parts.append("3") }
-        if underline { parts.append("4") }
-        if strikethrough { parts.append("9") }
-        if let color = token.flatMap(theme.textColor) {
-            switch theme.usesTerminalColors ? min(level, .ansi16) : level {
-            case .none: break
-            case .ansi16: parts.append("\(color.ansi16(isLight: theme.isLight))")
-            case .ansi256: parts.append("38;5;\(color.xterm256)")
-            case .truecolor:
-                let (red, green, blue) = color.rgb
-                parts.append("38;2;\(red);\(green);\(blue)")
-            }
-        }
-        return parts.joined(separator: ";")
+        Rendition(self, level: level, theme: theme).parameters
     }
 
     func with(_ token: ThemeToken) -> Style {

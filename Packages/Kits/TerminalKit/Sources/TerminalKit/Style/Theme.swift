@@ -2,7 +2,7 @@ public import Capabilities
 
 /// The colours of the tokens.
 public struct Theme: Sendable, Hashable {
-    private var colors: [ThemeToken: HSLColor]
+    let colors: [ThemeToken: HSLColor]
     /// Whether it is meant for a light background.
     public let isLight: Bool
     /// Whether the terminal's own sixteen colours replace those of the theme, whatever the terminal supports.
@@ -188,7 +188,7 @@ extension HSLColor {
 
     /// The SGR parameter of a colour that the user's own terminal theme keeps legible.
     func ansi16(isLight: Bool = false) -> Int {
-        guard saturation >= 40 else { return (isLight ? lightness <= 30 : lightness >= 70) ? 39 : 90 }
+        guard isHue else { return (isLight ? lightness <= 30 : lightness >= 70) ? 39 : 90 }
         return switch hue {
         // Few terminals have a yellow that is legible on white.
         case 30..<90: isLight ? 35 : 33

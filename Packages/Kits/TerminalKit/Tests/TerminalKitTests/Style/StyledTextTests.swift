@@ -4,6 +4,15 @@ import Testing
 @testable import TerminalKit
 
 @Suite struct StyledTextTests {
+    @Test("A text on a surface has the colours of both, and without colours a surface that stands out is reversed")
+    func surfaces() {
+        let text = StyledText("x", Style(background: .destructive))
+        #expect(text.rendered(level: .truecolor) == "\u{1B}[38;2;255;255;255;48;2;227;42;13mx\u{1B}[0m")
+        #expect(text.rendered(level: .ansi16) == "\u{1B}[97;41mx\u{1B}[0m")
+        #expect(StyledText("x", Style(background: .accent)).rendered(level: .ansi16) == "\u{1B}[7mx\u{1B}[0m")
+        #expect(StyledText("x", Style(reverse: true)).rendered(level: .ansi256) == "\u{1B}[7mx\u{1B}[0m")
+    }
+
     @Test("Without colour there is no escape sequence")
     func plain() {
         let text = StyledText("a", Style(.destructive, bold: true)) + "b"
@@ -13,7 +22,7 @@ import Testing
     @Test(
         "Each level has its own sequence",
         arguments: [
-            (ColorLevel.ansi16, "\u{1B}[1;31mno\u{1B}[0m"), (.ansi256, "\u{1B}[1;38;5;160mno\u{1B}[0m"),
+            (ColorLevel.ansi16, "\u{1B}[1;31mno\u{1B}[0m"), (.ansi256, "\u{1B}[1;38;5;202mno\u{1B}[0m"),
             (.truecolor, "\u{1B}[1;38;2;227;42;13mno\u{1B}[0m"),
         ])
     func levels(level: ColorLevel, expected: String) {
