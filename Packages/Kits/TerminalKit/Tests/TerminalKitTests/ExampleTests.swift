@@ -12,4 +12,15 @@ import Testing
                 "HOST  STATE    NOTE", "web1  running  from a server: ␛[2J",
             ])
     }
+
+    @Test("The example of a screen paints it, and then only what differs")
+    func screen() {
+        var cells = CellBuffer(columns: 80, rows: 24)
+        cells.write("web1 is ready", row: 0, column: 2)
+        cells.restyle(CellArea(row: 0, column: 0, rows: 1, columns: 80)) { $0.background = .accent }
+        var painter = Painter(level: .truecolor, isSynchronized: true)
+        let caret = CellPosition(row: 23, column: 2)
+        #expect(painter.frame(showing: cells, caret: caret).isFullRepaint)
+        #expect(painter.frame(showing: cells, caret: caret).isEmpty)
+    }
 }
