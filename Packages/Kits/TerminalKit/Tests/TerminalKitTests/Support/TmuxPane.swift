@@ -47,6 +47,19 @@ final class TmuxPane: Sendable {
         try Self.run(name, "capture-pane -p").split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
+    /// Writes `output` and returns the visible rows, without spaces at their ends, when tmux has read all of it.
+    func screen(after output: String) async throws -> [String] {
+        let mark = "\(UInt32.random(in: 0...UInt32.max))"
+        // On a thread of its own, because a terminal takes a few kilobytes until they are read.
+        let terminal = terminal
+        try await onOwnThread { terminal.write("\(output)\u{1B}]2;\(mark)\u{1B}\\") }
+        for _ in 0..<2_000 {
+            if try Self.run(name, "display-message -p '#{pane_title}'") == mark { return try screen() }
+            _ = try await onOwnThread { poll(nil, 0, 5) }
+        }
+        throw Failure(message: "the output was not read")
+    }
+
     func press(_ keys: String) throws { _ = try Self.run(name, "send-keys \(keys)") }
 
     /// Pastes like a terminal, with marks if they were requested.
