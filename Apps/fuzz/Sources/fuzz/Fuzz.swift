@@ -50,6 +50,7 @@ private func test(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         case "tags": precondition(TaggedText.readsAlike(bytes), "a cut changes the calls")
         case "markdown": MarkdownFuzz.render(bytes)
         case "input": InputFuzz.decode(bytes)
+        case "painter": PainterFuzz.paint(bytes)
         case "yaml": try readYAML(bytes)
         case "expressions": try evaluate(bytes)
         case "bundles": try readBundle(bytes)
