@@ -1,4 +1,5 @@
 import Capabilities
+import JSON
 import Screens
 import TerminalKit
 import Testing

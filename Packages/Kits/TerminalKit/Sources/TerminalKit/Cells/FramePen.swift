@@ -32,13 +32,13 @@ struct FramePen {
 
     /// Clears a screen in an unknown state.
     mutating func clear(endsLink: Bool) {
-        output += ControlSequence.home
-        output += ControlSequence.noWrap
-        output += ControlSequence.wholeScreen
-        output += ControlSequence.home
-        if endsLink { output += ControlSequence.endLink }
-        output += ControlSequence.reset
-        output += ControlSequence.clear
+        output += FrameSequence.home
+        output += FrameSequence.noWrap
+        output += FrameSequence.wholeScreen
+        output += FrameSequence.home
+        if endsLink { output += FrameSequence.endLink }
+        output += FrameSequence.reset
+        output += FrameSequence.clear
         place = CellPosition(row: 0, column: 0)
         row = 0
     }
@@ -62,16 +62,16 @@ extension FramePen {
     private mutating func scroll(_ move: RowMove) {
         // An erased row takes the colour of the surface.
         reset()
-        output += ControlSequence.start
+        output += FrameSequence.start
         output.append(decimal: move.top + 1)
         output.append(0x3B)
         output.append(decimal: move.bottom + 1)
         output.append(0x72)
-        ControlSequence.move(to: CellPosition(row: move.count > 0 ? move.bottom : move.top, column: 0), &output)
+        FrameSequence.move(to: CellPosition(row: move.count > 0 ? move.bottom : move.top, column: 0), &output)
         for _ in 0..<abs(move.count) {
-            output += move.count > 0 ? ControlSequence.lineFeed : ControlSequence.reverseLineFeed
+            output += move.count > 0 ? FrameSequence.lineFeed : FrameSequence.reverseLineFeed
         }
-        output += ControlSequence.wholeScreen
+        output += FrameSequence.wholeScreen
         (place, row) = (nil, nil)
     }
 
@@ -115,7 +115,7 @@ extension FramePen {
         guard erases else { return }
         if showsOnSpaces { reset() }
         move(to: CellPosition(row: row, column: max(first, end)))
-        output += ControlSequence.eraseToEnd
+        output += FrameSequence.eraseToEnd
     }
 
     /// Whether a gap of cells that have not changed is written again to come to the next change.
@@ -139,7 +139,7 @@ extension FramePen {
         }
         let end = column + cell.width
         if cell.isDoubtful {
-            output += ControlSequence.start
+            output += FrameSequence.start
             if cell.width > 1 { output.append(decimal: cell.width) }
             output.append(0x58)
             write(cell, isAtEnd: end >= new.columns)
@@ -168,11 +168,11 @@ extension FramePen {
     private mutating func move(to target: CellPosition) {
         if place == target { return }
         if row == target.row {
-            output += ControlSequence.start
+            output += FrameSequence.start
             output.append(decimal: target.column + 1)
             output.append(0x47)
         } else {
-            ControlSequence.move(to: target, &output)
+            FrameSequence.move(to: target, &output)
         }
         place = target
         row = target.row
@@ -180,7 +180,7 @@ extension FramePen {
 
     private mutating func draw(as wanted: Rendition) {
         guard wanted != look else { return }
-        if wanted.link != look.link { output += wanted.link.map(ControlSequence.beginLink) ?? ControlSequence.endLink }
+        if wanted.link != look.link { output += wanted.link.map(FrameSequence.beginLink) ?? FrameSequence.endLink }
         wanted.addSequence(from: look, to: &output)
         look = wanted
         (style, showsOnSpaces) = (nil, wanted.showsOnSpaces)

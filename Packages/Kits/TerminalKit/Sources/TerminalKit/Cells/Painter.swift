@@ -69,19 +69,19 @@ public struct Painter: Sendable {
         var output: [UInt8] = []
         output.reserveCapacity(pen.output.count + 40)
         if hasPainted && isSynchronized {
-            output += ControlSequence.beginUpdate
+            output += FrameSequence.beginUpdate
         } else if hasPainted && isVisible != false {
-            output += ControlSequence.hideCursor
+            output += FrameSequence.hideCursor
             isVisible = false
         }
         output += pen.output
         if let caret {
-            if !hasPainted || pen.place != caret { ControlSequence.move(to: caret, &output) }
-            if isVisible != true { output += ControlSequence.showCursor }
+            if !hasPainted || pen.place != caret { FrameSequence.move(to: caret, &output) }
+            if isVisible != true { output += FrameSequence.showCursor }
         } else if isVisible != false {
-            output += ControlSequence.hideCursor
+            output += FrameSequence.hideCursor
         }
-        if hasPainted && isSynchronized { output += ControlSequence.endUpdate }
+        if hasPainted && isSynchronized { output += FrameSequence.endUpdate }
         return output
     }
 

@@ -1,3 +1,5 @@
+import Capabilities
+
 /// The entry of fuzzers: any bytes as what is drawn on a screen, frame after frame. A broken promise stops the program.
 @_spi(Fuzzing) public enum PainterFuzz {
     /// Draws as the bytes say, and shows the frames to terminals that differ about doubtful widths.

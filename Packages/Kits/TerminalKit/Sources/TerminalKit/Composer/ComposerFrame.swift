@@ -1,4 +1,5 @@
 import Capabilities
+
 /// The visible part of a text: its rows, and the position of the cursor among them.
 struct ComposerFrame: Equatable, Sendable {
     private(set) var rows: [StyledText] = []

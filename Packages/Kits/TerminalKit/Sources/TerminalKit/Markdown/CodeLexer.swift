@@ -1,4 +1,5 @@
 import Capabilities
+
 /// Finds keywords, strings, comments and numbers in code, in one pass. It parses nothing and rejects nothing.
 struct CodeLexer {
     private let code: [UInt8]

@@ -1,3 +1,5 @@
+import Capabilities
+
 /// A style as one terminal draws it: its colours at the level of the terminal, in one theme.
 struct Rendition: Sendable, Hashable {
     /// A colour as the terminal is told about it.
@@ -95,7 +97,7 @@ extension Rendition {
         var wanted = self
         wanted.link = other.link
         if wanted == other { return }
-        output += ControlSequence.start
+        output += FrameSequence.start
         wanted.link = nil
         if wanted != .plain {
             let start = output.count

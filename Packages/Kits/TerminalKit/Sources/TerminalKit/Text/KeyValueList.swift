@@ -1,4 +1,5 @@
 public import Capabilities
+
 /// One record as labels and values below each other, with aligned values.
 ///
 ///     var list = KeyValueList()

@@ -1,4 +1,5 @@
 public import Capabilities
+
 /// Rows under titles, aligned by spaces and without lines.
 ///
 ///     var table = Table([TableColumn("NAME"), TableColumn("SIZE", alignment: .trailing)])

@@ -1,3 +1,4 @@
+import Capabilities
 import Testing
 
 @testable import TerminalKit

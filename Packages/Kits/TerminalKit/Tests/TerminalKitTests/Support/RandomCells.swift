@@ -1,3 +1,4 @@
+import Capabilities
 import CoreTesting
 
 @testable import TerminalKit

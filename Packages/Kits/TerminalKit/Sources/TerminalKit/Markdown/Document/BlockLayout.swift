@@ -1,4 +1,5 @@
 import Capabilities
+
 /// Lays out blocks as lines of a width.
 struct BlockLayout {
     let isHighlighting: Bool

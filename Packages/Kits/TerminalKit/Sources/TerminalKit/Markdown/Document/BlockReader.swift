@@ -1,4 +1,5 @@
 import Capabilities
+
 /// Turns nodes into blocks. Blocks nested deeper than anyone reads lose their nesting, and nothing else.
 struct BlockReader {
     let look: MarkdownLook

@@ -1,5 +1,5 @@
 /// The sequences of a frame.
-enum ControlSequence {
+enum FrameSequence {
     /// "Control sequence introducer".
     static let start = Array("\u{1B}[".utf8)
     static let home = Array("\u{1B}[H".utf8)
