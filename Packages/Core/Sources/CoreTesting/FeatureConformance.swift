@@ -57,9 +57,27 @@ public enum FeatureConformance {
             manifest.id, [feature] + others, folder, environment, settings, samples, lasting: lasting
         )
         .violations()
+        if found.isEmpty, let failing = failingFolder(in: folder) {
+            found += try await SessionConformance(
+                manifest.id, [feature] + others, failing, environment, settings, samples, lasting: lasting
+            )
+            .violationsWithoutStores()
+        }
         if try await before.haveGrown() { found.append("its actions left a file, a socket or a pipe open") }
         if ChildProcesses.exist() { found.append("its actions left a child process behind") }
         return found
+    }
+
+    /// A folder in which no store can be opened: files stand where its folders would be. Nil where none can be made.
+    private static func failingFolder(in folder: String) -> String? {
+        let failing = "\(folder)/failing"
+        guard unsafe mkdir(failing, 0o700) == 0 else { return nil }
+        for name in ["data", "state", "cache"] {
+            let descriptor = unsafe open("\(failing)/\(name)", O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { return nil }
+            close(descriptor)
+        }
+        return failing
     }
 
     private static func declarationViolations(_ manifest: Manifest, _ test: TestHost, _ texts: [String: String])
@@ -269,6 +287,23 @@ struct SessionConformance {
             }
             found += await linkViolations(of: screen, arguments)
         }
+        return found
+    }
+
+    /// What is wrong with the screens when no store can be opened.
+    func violationsWithoutStores() async throws -> [String] {
+        var found: [String] = []
+        let registry = test.composition.registry
+        for screen in registry.screens.all where registry.screens.owner(of: screen) == feature {
+            let arguments = samples.first { $0.key == screen.id }?.value ?? plainArguments(of: screen.declaration)
+            if await shown(screen, arguments) == "unexpected" {
+                found.append("\(screen.id) does not say what is wrong when its store cannot be opened")
+            }
+            if await !closes(screen, arguments, after: 100) {
+                found.append("\(screen.id) stays open after it was cancelled, without a store")
+            }
+        }
+        for stuck in await test.session.close() { found.append("\(stuck) was not closed in time without a store") }
         return found
     }
 

@@ -3,6 +3,7 @@ import CoreTesting
 import Glibc
 import JSON
 import Registry
+import Screens
 import Settings
 import Synchronization
 import Testing
@@ -119,6 +120,24 @@ struct ConformanceTests {
                         "forgetful.once ends with demo.failed after it was cancelled, but ended with a result the "
                             + "first time"
                     ])
+        }
+    }
+
+    @Test("A screen that varies, links to nothing, or hides why its store fails is a violation")
+    func screens() async {
+        await #expect(processExitsWith: .success) {
+            try await TemporaryDirectory.run { folder in
+                let found = try await FeatureConformance.violations(of: Showing.self, in: folder)
+                #expect(
+                    Set(found) == [
+                        "showing.moody shows a code the second time, but showed a text the first time",
+                        "showing.moody shows a code after it was closed in the middle, but showed a text the first time",
+                        "showing.links links to showing.gone, which does not exist",
+                        "showing.links gives showing.act the unknown argument city",
+                    ])
+                let without = try await FeatureConformance.violations(of: Hiding.self, in: folder)
+                #expect(without == ["hiding.store does not say what is wrong when its store cannot be opened"])
+            }
         }
     }
 
@@ -343,4 +362,56 @@ private func spawnTrue() throws {
     var child: pid_t = 0
     var arguments: [UnsafeMutablePointer<CChar>?] = unsafe [path, nil]
     guard unsafe posix_spawn(&child, path, nil, nil, &arguments, nil) == 0 else { throw DemoFailure() }
+}
+
+/// Its screens break the rules.
+private struct Showing: PlainFeature {
+    static let manifest = Manifest(id: "showing", summary: "Wrong screens", version: "1")
+
+    private final class Turns: Sendable {
+        private let count = Mutex(0)
+
+        func next() -> Int {
+            count.withLock { count in
+                defer { count += 1 }
+                return count
+            }
+        }
+    }
+
+    func register(in registry: inout RegistryBuilder) {
+        let turns = Turns()
+        registry.add(
+            Action("showing.act", "Act", .reads, .option("town", "A town", as: String?.self)) { _, _ in Nothing() })
+        registry.add(
+            Screen("showing.moody", "Another block each time", .home) { screen in
+                let turn = turns.next()
+                try await screen.show(turn == 0 ? Block(.text("a")) : Block(.code(Code("a"))))
+                try await screen.changed()
+            })
+        registry.add(
+            Screen("showing.links", "Dead links", .home) { screen in
+                let links: [Screens.Link] = [
+                    .action("showing.gone", "Gone"), .action("showing.act", "Act", ["city": .value("Bern")]),
+                ]
+                try await screen.show(Block(.text("a"), links: links))
+                try await screen.changed()
+            })
+    }
+}
+
+/// Its screen does not say why it cannot read its store.
+private struct Hiding: PlainFeature {
+    static let manifest = Manifest(id: "hiding", summary: "A secretive store", version: "1")
+
+    private struct Trouble: Error {}
+
+    func register(in registry: inout RegistryBuilder) {
+        registry.add(
+            Screen("hiding.store", "The store", .home) { screen in
+                if unsafe access(screen.context.host.locations.data, F_OK) == 0 { throw Trouble() }
+                try await screen.show(Block(.text("nothing yet")))
+                try await screen.changed()
+            })
+    }
 }

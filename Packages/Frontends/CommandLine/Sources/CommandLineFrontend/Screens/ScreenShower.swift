@@ -32,40 +32,57 @@ struct ScreenShower: Sendable {
             Field(Schema.Property("lines", "The new lines", .array(.any))) { JSON.array($0.lines) },
         ])
 
-    static let events = [whole.declaration, change.declaration, lines.declaration]
+    static let events = [
+        EventDeclaration(ActionEvent.clear.type, "The screen is shown again from the top, for a terminal"),
+        whole.declaration, change.declaration, lines.declaration,
+    ]
 
     /// The first value, with the rows of long lists.
     func first(of view: OpenScreen) async throws -> Block {
         try await filled(try await view.block())
     }
 
-    /// Sends an event for each change until the action is cancelled.
+    /// Sends events for each change until the action is cancelled. A person sees the whole screen again, and on a pipe
+    /// only the new lines where nothing else has changed.
     func follow(_ view: OpenScreen) async throws {
         var shown: Block?
         var positions: [[String]: FeedPosition] = [:]
         for try await state in view.states {
             switch state {
-            case .loading: try await emit(Self.whole.event(("loading", nil, nil)))
+            case .loading: try await context.emit(Self.whole.event(("loading", nil, nil)))
             case .failed(let failure, let last):
                 shown = nil
-                try await emit(Self.whole.event(("failed", last, AnyFailure(failure))))
+                let failure = AnyFailure(failure)
+                try await context.emit(Self.whole.event(("failed", last, failure), text: failure.message + "\n"))
             case .ready(let block):
                 let block = try await filled(block)
+                let grown = block.grownFeeds(since: &positions)
                 let changes = shown.map { block.changes(since: $0) }
+                var events: [ActionEvent] = []
                 if let changes, !changes.contains(where: \.path.isEmpty) {
-                    try await context.emit(changes.map { Self.change.event($0) })
+                    events = changes.map { Self.change.event($0) }
                 } else if shown != block {
-                    try await emit(Self.whole.event(("ready", block, nil)))
+                    events = [Self.whole.event(("ready", block, nil))]
                 }
-                for grown in block.grownFeeds(since: &positions) where shown != nil {
-                    try await emit(Self.lines.event(grown))
-                }
+                let onlyGrew = events.isEmpty && !context.isWatched
+                // The whole screen has the lines already.
+                if shown != nil { events += grown.map { Self.lines.event($0, text: onlyGrew ? $0.text : nil) } }
                 shown = block
+                if let last = events.popLast() {
+                    events.append(onlyGrew ? last : ActionEvent(last.type, last.fields, text: text(of: block)))
+                    try await context.emit(context.isWatched ? [.clear] + events : events)
+                }
             }
         }
     }
 
-    private func emit(_ event: ActionEvent) async throws { try await context.emit(event) }
+    /// The screen for a person. Texts of events have no colours.
+    private func text(of block: Block) -> String {
+        let form = TextForm(
+            level: .none, width: CommandLineFeature.width(context.host),
+            clock: context.isWatched ? LocalClock(now: context.host.now()) : nil)
+        return form.text(form.lines(block))
+    }
 
     /// The block with the first rows of each list that has a source.
     private func filled(_ block: Block) async throws -> Block {
@@ -113,7 +130,7 @@ extension Block {
         }
     }
 
-    private static func grown<Entry: FeedEntry & OutputValue>(
+    private static func grown<Entry: FeedEntry & SpokenEntry>(
         _ feed: Feed<Entry>, _ path: [String], _ positions: inout [[String]: FeedPosition]
     ) -> [FeedLines] {
         let version = feed.version
@@ -122,7 +139,8 @@ extension Block {
         // The newest entry may have been replaced since.
         let (from, entries) = feed.entries(from: max(0, (before?.end ?? 0) - 1))
         positions[path] = FeedPosition(end: from + entries.count, version: version)
-        return [FeedLines(path: path, from: from, lines: entries.map(\.json))]
+        let text = entries.map { $0.text + "\n" }.joined()
+        return [FeedLines(path: path, from: from, lines: entries.map(\.json), text: text)]
     }
 }
 
@@ -137,4 +155,13 @@ struct FeedLines: Sendable {
     let path: [String]
     let from: Int
     let lines: [JSON]
+    let text: String
 }
+
+/// An entry of a feed with a text.
+private protocol SpokenEntry: OutputValue {
+    var text: String { get }
+}
+
+extension Log.Line: SpokenEntry {}
+extension Transcript.Entry: SpokenEntry {}

@@ -125,6 +125,8 @@ struct ScreenShowTests {
         await output.wait { $0.contains { $0.type == "lines" } }
         let lines = try #require(output.events.last { $0.type == "lines" })
         #expect(lines.fields["path"] == ["log"] && lines.fields["lines"]?.array?.map { $0["text"] } == ["hello"])
+        // A person reads the whole screen, and then the line alone.
+        #expect(change.text == "7 bar 2\n" && lines.text == "hello\n")
         meter.breaks()
         try await test.perform("meter.set", ["value": 8])
         await output.wait { $0.contains { $0.fields["state"] == "failed" } }
