@@ -1,4 +1,6 @@
 #include "CTerminalKit.h"
+#include "guardian.h"
+#include "screen.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -8,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { idle, changing, taken };
@@ -18,7 +21,7 @@ static _Atomic int state = idle;
 static _Atomic int restoring = 0;
 static int terminal_fd, wake_fd;
 static struct termios saved, raw;
-static bool wants_marks, is_silent;
+static bool wants_marks, is_silent, is_screen;
 // Whether pastes are marked, which must be turned off exactly once.
 static _Atomic bool marks_pastes = false;
 static const char mark_pastes[] = "\033[?2004h", stop_marking[] = "\033[?2004l";
@@ -30,6 +33,8 @@ static struct sigaction previous[GUARDED_COUNT], previous_resize, previous_stop,
 // The state of a stop (SIGTSTP): none, running on a thread, or over while the terminal still belongs to another job.
 enum { runs, stops, waits_for_terminal };
 static _Atomic int stop_state = runs;
+// Whether another program of this job has the terminal for a while.
+static _Atomic bool is_lent = false;
 
 // In the background the terminal belongs to the shell or another job, with its modes. A terminal that does not control
 // this process has no jobs, and tcgetpgrp fails.
@@ -45,6 +50,7 @@ static void put_back(void) {
     sigemptyset(&block);
     sigaddset(&block, SIGTTOU);
     pthread_sigmask(SIG_BLOCK, &block, &before);
+    if (is_screen) martlet_screen_hide(terminal_fd);
     if (atomic_exchange(&marks_pastes, false)) {
         // A single attempt: the end of a process must not wait for a stopped terminal.
         ssize_t ignored = write(terminal_fd, stop_marking, sizeof stop_marking - 1);
@@ -62,6 +68,8 @@ static void restore(bool is_end) {
         put_back();
         // Input for this program must not become a command of the shell.
         if (is_end && is_silent && is_ours()) tcflush(terminal_fd, TCIFLUSH);
+        // Its parent reaps it, rather than nobody in a container.
+        if (is_end && is_screen) martlet_guardian_end();
         // A full pipe has already woken the reader.
         ssize_t ignored = write(wake_fd, "", 1);
         (void)ignored;
@@ -107,39 +115,94 @@ static void mark_pastes_again(void) {
     if (write(terminal_fd, mark_pastes, sizeof mark_pastes - 1) < 0) atomic_store(&marks_pastes, false);
 }
 
+// Whether a shell has set its modes since a full-screen program was stopped by SIGSTOP.
+static bool has_lines(void) {
+    struct termios now;
+    return is_screen && tcgetattr(terminal_fd, &now) == 0 && (now.c_lflag & ICANON);
+}
+
 // Takes the terminal again. The shell may have changed its modes in the meantime, if it was restored.
 static void take_again(bool was_put_back) {
-    if (was_put_back) tcgetattr(terminal_fd, &saved);
+    // A program that was stopped by SIGSTOP is still on the screen.
+    if (is_screen) martlet_screen_hide(terminal_fd);
+    if (was_put_back) {
+        tcgetattr(terminal_fd, &saved);
+        if (is_screen) martlet_guardian_note(terminal_fd, true);
+    }
     while (tcsetattr(terminal_fd, TCSANOW, &raw) != 0 && errno == EINTR) {}
+    if (is_screen) {
+        martlet_guardian_note(terminal_fd, false);
+        martlet_screen_show(terminal_fd);
+    }
     if (wants_marks) mark_pastes_again();
     ssize_t ignored = write(wake_fd, "\3", 1);
     (void)ignored;
 }
 
+// Whether a continuation belongs to a stop that takes the terminal again itself. It may be reported to another thread
+// during the stop, or to this one after it.
+static _Atomic bool expects_continue = false;
+
+// Stops by the action of a signal that is not handled here at the moment.
+static void stop_by(int signal, const struct sigaction *action) {
+    sigset_t unblock, before;
+    sigemptyset(&unblock);
+    sigaddset(&unblock, signal);
+    atomic_store(&expects_continue, true);
+    if (is_screen) {
+        // The whole job, like the terminal itself: the shell may wait for a program that started this one. This process
+        // ignores that signal, because another thread might be stopped by it at any later time.
+        struct sigaction ignore = {.sa_handler = SIG_IGN};
+        sigaction(signal, &ignore, NULL);
+        kill(0, signal);
+    }
+    sigaction(signal, action, NULL);
+    raise(signal);
+    pthread_sigmask(SIG_UNBLOCK, &unblock, &before);
+    // The process is stopped here, until SIGCONT.
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static long milliseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+// A full-screen program has nothing to do in the background: it stops like one that reads there, until it has the
+// terminal. Returns whether it has.
+static bool wait_for_terminal(void) {
+    struct sigaction standard = {.sa_handler = SIG_DFL}, before;
+    sigaction(SIGTTIN, NULL, &before);
+    int attempts = 0;
+    while (!is_ours() && attempts < 3) {
+        long start = milliseconds();
+        stop_by(SIGTTIN, &standard);
+        // Nobody stops a process whose job has no shell. Such a job never gets the terminal either.
+        attempts = milliseconds() - start < 20 ? attempts + 1 : 0;
+    }
+    sigaction(SIGTTIN, &before, NULL);
+    return is_ours();
+}
+
 static void on_stop(int signal) {
     int error = errno;
-    bool is_taken = false;
     atomic_fetch_add(&restoring, 1);
-    if (atomic_load(&state) == taken) {
-        is_taken = true;
+    bool is_taken = atomic_load(&state) == taken, was_lent = atomic_load(&is_lent);
+    if (is_taken && !was_lent) {
         atomic_store(&stop_state, stops);
         put_back();
     }
     // Not counted while it is stopped, because leaving waits for counted restores.
     atomic_fetch_sub(&restoring, 1);
     struct sigaction own;
-    sigset_t unblock, before;
-    sigemptyset(&unblock);
-    sigaddset(&unblock, signal);
-    sigaction(signal, &previous_stop, &own);
-    raise(signal);
-    pthread_sigmask(SIG_UNBLOCK, &unblock, &before);
-    // The process is stopped here, until SIGCONT.
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    sigaction(signal, NULL, &own);
+    stop_by(signal, &previous_stop);
+    if (is_taken && !was_lent && is_screen && atomic_load(&state) == taken) wait_for_terminal();
     atomic_fetch_add(&restoring, 1);
     if (is_taken && atomic_load(&state) == taken) {
         sigaction(signal, &own, NULL);
-        atomic_store(&stop_state, waits_for_terminal);
+        atomic_store(&stop_state, was_lent ? runs : waits_for_terminal);
         int expected = waits_for_terminal;
         if (is_ours() && atomic_compare_exchange_strong(&stop_state, &expected, runs)) take_again(true);
     }
@@ -149,14 +212,18 @@ static void on_stop(int signal) {
 
 static void on_continue(int signal) {
     int error = errno;
-    atomic_fetch_add(&restoring, 1);
     // A running stop takes the terminal again itself.
-    if (atomic_load(&state) == taken && atomic_load(&stop_state) != stops && is_ours()) {
-        int expected = waits_for_terminal;
-        // Otherwise it was stopped by SIGSTOP, which cannot be handled, and the shell may have set its own modes.
-        take_again(atomic_compare_exchange_strong(&stop_state, &expected, runs));
+    bool is_expected = is_screen && atomic_exchange(&expects_continue, false);
+    if (!is_expected && !atomic_load(&is_lent)) {
+        if (is_screen && atomic_load(&state) == taken && atomic_load(&stop_state) != stops) wait_for_terminal();
+        atomic_fetch_add(&restoring, 1);
+        if (atomic_load(&state) == taken && atomic_load(&stop_state) != stops && is_ours()) {
+            int expected = waits_for_terminal;
+            // Otherwise it was stopped by SIGSTOP, which cannot be handled, and the shell may have set its own modes.
+            take_again(atomic_compare_exchange_strong(&stop_state, &expected, runs) || has_lines());
+        }
+        atomic_fetch_sub(&restoring, 1);
     }
-    atomic_fetch_sub(&restoring, 1);
     chain(&previous_continue, signal);
     errno = error;
 }
@@ -219,8 +286,8 @@ static void uninstall(void) {
     uninstall_one(SIGWINCH, on_resize, &previous_resize);
 }
 
-int martlet_terminal_enter(int fd, int wake, int input) {
-    static atomic_flag exit_is_guarded = ATOMIC_FLAG_INIT;
+// Begins to take the terminal. Returns 0 or an errno.
+static int begin(int fd, int wake) {
     int expected = idle;
     if (!atomic_compare_exchange_strong(&state, &expected, changing)) return EBUSY;
     if (tcgetattr(fd, &saved) != 0) {
@@ -230,9 +297,20 @@ int martlet_terminal_enter(int fd, int wake, int input) {
     }
     terminal_fd = fd;
     wake_fd = wake;
+    static atomic_flag exit_is_guarded = ATOMIC_FLAG_INIT;
     if (!atomic_flag_test_and_set(&exit_is_guarded)) atexit(martlet_terminal_restore);
     give_signal_stack();
     raw = saved;
+    wants_marks = is_silent = is_screen = false;
+    atomic_store(&stop_state, runs);
+    atomic_store(&expects_continue, false);
+    atomic_store(&is_lent, false);
+    return 0;
+}
+
+int martlet_terminal_enter(int fd, int wake, int input) {
+    int error = begin(fd, wake);
+    if (error != 0) return error;
     raw.c_lflag &= ~(tcflag_t)(ECHO | ECHONL | ICANON);
     raw.c_cc[VMIN] = 1;
     raw.c_cc[VTIME] = 0;
@@ -246,7 +324,6 @@ int martlet_terminal_enter(int fd, int wake, int input) {
     if (input == martlet_input_keys) raw.c_iflag &= ~(tcflag_t)(ICRNL | INLCR | IGNCR);
     wants_marks = input == martlet_input_keys;
     is_silent = input == martlet_input_silent;
-    atomic_store(&stop_state, runs);
     install(input == martlet_input_keys);
     atomic_store(&state, taken);
     if (input == martlet_input_secret) tcflush(fd, TCIFLUSH);
@@ -254,14 +331,63 @@ int martlet_terminal_enter(int fd, int wake, int input) {
         if (wants_marks) mark_pastes_again();
         return 0;
     }
-    int error = errno;
+    error = errno;
     martlet_terminal_leave();
     return error;
 }
 
+int martlet_screen_enter(int fd, int wake, int options) {
+    int error = begin(fd, wake);
+    if (error != 0) return error;
+    // Keys come as they are, and output goes as it is.
+    cfmakeraw(&raw);
+    raw.c_cc[VMIN] = 1;
+    raw.c_cc[VTIME] = 0;
+    // Everything that gives the terminal back exists before the first byte is written.
+    error = martlet_screen_prepare(options);
+    if (error == 0) {
+        martlet_guardian_note(fd, true);
+        error = martlet_guardian_start(fd);
+    }
+    if (error != 0) {
+        atomic_store(&state, idle);
+        return error;
+    }
+    is_screen = true;
+    install(true);
+    atomic_store(&state, taken);
+    // What was typed so far stays, unlike with TCSAFLUSH.
+    if (tcsetattr(fd, TCSADRAIN, &raw) == 0) {
+        martlet_guardian_note(fd, false);
+        martlet_screen_show(fd);
+        return 0;
+    }
+    error = errno;
+    martlet_terminal_leave();
+    return error;
+}
+
+void martlet_screen_lend(void) {
+    atomic_store(&is_lent, true);
+    put_back();
+}
+
+void martlet_screen_take_back(void) {
+    atomic_fetch_add(&restoring, 1);
+    atomic_store(&is_lent, false);
+    if (atomic_load(&state) == taken && is_ours()) take_again(true);
+    atomic_fetch_sub(&restoring, 1);
+}
+
+bool martlet_terminal_is_ours(int fd) {
+    pid_t foreground = tcgetpgrp(fd);
+    return foreground < 0 || foreground == getpgrp();
+}
+
 void martlet_terminal_suspend(void) {
-    // The whole job, like the terminal itself.
-    kill(0, SIGTSTP);
+    // The whole job, like the terminal itself. The handler of a full-screen program stops the rest of the job when it
+    // has left the screen, because then the shell takes the terminal.
+    kill(is_screen ? getpid() : 0, SIGTSTP);
 }
 
 void martlet_terminal_leave(void) {
@@ -271,5 +397,7 @@ void martlet_terminal_leave(void) {
     // A handler that saw the taken state may have taken the terminal again after a stop.
     put_back();
     uninstall();
+    if (is_screen) martlet_guardian_end();
+    is_screen = false;
     atomic_store(&state, idle);
 }

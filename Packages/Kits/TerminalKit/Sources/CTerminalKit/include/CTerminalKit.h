@@ -22,6 +22,41 @@ enum {
 /// belongs to another job is not changed. Returns 0 or an errno; EBUSY if a terminal is already taken.
 int martlet_terminal_enter(int fd, int wake_fd, int input);
 
+enum { martlet_screen_mouse = 1, martlet_screen_title = 2 };
+
+enum {
+    /// How many milliseconds a leave waits for the answer to a query.
+    martlet_screen_fence_patience = 200,
+    /// How many it waits for a terminal that takes no output.
+    martlet_screen_leave_patience = 100
+};
+
+/// Takes the terminal of `fd`, which does not block, for a full-screen program: raw keys, the alternate screen, marked
+/// pastes, focus reports and, if `options` say so, the mouse, and the title of the window restored at the end. It is
+/// guarded as by `martlet_terminal_enter`, and by a separate process in case this one is killed. In the background the
+/// process stops. After each continuation everything has to be drawn again. Returns 0 or an errno.
+int martlet_screen_enter(int fd, int wake_fd, int options);
+
+/// The number of the current showing of the screen. A frame that was made for another one is not written.
+unsigned martlet_screen_turn(void);
+
+/// Writes what the terminal takes without waiting. Returns how much, or a negative errno: `EAGAIN` if it takes nothing
+/// now, `ESTALE` if the screen is not shown, or was shown again since `turn`. `is_synchronised` says that the output
+/// begins a synchronised update. Signals do not interrupt it.
+long martlet_screen_write(int fd, unsigned turn, const void *bytes, unsigned long count, bool is_synchronised);
+
+/// Says whether a query is open, whose last answer is a DA1 report. Leaving by a signal waits for it.
+void martlet_screen_fence(bool is_open);
+
+/// Leaves the screen for another program of this process, which then owns the terminal.
+void martlet_screen_lend(void);
+
+/// Shows the screen again, with the modes that the terminal now has as those to restore.
+void martlet_screen_take_back(void);
+
+/// Whether the terminal belongs to this job, or does not control this process.
+bool martlet_terminal_is_ours(int fd);
+
 /// How many typed bytes were not read yet.
 int martlet_terminal_pending(int fd);
 

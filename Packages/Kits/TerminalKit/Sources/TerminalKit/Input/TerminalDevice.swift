@@ -161,6 +161,14 @@ import Synchronization
     /// Keeps input for the next reader.
     static func keep(_ bytes: [UInt8]) { kept.withLock { $0 += bytes } }
 
+    /// Takes the kept input, for a reader of another kind.
+    static func takeKept() -> [UInt8] {
+        kept.withLock { kept in
+            defer { kept = [] }
+            return kept
+        }
+    }
+
     /// Stops the job, like Ctrl-Z in the terminal; ``read(limit:)`` reports the continuation.
     func suspend() { martlet_terminal_suspend() }
 
@@ -208,7 +216,7 @@ import Synchronization
         case .resized: return .resized
         case .continued: return .continued
         case .cancelled: throw TerminalError(.cancelled, "the question was cancelled")
-        case .restored, nil: throw TerminalError(.interrupted, "the question was interrupted by a signal")
+        case .restored, .changed, nil: throw TerminalError(.interrupted, "the question was interrupted by a signal")
         }
     }
 }
@@ -249,6 +257,8 @@ final class WakePipe: Sendable {
         case cancelled = 1
         case resized = 2
         case continued = 3
+        /// The reader of a full screen has something new to wait for.
+        case changed = 4
     }
 
     let readEnd: Int32
@@ -268,8 +278,10 @@ final class WakePipe: Sendable {
         close(writeEnd)
     }
 
-    func cancel() {
-        var reason = Reason.cancelled.rawValue
+    func cancel() { wake(.cancelled) }
+
+    func wake(_ reason: Reason) {
+        var reason = reason.rawValue
         // A full pipe has already woken the reader.
         _ = unsafe write(writeEnd, &reason, 1)
     }

@@ -6,6 +6,8 @@ public struct TerminalError: Failure, Hashable {
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// There is no terminal to ask on.
         case notATerminal = "terminal.not-a-terminal"
+        /// The terminal, or what stands in for it, cannot show a full screen.
+        case noScreen = "terminal.no-screen"
         /// The process is in the background, and the terminal belongs to another job.
         case inBackground = "terminal.in-background"
         /// Another question is open on the terminal.
@@ -38,6 +40,7 @@ public struct TerminalError: Failure, Hashable {
     public var exit: ExitCode {
         switch kind {
         case .interrupted, .cancelled: .interrupted
+        case .noScreen: .usage
         case .notATerminal, .inBackground: .unanswered
         case .busy, .tooLong, .system: .failed
         }

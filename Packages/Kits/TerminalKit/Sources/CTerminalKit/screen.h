@@ -1,0 +1,11 @@
+#pragma once
+
+// Makes the sequences for the options. Returns 0 or an errno.
+int martlet_screen_prepare(int options);
+
+// Writes the enter sequence, as far as the terminal takes it; frames wait for the rest. Async-signal-safe.
+void martlet_screen_show(int fd);
+
+// Writes the leave sequence if the screen is shown, once, whoever calls it how often. What the terminal does not take in
+// a moment is left to the guardian. Async-signal-safe.
+void martlet_screen_hide(int fd);

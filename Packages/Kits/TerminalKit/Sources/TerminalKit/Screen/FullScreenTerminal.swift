@@ -1,0 +1,325 @@
+import CTerminalKit
+import Glibc
+import LoopKit
+import Synchronization
+
+/// The terminal of a full-screen program: its keys as bytes, and its screen frame by frame.
+///
+///     try await FullScreenTerminal.with { terminal in
+///         var isRunning = true
+///         terminal.offer(frame: paint(terminal.size))
+///         while isRunning {
+///             switch try await terminal.read() {
+///             case .bytes(let bytes): isRunning = keys(bytes)
+///             case .end: isRunning = false
+///             case .resized, .continued, .room, .quiet: break
+///             }
+///             terminal.offer(frame: paint(terminal.size))
+///         }
+///     }
+///
+/// The terminal is given back in every case: at the end of the body, by an error, `exit`, a signal, a crash, and by a
+/// separate process even if this one is killed. A stop (``suspend()``, SIGTSTP) leaves the screen until the job
+/// continues; in the background the program stops. A process has one terminal, so only one screen, question or
+/// ``TypingSilence`` is open at a time.
+///
+/// Reading is for one task at a time. Everything else may be called from anywhere, and never blocks.
+public final class FullScreenTerminal: Sendable {
+    /// What a screen needs.
+    public struct Options: Sendable {
+        /// The terminal to open, by default the controlling one.
+        public var path = "/dev/tty"
+        /// Whether the mouse is reported: buttons, the wheel and drags.
+        public var hasMouse = false
+        /// Whether the program sets the title of the window, which is then saved and restored.
+        public var setsTitle = false
+        /// The descriptors that have to be terminals.
+        public var input = STDIN_FILENO, output = STDOUT_FILENO
+        /// The name of the terminal's kind, by default from the environment.
+        public var kind = unsafe getenv("TERM").map { unsafe String(cString: $0) } ?? ""
+
+        /// The controlling terminal, without the mouse.
+        public init() {}
+
+        /// Throws why there can be no screen, before anything is written.
+        public func check() throws(TerminalError) {
+            let advice = "run it in a terminal without redirection, or use a command that prints lines"
+            guard isatty(input) == 1 else {
+                throw TerminalError(.noScreen, "a full screen needs a terminal, but standard input is none; \(advice)")
+            }
+            guard isatty(output) == 1 else {
+                throw TerminalError(.noScreen, "a full screen needs a terminal, but standard output is none; \(advice)")
+            }
+            guard kind != "dumb" else {
+                throw TerminalError(
+                    .noScreen,
+                    "a full screen needs a terminal that moves the cursor, but TERM is dumb; "
+                        + "set TERM to the kind of the terminal, or use a command that prints lines")
+            }
+        }
+    }
+
+    /// The result of a read.
+    public enum Input: Sendable, Hashable {
+        /// Typed bytes, reports and replies.
+        case bytes([UInt8])
+        /// The window has another size.
+        case resized
+        /// The screen is shown again, empty, perhaps with another size: everything has to be painted.
+        case continued
+        /// A frame was refused, and now there is room: the newest state has to be painted.
+        case room
+        /// Nothing came within the limit.
+        case quiet
+        /// The terminal is gone.
+        case end
+    }
+
+    /// What became of a frame.
+    public enum Offer: Sendable, Hashable {
+        /// The terminal has taken all of it.
+        case written
+        /// The terminal has taken a part. The rest is written when there is room, while somebody reads.
+        case waiting
+        /// An earlier frame still waits. This one is dropped, and ``Input/room`` will ask for the newest state.
+        case refused
+        /// The screen is not shown. The frame is dropped, and ``Input/continued`` will ask for all of it.
+        case hidden
+    }
+
+    private struct State {
+        var writer = FrameWriter()
+        /// The showing of the screen that the frames of the caller belong to.
+        var turn: UInt32
+        var isLeft = false
+        /// Whether replies to queries are still to come.
+        var awaitsReplies = false
+        /// Says which byte is their end, if that is not the answer to DA1.
+        var isEndOfReplies: (@Sendable (UInt8) -> Bool)?
+        /// Input that an earlier reader has kept.
+        var kept: [UInt8]
+    }
+
+    /// How many bytes were typed before keys came as they are: until then the terminal made Ctrl-J of Return.
+    public let typedAhead: Int
+    private let device: ScreenDevice
+    private let wake: WakePipe
+    private let thread: OwnThreadExecutor
+    private let state: Mutex<State>
+
+    /// Takes the terminal. ``leave()`` gives it back; ``with(_:_:)`` does both.
+    ///
+    /// Throws ``TerminalError/Kind/noScreen`` as ``Options/check()`` does, `inBackground` or `busy`.
+    public init(_ options: Options = Options()) throws(TerminalError) {
+        try options.check()
+        let wake = try WakePipe()
+        do throws(LoopError) {
+            thread = try OwnThreadExecutor()
+        } catch {
+            throw TerminalError(.system, "cannot start a thread to read on", errno: error.errno)
+        }
+        do throws(TerminalError) {
+            device = try ScreenDevice(options, wake: wake)
+        } catch {
+            thread.end()
+            throw error
+        }
+        self.wake = wake
+        let kept = TerminalDevice.takeKept()
+        state = Mutex(State(turn: martlet_screen_turn(), kept: kept))
+        typedAhead = kept.count + device.pending
+    }
+
+    deinit {
+        leaveNow()
+        thread.end()
+    }
+
+    /// Lends the terminal to `body`, and gives it back however that ends.
+    public nonisolated(nonsending) static func with<Value>(
+        _ options: Options = Options(), _ body: (FullScreenTerminal) async throws -> Value
+    ) async throws -> Value {
+        let terminal = try FullScreenTerminal(options)
+        do {
+            let value = try await body(terminal)
+            await terminal.leave()
+            return value
+        } catch {
+            await terminal.leave()
+            throw error
+        }
+    }
+
+    /// The size of the window; 80 by 24 if the kernel does not know it.
+    public var size: TerminalSize { device.size }
+
+    /// Stops the job, as Ctrl-Z does elsewhere. ``read(limit:)`` reports the continuation.
+    public func suspend() { martlet_terminal_suspend() }
+}
+
+// MARK: Frames
+
+extension FullScreenTerminal {
+    /// Writes a frame as far as the terminal takes it, without waiting. At most one frame waits for room.
+    ///
+    /// With `replacesWaiting` the frame takes the place of one that waits, of which a part may be on the screen. So it
+    /// has to paint everything, as after a change of the size.
+    @discardableResult
+    public func offer(frame: [UInt8], replacesWaiting: Bool = false) -> Offer {
+        let offer = state.withLock { state in
+            guard !state.isLeft else { return Offer.hidden }
+            let turn = state.turn
+            return state.writer.offer(frame, replacesWaiting: replacesWaiting) {
+                device.write($0, turn: turn, isUpdate: $1)
+            }
+        }
+        // The reader has to wait for room too.
+        if offer == .waiting { wake.wake(.changed) }
+        return offer
+    }
+
+    /// Asks the terminal something. The last query has to be DA1 (`CSI c`), which every terminal answers.
+    ///
+    /// The replies come as bytes of ``read(limit:)``. Until ``repliesHaveCome()`` leaving the screen waits for them, at
+    /// most 200 ms, and discards them, because a late reply would be typed into the shell. `isEnd` sees each byte
+    /// of that and says whether it ended the replies; without it, that is a complete answer to DA1. A stop of the job
+    /// discards them as well.
+    @discardableResult
+    public func ask(_ queries: [UInt8], isEnd: (@Sendable (UInt8) -> Bool)? = nil) -> Offer {
+        state.withLock { ($0.awaitsReplies, $0.isEndOfReplies) = (true, isEnd) }
+        martlet_screen_fence(true)
+        return offer(frame: queries)
+    }
+
+    /// Says that the replies to ``ask(_:isEnd:)`` have come.
+    public func repliesHaveCome() {
+        martlet_screen_fence(false)
+        state.withLock { ($0.awaitsReplies, $0.isEndOfReplies) = (false, nil) }
+    }
+}
+
+// MARK: Reading
+
+extension FullScreenTerminal {
+    /// A read that can be cancelled from another task.
+    private final class Call: Sendable {
+        let isCancelled = Atomic(false)
+    }
+
+    /// Waits for input, an event, or the end of the limit.
+    ///
+    /// It does not block a thread of the shared pool. Throws `cancelled` as soon as the task is cancelled, and
+    /// `interrupted` if a signal has left the screen and the process handles that signal.
+    public nonisolated(nonsending) func read(limit: Duration? = nil) async throws(TerminalError) -> Input {
+        let call = Call()
+        let thread = thread
+        let result = await withTaskCancellationHandler {
+            await withTaskExecutorPreference(thread) { await self.readOnThread(call, limit) }
+        } onCancel: {
+            call.isCancelled.store(true, ordering: .relaxed)
+            wake.cancel()
+        }
+        return try result.get()
+    }
+
+    @concurrent private func readOnThread(_ call: Call, _ limit: Duration?) async -> Result<Input, TerminalError> {
+        Result { () throws(TerminalError) in try nextInput(call, limit) }
+    }
+
+    private func nextInput(_ call: Call, _ limit: Duration?) throws(TerminalError) -> Input {
+        let end = limit.map { ContinuousClock.now + $0 }
+        while true {
+            if call.isCancelled.load(ordering: .relaxed) {
+                throw TerminalError(.cancelled, "waiting for keys was cancelled")
+            }
+            let (isLeft, isWaiting, kept) = state.withLock { state in
+                defer { state.kept = [] }
+                return (state.isLeft, state.writer.isWaiting, state.kept)
+            }
+            if isLeft { return .end }
+            if !kept.isEmpty { return .bytes(kept) }
+            switch try device.wait(forRoom: isWaiting, limit: Self.milliseconds(until: end)) {
+            case .late: return .quiet
+            case .readable:
+                switch try device.read() {
+                case .bytes(let bytes): return .bytes(bytes)
+                case .end: return .end
+                case .nothing: break
+                }
+            case .writable: if resume() == .hasRoom { return .room }
+            case .woken(.resized): return .resized
+            case .woken(.continued):
+                // What the caller made until now was for the screen before the stop.
+                state.withLock { state in
+                    state.turn = martlet_screen_turn()
+                    state.writer = FrameWriter()
+                    (state.awaitsReplies, state.isEndOfReplies) = (false, nil)
+                }
+                return .continued
+            case .woken(.restored): throw TerminalError(.interrupted, "the screen was left because of a signal")
+            // Another read may have been cancelled.
+            case .woken(.cancelled), .woken(.changed): break
+            }
+        }
+    }
+
+    private func resume() -> FrameWriter.Progress {
+        state.withLock { state in
+            let turn = state.turn
+            return state.writer.resume { device.write($0, turn: turn, isUpdate: $1) }
+        }
+    }
+
+    /// For `poll`: -1 waits for ever.
+    private static func milliseconds(until end: ContinuousClock.Instant?) -> Int32 {
+        guard let end else { return -1 }
+        let left = (end - .now) / .milliseconds(1)
+        return Int32(max(0, min(left.rounded(.up), 1_000_000_000)))
+    }
+}
+
+// MARK: Leaving
+
+extension FullScreenTerminal {
+    /// Gives the terminal back, after the replies to open queries have come. A second call changes nothing, and a read
+    /// that waits ends.
+    public nonisolated(nonsending) func leave() async {
+        let thread = thread
+        wake.wake(.changed)
+        await withTaskExecutorPreference(thread) { await self.leaveOnThread() }
+    }
+
+    @concurrent private func leaveOnThread() async { leaveNow() }
+
+    private func leaveNow() {
+        let (isFirst, awaitsReplies, isEnd) = state.withLock { state in
+            defer { state.isLeft = true }
+            return (!state.isLeft, state.awaitsReplies, state.isEndOfReplies)
+        }
+        guard isFirst else { return }
+        if awaitsReplies {
+            martlet_screen_fence(false)
+            var answer = DeviceAttributesAnswer()
+            device.discard { byte in isEnd?(byte) ?? answer.isEnded(by: byte) }
+        }
+        device.leave()
+    }
+}
+
+/// Finds the end of an answer to DA1: `CSI ? … c`.
+struct DeviceAttributesAnswer: Sendable {
+    private static let beginning = Array("\u{1B}[?".utf8)
+    private var matched = 0
+
+    mutating func isEnded(by byte: UInt8) -> Bool {
+        if matched < Self.beginning.count {
+            matched = byte == Self.beginning[matched] ? matched + 1 : byte == 0x1B ? 1 : 0
+        } else if byte == UInt8(ascii: "c") {
+            matched = 0
+            return true
+        } else if byte != UInt8(ascii: ";"), !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) {
+            matched = byte == 0x1B ? 1 : 0
+        }
+        return false
+    }
+}

@@ -1,0 +1,129 @@
+import CTerminalKit
+import Glibc
+
+/// The opened terminal of a full screen, and its place on the screen. Both are given back at deinitialisation.
+@safe struct ScreenDevice: ~Copyable {
+    /// What a wait has found.
+    enum Event: Equatable {
+        case woken(WakePipe.Reason)
+        case readable
+        case writable
+        case late
+    }
+
+    enum Reading: Equatable {
+        case bytes([UInt8])
+        case nothing
+        case end
+    }
+
+    /// A terminal gives at most this much at once.
+    private static let chunk = 4096
+
+    let descriptor: Int32
+    private let wake: WakePipe
+
+    init(_ options: FullScreenTerminal.Options, wake: WakePipe) throws(TerminalError) {
+        // Opened anew, because O_NONBLOCK belongs to the open file that the shell has too.
+        let descriptor = unsafe open(options.path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard descriptor >= 0, isatty(descriptor) == 1 else {
+            let error = errno
+            if descriptor >= 0 { close(descriptor) }
+            throw TerminalError(
+                .noScreen, "a full screen needs a terminal, and this process has none; run it from a terminal",
+                errno: error)
+        }
+        guard martlet_terminal_is_ours(descriptor) else {
+            close(descriptor)
+            throw TerminalError(
+                .inBackground, "cannot show a screen in the background; bring the program to the foreground with fg")
+        }
+        var features: Int32 = 0
+        if options.hasMouse { features |= Int32(martlet_screen_mouse) }
+        if options.setsTitle { features |= Int32(martlet_screen_title) }
+        let error = martlet_screen_enter(descriptor, wake.writeEnd, features)
+        guard error == 0 else {
+            close(descriptor)
+            throw error == EBUSY
+                ? TerminalError(.busy, "a question is open on the terminal; answer that one first")
+                : TerminalError(.system, "cannot take the terminal for a full screen", errno: error)
+        }
+        self.descriptor = descriptor
+        self.wake = wake
+    }
+
+    deinit { close(descriptor) }
+
+    /// Gives the terminal back. This may be called once.
+    func leave() { martlet_terminal_leave() }
+
+    var size: TerminalSize { Terminal(fileDescriptor: descriptor).size() }
+
+    var isOurs: Bool { martlet_terminal_is_ours(descriptor) }
+
+    /// How many bytes wait to be read.
+    var pending: Int { Int(martlet_terminal_pending(descriptor)) }
+
+    /// Waits for the first of the events; `late` after `limit` milliseconds.
+    borrowing func wait(forRoom: Bool, limit: Int32) throws(TerminalError) -> Event {
+        // In the background the terminal's input is for others. A hang-up is reported in any case.
+        var events = isOurs ? Int16(POLLIN) : 0
+        if forRoom { events |= Int16(POLLOUT) }
+        var waiting = [
+            pollfd(fd: wake.readEnd, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: descriptor, events: events, revents: 0),
+        ]
+        var count = unsafe poll(&waiting, 2, limit)
+        while count < 0 {
+            guard errno == EINTR else {
+                throw TerminalError(.system, "cannot wait for the terminal", errno: errno)
+            }
+            count = unsafe poll(&waiting, 2, limit)
+        }
+        if count == 0 { return .late }
+        if waiting[0].revents != 0 { return .woken(wake.reason() ?? .changed) }
+        return waiting[1].revents & ~Int16(POLLOUT) != 0 ? .readable : .writable
+    }
+
+    /// Reads what was typed, at most `count` bytes.
+    borrowing func read(atMost count: Int = chunk) throws(TerminalError) -> Reading {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let result = unsafe Glibc.read(descriptor, &bytes, count)
+        if result > 0 { return .bytes(Array(bytes.prefix(result))) }
+        let failure = result < 0 ? errno : 0
+        switch failure {
+        case EINTR, EAGAIN: return .nothing
+        // The input of a terminal that belongs to another job cannot be read from a thread that blocks SIGTTIN.
+        case EIO: return isOurs ? .end : .nothing
+        // The other side was closed, though the signal for that may not be here yet.
+        case 0: return .end
+        default: throw TerminalError(.system, "cannot read from the terminal", errno: failure)
+        }
+    }
+
+    /// Writes a part of a frame for the showing `turn`, without waiting.
+    borrowing func write(_ bytes: ArraySlice<UInt8>, turn: UInt32, isUpdate: Bool) -> FrameWriter.Attempt {
+        let result = unsafe bytes.withUnsafeBytes {
+            unsafe martlet_screen_write(descriptor, turn, $0.baseAddress, UInt($0.count), isUpdate)
+        }
+        switch result {
+        case 0...: return .took(result)
+        case -Int(EAGAIN), -Int(EINTR): return .took(0)
+        case -Int(ESTALE): return .hidden
+        default: return .gone
+        }
+    }
+
+    /// Discards the input up to the byte for which `isEnd` is true, and nothing after it. It gives up after the
+    /// patience of a leave.
+    borrowing func discard(until isEnd: (UInt8) -> Bool) {
+        let end = ContinuousClock.now + .milliseconds(martlet_screen_fence_patience)
+        while true {
+            let left = (end - .now) / .milliseconds(1)
+            var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            guard left > 0, isOurs, unsafe poll(&ready, 1, Int32(left.rounded(.up))) >= 0 else { return }
+            guard let reading = try? read(atMost: 1), reading != .end else { return }
+            if case .bytes(let bytes) = reading, bytes.contains(where: isEnd) { return }
+        }
+    }
+}

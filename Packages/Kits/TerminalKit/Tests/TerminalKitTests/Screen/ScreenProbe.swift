@@ -1,0 +1,96 @@
+import Capabilities
+import Glibc
+import Testing
+
+@testable import TerminalKit
+
+/// A full-screen program, which the other tests run under a shell: the executable of the tests, started again with a
+/// variable.
+///
+/// It paints frames all the time, each with its process, its number and the size. Keys: `q` quits, `e` fails, `x` calls
+/// `exit`, `t` traps, `a` asks the terminal and quits at once, Ctrl-Z stops, `l` lends the terminal to a program.
+enum ScreenProbe {
+    static let variable = "MARTLET_SCREEN_PROBE"
+
+    /// What the variable says, separated by commas: `mouse`, `sync`, `still` (one frame for each event), `large`.
+    static var wish: [Substring]? {
+        unsafe getenv(variable).map { unsafe String(cString: $0) }.map { $0.split(separator: ",") }
+    }
+
+    /// The words for a shell that run the program.
+    static func command(_ wishes: String...) -> String {
+        var path = [CChar](repeating: 0, count: 4096)
+        let count = unsafe readlink("/proc/self/exe", &path, path.count)
+        let name = String(decoding: path.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return "\(variable)=probe,\(wishes.joined(separator: ",")) '\(name)' --testing-library swift-testing "
+            + "--filter ScreenProbeTests 2>/dev/null"
+    }
+
+    struct Failed: Error {}
+
+    static func frame(_ number: Int, _ size: TerminalSize, _ wish: [Substring]) -> [UInt8] {
+        let words = "pid=\(getpid()) frame=\(number) size=\(size.columns)x\(size.rows)."
+        let filler = String(repeating: "~", count: wish.contains("large") ? 20_000 : 200)
+        let update = wish.contains("sync") ? ("\u{1B}[?2026h", "\u{1B}[?2026l") : ("", "")
+        return Array("\(update.0)\u{1B}[H\u{1B}[38;5;2m\(words)\u{1B}[m\u{1B}[2;1H\(filler)\(update.1)".utf8)
+    }
+
+    static func run(_ wish: [Substring]) async throws {
+        var options = FullScreenTerminal.Options()
+        options.hasMouse = wish.contains("mouse")
+        try await FullScreenTerminal.with(options) { terminal in
+            let painter = wish.contains("still") ? nil : Task { await paint(terminal, wish) }
+            defer { painter?.cancel() }
+            var number = 0
+            while true {
+                terminal.offer(frame: frame(number, terminal.size, wish))
+                number += 1
+                guard case .bytes(let bytes) = try await terminal.read() else { continue }
+                for byte in bytes where try await !key(byte, terminal) { return }
+            }
+        }
+    }
+
+    private static func paint(_ terminal: FullScreenTerminal, _ wish: [Substring]) async {
+        for number in 1... {
+            terminal.offer(frame: frame(number, terminal.size, wish))
+            // The pace of a busy program. Nobody waits for it.
+            guard (try? await Task.sleep(for: .milliseconds(2))) != nil else { return }
+        }
+    }
+
+    /// Whether the program goes on after a key.
+    private static func key(_ byte: UInt8, _ terminal: FullScreenTerminal) async throws -> Bool {
+        switch byte {
+        case UInt8(ascii: "q"): return false
+        case UInt8(ascii: "e"): throw Failed()
+        case UInt8(ascii: "x"): exit(7)
+        case UInt8(ascii: "t"): fatalError("the test wants a trap")
+        case UInt8(ascii: "a"):
+            terminal.ask(Array("\u{1B}]11;?\u{1B}\\\u{1B}[c".utf8))
+            return false
+        case 0x1A: terminal.suspend()
+        default: break
+        }
+        return true
+    }
+}
+
+struct ScreenProbeTests {
+    @Test("A frame of the program for the tests says who painted it, and at which size")
+    func frame() async throws {
+        if let wish = ScreenProbe.wish {
+            do {
+                try await ScreenProbe.run(wish)
+                exit(0)
+            } catch let error as TerminalError {
+                print(error.message)
+                exit(error.exit.rawValue)
+            } catch {
+                exit(3)
+            }
+        }
+        let frame = String(decoding: ScreenProbe.frame(4, TerminalSize(columns: 80, rows: 24), []), as: UTF8.self)
+        #expect(frame.contains("pid=\(getpid()) frame=4 size=80x24."))
+    }
+}
