@@ -91,7 +91,8 @@ public final class FullScreenTerminal: Sendable {
         var writer = FrameWriter()
         /// The showing of the screen that the frames of the caller belong to.
         var turn: UInt32
-        var isLeft = false
+        /// Whether the screen is about to be left, so that nothing is read or written, and whether it was.
+        var isEnding = false, isLeft = false
         /// Whether replies to queries are still to come.
         var awaitsReplies = false
         /// Says which byte is their end, if that is not the answer to DA1.
@@ -167,7 +168,7 @@ extension FullScreenTerminal {
     @discardableResult
     public func offer(frame: [UInt8], replacesWaiting: Bool = false) -> Offer {
         let offer = state.withLock { state in
-            guard !state.isLeft else { return Offer.hidden }
+            guard !state.isEnding else { return Offer.hidden }
             let turn = state.turn
             return state.writer.offer(frame, replacesWaiting: replacesWaiting) {
                 device.write($0, turn: turn, isUpdate: $1)
@@ -232,11 +233,11 @@ extension FullScreenTerminal {
             if call.isCancelled.load(ordering: .relaxed) {
                 throw TerminalError(.cancelled, "waiting for keys was cancelled")
             }
-            let (isLeft, isWaiting, kept) = state.withLock { state in
+            let (isEnding, isWaiting, kept) = state.withLock { state in
                 defer { state.kept = [] }
-                return (state.isLeft, state.writer.isWaiting, state.kept)
+                return (state.isEnding, state.writer.isWaiting, state.kept)
             }
-            if isLeft { return .end }
+            if isEnding { return .end }
             if !kept.isEmpty { return .bytes(kept) }
             switch try device.wait(forRoom: isWaiting, limit: Self.milliseconds(until: end)) {
             case .late: return .quiet
@@ -285,6 +286,8 @@ extension FullScreenTerminal {
     /// that waits ends.
     public nonisolated(nonsending) func leave() async {
         let thread = thread
+        // A read that waits has the thread, and gives it up.
+        state.withLock { $0.isEnding = true }
         wake.wake(.changed)
         await withTaskExecutorPreference(thread) { await self.leaveOnThread() }
     }
@@ -293,7 +296,7 @@ extension FullScreenTerminal {
 
     private func leaveNow() {
         let (isFirst, awaitsReplies, isEnd) = state.withLock { state in
-            defer { state.isLeft = true }
+            defer { (state.isEnding, state.isLeft) = (true, true) }
             return (!state.isLeft, state.awaitsReplies, state.isEndOfReplies)
         }
         guard isFirst else { return }

@@ -8,7 +8,7 @@ import Testing
 /// variable.
 ///
 /// It paints frames all the time, each with its process, its number and the size. Keys: `q` quits, `e` fails, `x` calls
-/// `exit`, `t` traps, `a` asks the terminal and quits at once, Ctrl-Z stops, `l` lends the terminal to a program.
+/// `exit`, `t` traps, `a` asks the terminal and goes on, `Q` asks and quits at once, Ctrl-Z stops.
 enum ScreenProbe {
     static let variable = "MARTLET_SCREEN_PROBE"
 
@@ -18,7 +18,7 @@ enum ScreenProbe {
     }
 
     /// The words for a shell that run the program.
-    static func command(_ wishes: String...) -> String {
+    static func command(_ wishes: [String]) -> String {
         var path = [CChar](repeating: 0, count: 4096)
         let count = unsafe readlink("/proc/self/exe", &path, path.count)
         let name = String(decoding: path.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -45,7 +45,9 @@ enum ScreenProbe {
             while true {
                 terminal.offer(frame: frame(number, terminal.size, wish))
                 number += 1
-                guard case .bytes(let bytes) = try await terminal.read() else { continue }
+                let input = try await terminal.read()
+                if input == .end { return }
+                guard case .bytes(let bytes) = input else { continue }
                 for byte in bytes where try await !key(byte, terminal) { return }
             }
         }
@@ -66,9 +68,9 @@ enum ScreenProbe {
         case UInt8(ascii: "e"): throw Failed()
         case UInt8(ascii: "x"): exit(7)
         case UInt8(ascii: "t"): fatalError("the test wants a trap")
-        case UInt8(ascii: "a"):
+        case UInt8(ascii: "a"), UInt8(ascii: "Q"):
             terminal.ask(Array("\u{1B}]11;?\u{1B}\\\u{1B}[c".utf8))
-            return false
+            return byte == UInt8(ascii: "a")
         case 0x1A: terminal.suspend()
         default: break
         }

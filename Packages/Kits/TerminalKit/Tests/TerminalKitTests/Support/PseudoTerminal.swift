@@ -16,13 +16,18 @@ final class PseudoTerminal: Sendable {
     let path: String
 
     init(columns: UInt16 = 80, rows: UInt16 = 24) throws {
-        var ends: (Int32, Int32) = (-1, -1)
+        // Unlike with openpty, no program that another test starts at this moment keeps the terminal open.
+        master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
-        var name = [CChar](repeating: 0, count: 128)
-        guard unsafe openpty(&ends.0, &ends.1, nil, nil, &size) == 0, unsafe ttyname_r(ends.1, &name, name.count) == 0
-        else { throw Failure(message: "openpty failed with \(errno)") }
-        (master, slave) = ends
-        path = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        var number: UInt32 = 0
+        var lock: Int32 = 0
+        // TIOCSPTLCK and TIOCGPTN, which Swift does not import.
+        guard unsafe ioctl(master, 0x4004_5431, &lock) == 0, unsafe ioctl(master, 0x8004_5430, &number) == 0,
+            unsafe ioctl(master, UInt(TIOCSWINSZ), &size) == 0
+        else { throw Failure(message: "no pseudo-terminal: \(errno)") }
+        path = "/dev/pts/\(number)"
+        slave = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard slave >= 0 else { throw Failure(message: "\(path) could not be opened: \(errno)") }
     }
 
     deinit {

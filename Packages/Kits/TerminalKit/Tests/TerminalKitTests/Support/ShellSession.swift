@@ -1,0 +1,183 @@
+import Glibc
+import LoopKit
+import Synchronization
+
+@testable import TerminalKit
+
+/// An interactive bash with job control on a real terminal, whose other side the test holds. Its waits block, so tests
+/// use it on a thread of their own.
+final class ShellSession: Sendable {
+    typealias Failure = PseudoTerminal.Failure
+
+    static let prompt = " ready> "
+
+    let pty: PseudoTerminal
+    let shell: pid_t
+    /// Everything that the terminal got, and how much of it the test has looked at.
+    private let received = Mutex<(bytes: [UInt8], seen: Int)>(([], 0))
+
+    /// Runs `script` in a new session, on a thread that may block.
+    static func with<Value: Sendable>(
+        columns: UInt16 = 80, rows: UInt16 = 24, _ script: @escaping @Sendable (ShellSession) throws -> Value
+    ) async throws -> Value {
+        let thread = try OwnThreadExecutor()
+        defer { thread.end() }
+        return try await withTaskExecutorPreference(thread) {
+            try await Self.run(columns, rows, script)
+        }
+    }
+
+    @concurrent private static func run<Value>(
+        _ columns: UInt16, _ rows: UInt16, _ script: @Sendable (ShellSession) throws -> Value
+    ) async throws -> Value {
+        let session = try ShellSession(pty: try PseudoTerminal(columns: columns, rows: rows))
+        defer { session.end() }
+        _ = try session.output(upTo: prompt)
+        // The marks of bash's own line editor are not those of the program.
+        _ = try session.answer(to: "bind 'set enable-bracketed-paste off'; ulimit -c 0")
+        return try script(session)
+    }
+
+    private init(pty: PseudoTerminal) throws {
+        self.pty = pty
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        unsafe posix_spawn_file_actions_addopen(&actions, 0, pty.path, O_RDWR | O_NOCTTY, 0)
+        unsafe posix_spawn_file_actions_adddup2(&actions, 0, 1)
+        unsafe posix_spawn_file_actions_adddup2(&actions, 0, 2)
+        let names = ["PATH", "HOME", "LD_LIBRARY_PATH"]
+        let inherited = names.compactMap { name in unsafe getenv(name).map { unsafe "\(name)=\(String(cString: $0))" } }
+        let settings = ["TERM=xterm-256color", "PS1=rc=$?\(Self.prompt)", "SWIFT_BACKTRACE=enable=no", "HISTFILE="]
+        let words = ["setsid", "--ctty", "bash", "--norc", "--noprofile", "-i"]
+        var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
+        var environment = unsafe (settings + inherited).map { unsafe strdup($0) } + [nil]
+        defer {
+            for unsafe word in unsafe arguments + environment { unsafe free(word) }
+            unsafe posix_spawn_file_actions_destroy(&actions)
+        }
+        var process = pid_t()
+        let failure = unsafe posix_spawnp(&process, "setsid", &actions, nil, &arguments, &environment)
+        guard failure == 0 else { throw Failure(message: "bash could not be started: \(failure)") }
+        shell = process
+    }
+
+    private func end() {
+        pty.hangUp()
+        kill(shell, SIGKILL)
+        var status: Int32 = 0
+        while unsafe waitpid(shell, &status, 0) < 0 && errno == EINTR {}
+    }
+
+    // MARK: Typing and reading
+
+    func type(_ text: String) { pty.type(text) }
+
+    /// What the terminal got since the last look, up to and including `marker`.
+    @discardableResult
+    func output(upTo marker: String) throws -> String {
+        let wanted = Array(marker.utf8)
+        return try output { bytes in Self.end(of: wanted, in: bytes) }
+    }
+
+    /// The next `count` bytes.
+    @discardableResult
+    func output(of count: Int) throws -> String {
+        try output { $0.count >= count ? count : nil }
+    }
+
+    /// Everything until the next prompt.
+    @discardableResult
+    func outputToPrompt() throws -> String { try output(upTo: Self.prompt) }
+
+    /// Runs a command of the shell; its output with the next prompt.
+    @discardableResult
+    func answer(to command: String) throws -> String {
+        type("\(command)\n")
+        try output(upTo: "\n")
+        return try outputToPrompt()
+    }
+
+    /// The modes of the terminal as `stty -g` says them.
+    func modes() throws -> String {
+        let answer = try answer(to: "stty -g")
+        guard let end = answer.firstIndex(of: "\r\n"), answer[..<end].contains(":") else {
+            throw Failure(message: "stty says \(answer.debugDescription)")
+        }
+        return String(answer[..<end])
+    }
+
+    /// All output of the terminal so far that the test has looked at.
+    var transcript: [UInt8] { received.withLock { Array($0.bytes.prefix($0.seen)) } }
+
+    private func output(_ end: ([UInt8].SubSequence) -> Int?) throws -> String {
+        while true {
+            let found: String? = received.withLock { received in
+                let new = received.bytes[received.seen...]
+                guard let count = end(new) else { return nil }
+                received.seen += count
+                return String(decoding: new.prefix(count), as: UTF8.self)
+            }
+            if let found { return found }
+            var ready = pollfd(fd: pty.master, events: Int16(POLLIN), revents: 0)
+            var chunk = [UInt8](repeating: 0, count: 65_536)
+            guard unsafe poll(&ready, 1, 30_000) == 1 else { throw missing() }
+            let count = unsafe read(pty.master, &chunk, chunk.count)
+            guard count > 0 else { throw missing() }
+            received.withLock { $0.bytes += chunk.prefix(count) }
+        }
+    }
+
+    private func missing() -> Failure {
+        let shown = received.withLock { String(decoding: $0.bytes.suffix(600), as: UTF8.self) }
+        return Failure(message: "the awaited output did not come after \(shown.debugDescription)")
+    }
+
+    private static func end(of wanted: [UInt8], in bytes: ArraySlice<UInt8>) -> Int? {
+        guard let first = wanted.first, bytes.count >= wanted.count else { return nil }
+        var start = bytes.startIndex
+        while let found = bytes[start...].firstIndex(of: first) {
+            if bytes[found...].starts(with: wanted) { return found + wanted.count - bytes.startIndex }
+            start = found + 1
+        }
+        return nil
+    }
+
+    // MARK: Programs
+
+    /// Runs the program for the tests until it has painted, and returns its process.
+    @discardableResult
+    func start(_ wishes: String...) throws -> pid_t {
+        try begin(wishes)
+        return try painted()
+    }
+
+    /// Types the command of the program.
+    func begin(_ wishes: [String]) throws {
+        type(ScreenProbe.command(wishes) + "\n")
+        try output(upTo: "2>/dev/null\r\n")
+    }
+
+    /// Waits for a frame, and returns the process that painted it.
+    @discardableResult
+    func painted() throws -> pid_t {
+        try output(upTo: "pid=")
+        let frame = try output(upTo: ".")
+        guard let pid = pid_t(frame.prefix { $0.isNumber }) else {
+            throw Failure(message: "no process in \(frame.debugDescription)")
+        }
+        return pid
+    }
+
+    /// The group of processes that has the terminal.
+    var foreground: pid_t { tcgetpgrp(pty.master) }
+
+    /// Waits until the terminal takes no more output.
+    func waitForStall() throws {
+        for _ in 0..<20_000 {
+            var room = pollfd(fd: pty.slave, events: Int16(POLLOUT), revents: 0)
+            if unsafe poll(&room, 1, 0) == 0 { return }
+            poll(nil, 0, 1)
+        }
+        throw Failure(message: "the terminal still takes output")
+    }
+}
