@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -155,11 +156,22 @@ unsigned martlet_screen_turn(void) { return atomic_load(&turn); }
 
 void martlet_screen_fence(bool is_open) { atomic_store(&fence_is_open, is_open); }
 
-long martlet_screen_write(int fd, unsigned of_turn, const void *bytes, unsigned long count, bool is_synchronised) {
-    sigset_t before = block_signals();
+// Begins to write to the screen. The end of it has to follow in any case.
+static bool begin_writing(int fd, unsigned of_turn, sigset_t *before) {
+    *before = block_signals();
     atomic_fetch_add(&writing, 1);
+    return of_turn == atomic_load(&turn) && atomic_load(&shared->state) == screen_on && martlet_terminal_is_ours(fd);
+}
+
+static void end_writing(sigset_t before) {
+    atomic_fetch_sub(&writing, 1);
+    unblock_signals(before);
+}
+
+long martlet_screen_write(int fd, unsigned of_turn, const void *bytes, unsigned long count, bool is_synchronised) {
+    sigset_t before;
     long result = -ESTALE;
-    if (of_turn == atomic_load(&turn) && atomic_load(&shared->state) == screen_on && martlet_terminal_is_ours(fd)) {
+    if (begin_writing(fd, of_turn, &before)) {
         if (!finish_entering(fd)) {
             result = -EAGAIN;
         } else {
@@ -168,7 +180,14 @@ long martlet_screen_write(int fd, unsigned of_turn, const void *bytes, unsigned 
             if (result < 0) result = -errno;
         }
     }
-    atomic_fetch_sub(&writing, 1);
-    unblock_signals(before);
+    end_writing(before);
     return result;
+}
+
+bool martlet_screen_discard(int fd, unsigned of_turn) {
+    sigset_t before;
+    bool may_discard = begin_writing(fd, of_turn, &before) && atomic_load(&entered) == enter_length;
+    if (may_discard) tcflush(fd, TCOFLUSH);
+    end_writing(before);
+    return may_discard;
 }

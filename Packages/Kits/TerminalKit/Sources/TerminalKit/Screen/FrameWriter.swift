@@ -27,7 +27,10 @@ struct FrameWriter: Sendable {
     private static let beginOfUpdate = Array("\u{1B}[?2026h".utf8)
 
     private var rest: ArraySlice<UInt8> = []
-    private var hasRefused = false
+    /// Whether a frame was refused while this one waits.
+    private(set) var hasRefused = false
+    /// Whether the terminal may have got only the beginning of a sequence.
+    private var isCut = false
 
     /// Whether a part of a frame waits for room.
     var isWaiting: Bool { !rest.isEmpty }
@@ -40,11 +43,10 @@ struct FrameWriter: Sendable {
                 hasRefused = true
                 return .refused
             }
-            rest = (Self.endOfSequence + frame)[...]
-        } else {
-            rest = frame[...]
+            isCut = true
         }
-        hasRefused = false
+        rest = isCut ? (Self.endOfSequence + frame)[...] : frame[...]
+        (hasRefused, isCut) = (false, false)
         switch send(isUpdate: frame.starts(with: Self.beginOfUpdate), write) {
         case .waiting: return .waiting
         case .finished, .hasRoom: return .written
@@ -55,6 +57,12 @@ struct FrameWriter: Sendable {
     /// Goes on with the frame that waits.
     mutating func resume(write: (ArraySlice<UInt8>, _ isUpdate: Bool) -> Attempt) -> Progress {
         send(isUpdate: false, write)
+    }
+
+    /// Forgets the frame that waits. The next one has to paint everything.
+    mutating func drop() {
+        self = FrameWriter()
+        isCut = true
     }
 
     private mutating func send(isUpdate: Bool, _ write: (ArraySlice<UInt8>, _ isUpdate: Bool) -> Attempt) -> Progress {

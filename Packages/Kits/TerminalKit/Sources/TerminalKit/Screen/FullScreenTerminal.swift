@@ -12,7 +12,7 @@ import Synchronization
 ///             switch try await terminal.read() {
 ///             case .bytes(let bytes): isRunning = keys(bytes)
 ///             case .end: isRunning = false
-///             case .resized, .continued, .room, .quiet: break
+///             case .resized, .continued, .room, .lost, .quiet: break
 ///             }
 ///             terminal.offer(frame: paint(terminal.size))
 ///         }
@@ -69,6 +69,10 @@ public final class FullScreenTerminal: Sendable {
         case continued
         /// A frame was refused, and now there is room: the newest state has to be painted.
         case room
+        /// The terminal took nothing for a second while frames were refused. What had not reached it was discarded, so
+        /// that it does not show old frames when it goes on: everything has to be painted, and modes that a frame
+        /// has set have to be set again.
+        case lost
         /// Nothing came within the limit.
         case quiet
         /// The terminal is gone.
@@ -81,7 +85,8 @@ public final class FullScreenTerminal: Sendable {
         case written
         /// The terminal has taken a part. The rest is written when there is room, while somebody reads.
         case waiting
-        /// An earlier frame still waits. This one is dropped, and ``Input/room`` will ask for the newest state.
+        /// An earlier frame still waits. This one is dropped, and ``Input/room`` or ``Input/lost`` will ask for the
+        /// newest state.
         case refused
         /// The screen is not shown. The frame is dropped, and ``Input/continued`` will ask for all of it.
         case hidden
@@ -91,6 +96,8 @@ public final class FullScreenTerminal: Sendable {
         var writer = FrameWriter()
         /// The showing of the screen that the frames of the caller belong to.
         var turn: UInt32
+        /// When the terminal has last taken something of a frame that waits.
+        var progress = ContinuousClock.now
         /// Whether the screen is about to be left, so that nothing is read or written, and whether it was.
         var isEnding = false, isLeft = false
         /// Whether replies to queries are still to come.
@@ -168,15 +175,20 @@ extension FullScreenTerminal {
     @discardableResult
     public func offer(frame: [UInt8], replacesWaiting: Bool = false) -> Offer {
         let offer = state.withLock { state in
-            guard !state.isEnding else { return Offer.hidden }
-            let turn = state.turn
-            return state.writer.offer(frame, replacesWaiting: replacesWaiting) {
+            guard !state.isEnding else { return (Offer.hidden, false) }
+            let (turn, hadRefused) = (state.turn, state.writer.hasRefused)
+            let offer = state.writer.offer(frame, replacesWaiting: replacesWaiting) {
                 device.write($0, turn: turn, isUpdate: $1)
             }
+            if offer == .waiting { state.progress = .now }
+            return (offer, !hadRefused)
         }
-        // The reader has to wait for room too.
-        if offer == .waiting { wake.wake(.changed) }
-        return offer
+        // The reader has to wait for room too, and not for ever if somebody waits for that.
+        switch offer {
+        case (.waiting, _), (.refused, true): wake.wake(.changed)
+        default: break
+        }
+        return offer.0
     }
 
     /// Asks the terminal something. The last query has to be DA1 (`CSI c`), which every terminal answers.
@@ -233,14 +245,18 @@ extension FullScreenTerminal {
             if call.isCancelled.load(ordering: .relaxed) {
                 throw TerminalError(.cancelled, "waiting for keys was cancelled")
             }
-            let (isEnding, isWaiting, kept) = state.withLock { state in
+            let (isEnding, isWaiting, stall, kept) = state.withLock { state in
                 defer { state.kept = [] }
-                return (state.isEnding, state.writer.isWaiting, state.kept)
+                let stall = state.writer.hasRefused ? state.progress + Self.stallLimit : nil
+                return (state.isEnding, state.writer.isWaiting, stall, state.kept)
             }
             if isEnding { return .end }
             if !kept.isEmpty { return .bytes(kept) }
-            switch try device.wait(forRoom: isWaiting, limit: Self.milliseconds(until: end)) {
-            case .late: return .quiet
+            let next = [end, stall].compactMap { $0 }.min()
+            switch try device.wait(forRoom: isWaiting, limit: Self.milliseconds(until: next)) {
+            case .late:
+                if let end, end <= .now { return .quiet }
+                if dropIfStalled() { return .lost }
             case .readable:
                 switch try device.read() {
                 case .bytes(let bytes): return .bytes(bytes)
@@ -264,10 +280,28 @@ extension FullScreenTerminal {
         }
     }
 
+    /// How long a terminal may take nothing before what it has not got is old.
+    private static let stallLimit = Duration.seconds(1)
+
     private func resume() -> FrameWriter.Progress {
         state.withLock { state in
             let turn = state.turn
-            return state.writer.resume { device.write($0, turn: turn, isUpdate: $1) }
+            return state.writer.resume {
+                let attempt = device.write($0, turn: turn, isUpdate: $1)
+                if attempt != .took(0) { state.progress = .now }
+                return attempt
+            }
+        }
+    }
+
+    private func dropIfStalled() -> Bool {
+        state.withLock { state in
+            guard state.writer.hasRefused, state.progress + Self.stallLimit <= .now else { return false }
+            // Where nothing can be discarded, the next try is a limit later.
+            state.progress = .now
+            guard device.discardOutput(turn: state.turn) else { return false }
+            state.writer.drop()
+            return true
         }
     }
 

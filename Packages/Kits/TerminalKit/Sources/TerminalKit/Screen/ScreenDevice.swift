@@ -114,6 +114,9 @@ import Glibc
         }
     }
 
+    /// Discards what was written and has not reached the terminal. Returns whether it could.
+    func discardOutput(turn: UInt32) -> Bool { martlet_screen_discard(descriptor, turn) }
+
     /// Discards the input up to the byte for which `isEnd` is true, and nothing after it. It gives up after the
     /// patience of a leave.
     borrowing func discard(until isEnd: (UInt8) -> Bool) {

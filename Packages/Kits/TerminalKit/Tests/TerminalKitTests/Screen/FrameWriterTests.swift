@@ -66,6 +66,21 @@ struct FrameWriterTests {
         #expect(sink.taken == bytes("\u{1B}[38\u{18}\u{1B}\\all"))
     }
 
+    @Test("After a frame was dropped, the next one first ends its last sequence")
+    func dropped() {
+        let sink = Sink()
+        var writer = FrameWriter()
+        #expect(writer.offer(bytes("one"), write: sink.write) == .waiting)
+        #expect(writer.offer(bytes("two"), write: sink.write) == .refused)
+        #expect(writer.hasRefused)
+        writer.drop()
+        #expect(!writer.hasRefused && !writer.isWaiting)
+        sink.room = 100
+        #expect(writer.offer(bytes("all"), write: sink.write) == .written)
+        #expect(writer.offer(bytes("more"), write: sink.write) == .written)
+        #expect(sink.taken == bytes("\u{18}\u{1B}\\allmore"))
+    }
+
     @Test("Where the screen is not shown, nothing waits")
     func hidden() {
         let sink = Sink()

@@ -171,13 +171,13 @@ final class ShellSession: Sendable {
     /// The group of processes that has the terminal.
     var foreground: pid_t { tcgetpgrp(pty.master) }
 
-    /// Waits until the terminal takes no more output.
+    /// Waits until the terminal's side holds all that it can. Of a large frame the program then has a rest.
     func waitForStall() throws {
+        var count: Int32 = 0
         for _ in 0..<20_000 {
-            var room = pollfd(fd: pty.slave, events: Int16(POLLOUT), revents: 0)
-            if unsafe poll(&room, 1, 0) == 0 { return }
+            if unsafe ioctl(pty.master, UInt(FIONREAD), &count) == 0, count >= 4_000 { return }
             poll(nil, 0, 1)
         }
-        throw Failure(message: "the terminal still takes output")
+        throw Failure(message: "only \(count) bytes wait to be read")
     }
 }
