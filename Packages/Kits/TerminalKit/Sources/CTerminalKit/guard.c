@@ -372,10 +372,22 @@ void martlet_screen_lend(void) {
     put_back();
 }
 
+void martlet_screen_stop_lent(void) {
+    struct sigaction own;
+    sigaction(SIGTSTP, NULL, &own);
+    stop_by(SIGTSTP, &previous_stop);
+    wait_for_terminal();
+    sigaction(SIGTSTP, &own, NULL);
+    // What the shell or its user has changed meanwhile is to be restored.
+    if (!is_ours() || tcgetattr(terminal_fd, &saved) != 0) return;
+    martlet_guardian_note(terminal_fd, true);
+}
+
 void martlet_screen_take_back(void) {
     atomic_fetch_add(&restoring, 1);
     atomic_store(&is_lent, false);
-    if (atomic_load(&state) == taken && is_ours()) take_again(true);
+    // A program that crashed may have left its own modes, so they are not the ones to restore.
+    if (atomic_load(&state) == taken && is_ours()) take_again(false);
     atomic_fetch_sub(&restoring, 1);
 }
 

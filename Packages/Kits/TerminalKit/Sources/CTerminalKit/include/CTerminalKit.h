@@ -52,11 +52,10 @@ bool martlet_screen_discard(int fd, unsigned turn);
 /// Says whether a query is open, whose last answer is a DA1 report. Leaving by a signal waits for it.
 void martlet_screen_fence(bool is_open);
 
-/// Leaves the screen for another program of this process, which then owns the terminal.
-void martlet_screen_lend(void);
-
-/// Shows the screen again, with the modes that the terminal now has as those to restore.
-void martlet_screen_take_back(void);
+/// Leaves the screen, runs a program in the foreground until it ends, and shows the screen again. If the program stops,
+/// this process stops with it. `status` is the exit status as a shell says it. Returns 0, or the errno for which the
+/// program could not be started.
+int martlet_screen_run(int fd, char *const arguments[], char *const environment[], int *status);
 
 /// Whether the terminal belongs to this job, or does not control this process.
 bool martlet_terminal_is_ours(int fd);

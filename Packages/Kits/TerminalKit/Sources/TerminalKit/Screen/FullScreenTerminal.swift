@@ -110,7 +110,7 @@ public final class FullScreenTerminal: Sendable {
 
     /// How many bytes were typed before keys came as they are: until then the terminal made Ctrl-J of Return.
     public let typedAhead: Int
-    private let device: ScreenDevice
+    let device: ScreenDevice
     private let wake: WakePipe
     private let thread: OwnThreadExecutor
     private let state: Mutex<State>

@@ -1,5 +1,6 @@
 import Capabilities
 import Glibc
+import Synchronization
 import Testing
 
 @testable import TerminalKit
@@ -8,7 +9,8 @@ import Testing
 /// variable.
 ///
 /// It paints frames all the time, each with its process, its number and the size. Keys: `q` quits, `e` fails, `x` calls
-/// `exit`, `t` traps, `a` asks the terminal and goes on, `Q` asks and quits at once, Ctrl-Z stops.
+/// `exit`, `t` traps, `a` asks the terminal and goes on, `Q` asks and quits at once, Ctrl-Z stops, `l`
+/// lends the terminal to the command in `MARTLET_SCREEN_EDITOR`.
 enum ScreenProbe {
     static let variable = "MARTLET_SCREEN_PROBE"
 
@@ -28,8 +30,12 @@ enum ScreenProbe {
 
     struct Failed: Error {}
 
+    /// The status of the last editor, which frames say.
+    private static let lent = Atomic<Int32>(0)
+
     static func frame(_ number: Int, _ size: TerminalSize, _ wish: [Substring]) -> [UInt8] {
         let words = "pid=\(getpid()) frame=\(number) size=\(size.columns)x\(size.rows)."
+            + " lent=\(lent.load(ordering: .relaxed));"
         let filler = String(repeating: "~", count: wish.contains("large") ? 20_000 : 200)
         let update = wish.contains("sync") ? ("\u{1B}[?2026h", "\u{1B}[?2026l") : ("", "")
         return Array("\(update.0)\u{1B}[H\u{1B}[38;5;2m\(words)\u{1B}[m\u{1B}[2;1H\(filler)\(update.1)".utf8)
@@ -72,6 +78,12 @@ enum ScreenProbe {
             terminal.ask(Array("\u{1B}]11;?\u{1B}\\\u{1B}[c".utf8))
             return byte == UInt8(ascii: "a")
         case 0x1A: terminal.suspend()
+        case UInt8(ascii: "l"):
+            let editor = unsafe getenv("MARTLET_SCREEN_EDITOR").map { unsafe String(cString: $0) } ?? "missing"
+            let words = editor == "missing" ? ["/nonexistent"] : ["sh", "-c", editor]
+            let status: Int32
+            do { status = try await terminal.lend(to: words) } catch { status = -1 }
+            Self.lent.store(status, ordering: .relaxed)
         default: break
         }
         return true
