@@ -3,6 +3,7 @@
 #include "screen.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { idle, changing, taken };
@@ -143,30 +143,25 @@ static void take_again(bool was_put_back) {
 // during the stop, or to this one after it.
 static _Atomic bool expects_continue = false;
 
-// Stops by the action of a signal that is not handled here at the moment.
-static void stop_by(int signal, const struct sigaction *action) {
+// Stops by the action of a signal that is not handled here at the moment. Returns whether a full-screen program was
+// stopped, and continued.
+static bool stop_by(int signal, const struct sigaction *action) {
     sigset_t unblock, before;
     sigemptyset(&unblock);
     sigaddset(&unblock, signal);
     atomic_store(&expects_continue, true);
-    if (is_screen) {
-        // The whole job, like the terminal itself: the shell may wait for a program that started this one. This process
-        // ignores that signal, because another thread might be stopped by it at any later time.
-        struct sigaction ignore = {.sa_handler = SIG_IGN};
-        sigaction(signal, &ignore, NULL);
-        kill(0, signal);
-    }
     sigaction(signal, action, NULL);
-    raise(signal);
+    // The whole job, like the terminal itself: the shell may wait for a program that started this one. All of it at once,
+    // so that a continuation finds the whole job stopped.
+    if (is_screen) kill(0, signal);
+    else raise(signal);
+    if (is_screen) sigaddset(&unblock, SIGCONT);
     pthread_sigmask(SIG_UNBLOCK, &unblock, &before);
-    // The process is stopped here, until SIGCONT.
+    // The process is stopped here, until SIGCONT; or a moment later, if the signal has gone to another thread. A job
+    // without a shell is not stopped.
+    for (int patience = 500; is_screen && atomic_load(&expects_continue) && patience > 0; patience--) poll(NULL, 0, 1);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
-static long milliseconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return !atomic_load(&expects_continue);
 }
 
 // A full-screen program has nothing to do in the background: it stops like one that reads there, until it has the
@@ -174,13 +169,8 @@ static long milliseconds(void) {
 static bool wait_for_terminal(void) {
     struct sigaction standard = {.sa_handler = SIG_DFL}, before;
     sigaction(SIGTTIN, NULL, &before);
-    int attempts = 0;
-    while (!is_ours() && attempts < 3) {
-        long start = milliseconds();
-        stop_by(SIGTTIN, &standard);
-        // Nobody stops a process whose job has no shell. Such a job never gets the terminal either.
-        attempts = milliseconds() - start < 20 ? attempts + 1 : 0;
-    }
+    // Nobody stops a process whose job has no shell. Such a job never gets the terminal either.
+    while (!is_ours() && stop_by(SIGTTIN, &standard)) {}
     sigaction(SIGTTIN, &before, NULL);
     return is_ours();
 }

@@ -122,9 +122,6 @@ IN_GUARDIAN static void leave_for_program(struct guardian *own) {
         if (count > 0) own->written += (unsigned)count;
         else if (count != -EINTR) return;
     }
-    // A shell that was faster has shown its prompt on the screen that is gone. It draws it again as after a change of
-    // the size; other programs ignore that signal unless they wait for it.
-    if (own->has_jobs && owner != own->group) ask_kernel(SYS_kill, -owner, SIGWINCH, 0, 0);
 }
 
 IN_GUARDIAN static int guard(void *argument) {

@@ -121,7 +121,7 @@ extension OneTerminal {
             }
         }
 
-        @Test("Cases 35 and 36: A terminal that stopped gets few old bytes, then the newest frame; keys are read meanwhile")
+        @Test("Cases 35 and 36: A terminal that stopped gets few old bytes, then the newest frame; keys are read too")
         func stopped() async throws {
             let pty = try PseudoTerminal()
             try await FullScreenTerminal.with(Self.options(pty)) { terminal async throws in

@@ -43,7 +43,9 @@ import Testing
         throw ShellSession.Failure(message: "the job was not stopped again: \(output.suffix(300))")
     }
 
-    @Test("Case 46: A stopped program leaves the terminal to the shell, and fg shows its screen again", arguments: Stop.allCases)
+    @Test(
+        "Case 46: A stopped program leaves the terminal to the shell, and fg shows its screen again",
+        arguments: Stop.allCases)
     func stopped(by stop: Stop) async throws {
         try await ShellSession.with { session in
             let before = try session.modes()
@@ -64,7 +66,9 @@ import Testing
         }
     }
 
-    @Test("Case 46: In the background a program stops again at once, without a byte to the terminal", arguments: Stop.allCases)
+    @Test(
+        "Case 46: In the background a program stops again at once, without a byte to the terminal",
+        arguments: Stop.allCases)
     func background(stop: Stop) async throws {
         try await ShellSession.with { session in
             let before = try session.modes()
@@ -109,7 +113,8 @@ import Testing
         }
     }
 
-    @Test("Case 47: Modes that were changed during a stop are those that the program restores", arguments: Stop.allCases)
+    @Test(
+        "Case 47: Modes that were changed during a stop are those that the program restores", arguments: Stop.allCases)
     func changed(stop: Stop) async throws {
         try await ShellSession.with { session in
             let before = try session.modes()

@@ -34,7 +34,8 @@ enum ScreenProbe {
     private static let lent = Atomic<Int32>(0)
 
     static func frame(_ number: Int, _ size: TerminalSize, _ wish: [Substring]) -> [UInt8] {
-        let words = "pid=\(getpid()) frame=\(number) size=\(size.columns)x\(size.rows)."
+        let words =
+            "pid=\(getpid()) frame=\(number) size=\(size.columns)x\(size.rows)."
             + " lent=\(lent.load(ordering: .relaxed));"
         let filler = String(repeating: "~", count: wish.contains("large") ? 20_000 : 200)
         let update = wish.contains("sync") ? ("\u{1B}[?2026h", "\u{1B}[?2026l") : ("", "")

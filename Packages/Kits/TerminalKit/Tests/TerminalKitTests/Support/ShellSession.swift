@@ -52,7 +52,7 @@ final class ShellSession: Sendable {
         var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
         var environment = unsafe (settings + inherited).map { unsafe strdup($0) } + [nil]
         defer {
-            for unsafe word in unsafe arguments + environment { unsafe free(word) }
+            unsafe (arguments + environment).forEach { unsafe free($0) }
             unsafe posix_spawn_file_actions_destroy(&actions)
         }
         var process = pid_t()
