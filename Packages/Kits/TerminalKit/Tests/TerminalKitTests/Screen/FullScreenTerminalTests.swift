@@ -126,28 +126,23 @@ extension OneTerminal {
             let pty = try PseudoTerminal()
             try await FullScreenTerminal.with(Self.options(pty)) { terminal async throws in
                 var number = 0
-                var offers: [FullScreenTerminal.Offer] = []
-                repeat {
-                    number += 1
-                    offers.append(terminal.offer(frame: Self.frame(number)))
-                } while offers.last == .written
-                #expect(offers.last == .waiting)
-                let last = number
-                // A minute of thirty frames a second.
-                for _ in 0..<1_800 {
-                    number += 1
-                    #expect(terminal.offer(frame: Self.frame(number)) == .refused)
+                // The kernel may find more room for a stopped terminal a moment later.
+                func input() async throws -> FullScreenTerminal.Input {
+                    while true {
+                        repeat { number += 1 } while terminal.offer(frame: Self.frame(number)) != .refused
+                        let input = try await terminal.read()
+                        if input != .room { return input }
+                    }
                 }
                 for key in "keys" {
                     pty.type(String(key))
-                    #expect(try await terminal.read() == .bytes(Array(String(key).utf8)))
+                    #expect(try await input() == .bytes(Array(String(key).utf8)))
                 }
                 // Kernels hold up to 22 KB for a terminal. What did not reach its side is taken back.
-                #expect(try await terminal.read() == .lost)
+                #expect(try await input() == .lost)
                 #expect(terminal.offer(frame: Self.frame(number)) == .written)
                 let shown = try await pty.output(upTo: "frame \(number)~")
                 #expect(shown.hasSuffix("\u{18}\u{1B}\\\u{1B}[Hframe \(number)~") && shown.utf8.count <= 12_288)
-                #expect(!shown.contains("frame \(last)~"))
             }
         }
 
