@@ -201,7 +201,10 @@ extension FullScreenTerminal {
     public func ask(_ queries: [UInt8], isEnd: (@Sendable (UInt8) -> Bool)? = nil) -> Offer {
         state.withLock { ($0.awaitsReplies, $0.isEndOfReplies) = (true, isEnd) }
         martlet_screen_fence(true)
-        return offer(frame: queries)
+        let offer = offer(frame: queries)
+        // What was not sent is not answered.
+        if offer == .refused || offer == .hidden { repliesHaveCome() }
+        return offer
     }
 
     /// Says that the replies to ``ask(_:isEnd:)`` have come.
