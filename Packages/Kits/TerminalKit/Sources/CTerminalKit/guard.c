@@ -151,8 +151,8 @@ static bool stop_by(int signal, const struct sigaction *action) {
     sigaddset(&unblock, signal);
     atomic_store(&expects_continue, true);
     sigaction(signal, action, NULL);
-    // The whole job, like the terminal itself: the shell may wait for a program that started this one. All of it at once,
-    // so that a continuation finds the whole job stopped.
+    // The whole job, like the terminal itself: the shell may wait for a program that started this one. All of it at
+    // once, so that a continuation finds the whole job stopped.
     if (is_screen) kill(0, signal);
     else raise(signal);
     if (is_screen) sigaddset(&unblock, SIGCONT);

@@ -50,7 +50,7 @@ static _Atomic int write_end = -1;
 // Nothing that a compiler adds may use other memory: no calls into the C library, no counters of a coverage report.
 #define IN_GUARDIAN                                                                                     \
     __attribute__((section("martlet_guardian"), noinline, optnone, no_stack_protector, used,            \
-                   no_profile_instrument_function, no_sanitize("address", "thread", "undefined", "coverage")))
+                   no_profile_instrument_function, disable_sanitizer_instrumentation, no_sanitize("undefined")))
 
 #if !defined(__x86_64__) && !defined(__aarch64__)
 #error "the guardian makes its system calls itself, and knows only x86-64 and ARM64"

@@ -41,7 +41,8 @@ int martlet_screen_prepare(int options) {
     unsynchronised = (unsigned)strlen(leave);
     strcat(leave, END_SEQUENCE);
     if (has_mouse) strcat(leave, END_MOUSE);
-    strcat(leave, "\033[?1004l\033[?2004l\033[?2031l\033[<u\033[>4m\033[?7h\033[r\033[m\033]8;;\033\\\033[0 q\033[?1049l");
+    strcat(leave, "\033[?1004l\033[?2004l\033[?2031l\033[<u\033[>4m");
+    strcat(leave, "\033[?7h\033[r\033[m\033]8;;\033\\\033[0 q\033[?1049l");
     // Some terminals restore modes with the screen.
     if (has_mouse) strcat(leave, END_MOUSE);
     strcat(leave, "\033[?25h");

@@ -45,8 +45,8 @@ unsigned martlet_screen_turn(void);
 /// begins a synchronised update. Signals do not interrupt it.
 long martlet_screen_write(int fd, unsigned turn, const void *bytes, unsigned long count, bool is_synchronised);
 
-/// Discards what was written and did not reach the terminal. What the terminal's side holds already stays: a few KB. Returns
-/// whether the screen is shown, as for a write.
+/// Discards what was written and did not reach the terminal. What the terminal's side holds already stays: a few KB.
+/// Returns whether the screen is shown, as for a write.
 bool martlet_screen_discard(int fd, unsigned turn);
 
 /// Says whether a query is open, whose last answer is a DA1 report. Leaving by a signal waits for it.
