@@ -31,18 +31,6 @@ import Testing
         TerminalModes(after: session.transcript).problems
     }
 
-    /// Waits until the shell says that its job is stopped; what the terminal got in the meantime.
-    private static func waitForStop(_ session: ShellSession) throws -> String {
-        var output = ""
-        for _ in 0..<500 {
-            let answer = try session.answer(to: "jobs")
-            output += answer
-            if answer.contains("Stopped") { return output }
-            poll(nil, 0, 10)
-        }
-        throw ShellSession.Failure(message: "the job was not stopped again: \(output.suffix(300))")
-    }
-
     @Test(
         "Case 46: A stopped program leaves the terminal to the shell, and fg shows its screen again",
         arguments: Stop.allCases)
@@ -75,7 +63,7 @@ import Testing
             let program = try session.start("mouse")
             try stop.apply(to: program, in: session)
             for _ in 0..<2 {
-                let output = try session.answer(to: "bg") + (try Self.waitForStop(session))
+                let output = try session.answer(to: "bg") + (try session.outputUntilStopped())
                 #expect(!output.contains("pid=") && !output.contains("\u{1B}[?"), "\(output.debugDescription)")
                 #expect(try session.modes() == before)
             }
@@ -168,8 +156,9 @@ import Testing
             let program = try session.start("mouse")
             let guardian = try OtherProcess.child(of: program)
             try Stop.byForce.apply(to: program, in: session)
-            session.type("cat\n")
-            try session.output(upTo: "\n")
+            // Once it says so, the shell has put its own modes away.
+            session.type("echo be''gin; cat\n")
+            try session.output(upTo: "begin\r\n")
             session.type("hello\n")
             try session.output(upTo: "hello\r\nhello\r\n")
             #expect(kill(program, SIGKILL) == 0)

@@ -55,14 +55,15 @@ import Testing
         try await ShellSession.with { session in
             try Self.lend("echo editor; read line; echo got-$line", session)
             try session.output(upTo: "editor\r\n")
+            let editor = session.foreground
             for _ in 0..<2 {
                 session.type("\u{1A}")
                 try session.output(upTo: "Stopped")
                 try session.outputToPrompt()
-                let output = try session.answer(to: "bg")
+                let output = try session.answer(to: "bg") + session.outputUntilStopped()
                 #expect(!output.contains("\u{1B}[?"), "\(output.debugDescription)")
                 session.type("fg\n")
-                try session.output(upTo: "fg\r\n")
+                try session.wait(forForeground: editor)
             }
             try session.answerEditor()
             session.type("q")

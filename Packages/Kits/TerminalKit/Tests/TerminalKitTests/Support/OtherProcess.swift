@@ -12,6 +12,12 @@ enum OtherProcess {
         return (state, parent, String(text[text.index(after: start)..<end]))
     }
 
+    /// The memory that a process has for itself alone, in several parts.
+    static func privateKilobytes(of process: pid_t) -> [Int] {
+        (text(of: "/proc/\(process)/smaps_rollup") ?? "").split(separator: "\n").filter { $0.hasPrefix("Private_") }
+            .compactMap { line in Int(line.split(separator: " ").dropLast().last ?? "") }
+    }
+
     static func text(of path: String) -> String? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

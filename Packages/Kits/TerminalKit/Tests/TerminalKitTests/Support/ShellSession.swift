@@ -171,6 +171,27 @@ final class ShellSession: Sendable {
     /// The group of processes that has the terminal.
     var foreground: pid_t { tcgetpgrp(pty.master) }
 
+    /// Waits until the shell says that its job is stopped; what the terminal got in the meantime.
+    func outputUntilStopped() throws -> String {
+        var output = ""
+        for _ in 0..<2_000 {
+            let answer = try answer(to: "jobs")
+            output += answer
+            if answer.contains("Stopped") { return output }
+            poll(nil, 0, 10)
+        }
+        throw Failure(message: "the job was not stopped again: \(output.suffix(300))")
+    }
+
+    /// Waits until a group of processes has the terminal.
+    func wait(forForeground group: pid_t) throws {
+        for _ in 0..<20_000 {
+            if foreground == group { return }
+            poll(nil, 0, 1)
+        }
+        throw Failure(message: "the terminal belongs to \(foreground) instead of \(group)")
+    }
+
     /// Waits until the terminal's side holds all that it can. Of a large frame the program then has a rest.
     func waitForStall() throws {
         var count: Int32 = 0
