@@ -23,12 +23,12 @@ struct HistoryActions {
         completion: ChatCompletion.conversations)
     private static let deleted: Parameter<String> = .argument(
         "conversation", "Its id, or the beginning or end of it", as: String.self, completion: ChatCompletion.deleted)
-    private static let newest: Parameter<String?> = .argument(
+    static let newest: Parameter<String?> = .argument(
         "conversation", "Its id, or the beginning or end of it; the newest one if omitted", as: String?.self,
         completion: ChatCompletion.conversations)
 
     /// The named conversation, or the newest one.
-    private func find(_ prefix: String?) async throws -> Conversation {
+    func find(_ prefix: String?) async throws -> Conversation {
         if let prefix { return try await history.find(prefix) }
         guard let newest = try await history.newest() else { throw NoConversation() }
         return newest

@@ -51,7 +51,8 @@ extension Connection {
         return call
     }
 
-    func timeline(of conversation: Int64) throws -> [CallEntry] {
+    /// The calls in order: all from `first` on, or only the newest of them.
+    func timeline(of conversation: Int64, from first: CallID? = nil, limit: Int? = nil) throws -> [CallEntry] {
         let rows = try all(
             """
             WITH RECURSIVE line (id, until) AS (
@@ -59,8 +60,9 @@ extension Connection {
                 SELECT c.parent, min(line.until, c.created) FROM line JOIN conversations c ON c.id = line.id
                     WHERE c.parent IS NOT NULL)
             SELECT calls.id, call, source, effect, state, decision, result, started, ended
-                FROM line JOIN calls ON calls.conversation = line.id AND calls.time <= line.until ORDER BY calls.id
-            """, conversation
+                FROM line JOIN calls ON calls.conversation = line.id AND calls.time <= line.until
+                WHERE ?2 IS NULL OR calls.id >= ?2 ORDER BY calls.id DESC LIMIT ?3
+            """, conversation, first, limit ?? -1
         ) { row in
             let call = try MessageCoding.inline.call(Self.json(row[1]))
             let effect: String? = try row[3]
@@ -70,7 +72,7 @@ extension Connection {
             entry.id = try row[0]
             return (entry, try row[6] as String?)
         }
-        return try rows.map { entry, result in
+        return try rows.reversed().map { entry, result in
             var entry = entry
             entry.result = try result.map { try blobs.result(Self.json($0)) }
             return entry

@@ -16,6 +16,7 @@ struct ChatScreens {
                 .action("chat.export", "Export", key: "e", ["conversation": .row("id")]),
                 .action("chat.delete", "Delete", key: "d", ["conversation": .row("id")]),
             ], detail: .screen("chat.conversation", "Conversation", ["conversation": .row("id")]))
+        ConversationScreen(services).add(to: &registry)
         registry.addScreen(
             "chat.found", "Search", .detail, listing: "chat.search", id: "conversation",
             detail: .screen("chat.conversation", "Conversation", ["conversation": .row("conversation")]))
