@@ -58,14 +58,16 @@ let package = Package(
                 "Bundles", "Runner", "Runs", core, .product(name: "CoreTesting", package: "Core"),
                 .product(name: "Cryptography", package: "Cryptography"),
                 .product(name: "FileKit", package: "FileKit"), .product(name: "HostKit", package: "Host"),
-                .product(name: "HTTPKit", package: "HTTPKit"), .product(name: "HTTPTesting", package: "HTTPKit"),
+                .product(name: "HostTesting", package: "Host"), .product(name: "HTTPKit", package: "HTTPKit"),
+                .product(name: "HTTPTesting", package: "HTTPKit"),
                 .product(name: "ProcessKit", package: "ProcessKit"),
+                .product(name: "StorageKit", package: "StorageKit"),
             ]),
         .testTarget(
             name: "RunsTests",
             dependencies: [
-                "Bundles", "Expressions", "Runs", core, .product(name: "FileKit", package: "FileKit"),
-                .product(name: "StorageKit", package: "StorageKit"),
+                "Bundles", "Expressions", "Runs", core, .product(name: "CoreTesting", package: "Core"),
+                .product(name: "FileKit", package: "FileKit"), .product(name: "StorageKit", package: "StorageKit"),
             ]),
         .testTarget(
             name: "ExpressionsTests",

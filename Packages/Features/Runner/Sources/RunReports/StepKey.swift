@@ -1,16 +1,16 @@
 import Runs
 
 /// Splits the key of a step: `outer[os=linux]/ask[model=a]` is a run of `ask` inside a run of `outer`.
-enum StepKey {
+package enum StepKey {
     /// The key of the parent: the step of a run, or the step that runs the bundle around it; nil at the top.
-    static func parent(of key: String) -> String? {
+    package static func parent(of key: String) -> String? {
         let (slash, bracket) = marks(in: key)
         if let bracket { return String(key[..<bracket]) }
         return slash.map { String(key[..<$0]) }
     }
 
     /// The part of a key after the key of its parent.
-    static func name(of key: String) -> String {
+    package static func name(of key: String) -> String {
         let (slash, bracket) = marks(in: key)
         if let bracket { return String(key[bracket...]) }
         return slash.map { String(key[key.index(after: $0)...]) } ?? key

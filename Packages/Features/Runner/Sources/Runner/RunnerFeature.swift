@@ -5,7 +5,6 @@ import ProcessKit
 public import Registry
 import Runs
 import SandboxKit
-import Screens
 public import Settings
 import StorageKit
 
@@ -59,9 +58,6 @@ public struct RunnerFeature: Feature {
             ShellActions.all, HTTPActions(services).all,
         ]
         for action in groups.joined() { registry.add(action) }
-        registry.addScreen(
-            "runs.recent", "Runs", .home, listing: "runs.list", id: "id",
-            links: [.action("runs.cancel", "Cancel", key: "c", ["run": .row("id")])],
-            detail: .screen("runs.run", "Run", ["run": .row("id")]), every: .seconds(2))
+        RunnerScreens(services).add(to: &registry)
     }
 }

@@ -16,11 +16,14 @@ struct RunsActions {
 
     var all: [Action] { [list, show, logs, cancel, prune] }
 
-    private static func run() -> Parameter<String?> {
+    static func run() -> Parameter<String?> {
         .argument(
             "run", "Id of the run, or the beginning of it; default: the last run", as: String?.self,
             completion: RunCompletion.runs)
     }
+
+    static let step: Parameter<String?> = .option(
+        "step", "Only this step", as: String?.self, completion: RunCompletion.steps)
 
     private var list: Action {
         Action(
@@ -51,18 +54,12 @@ struct RunsActions {
     private var logs: Action {
         Action(
             "runs.logs", "Show the output of a run's steps", .reads, Self.run(),
-            .option("step", "Only this step", as: String?.self, completion: RunCompletion.steps)
+            Self.step
         ) { context, id, step in
             let row = try await services.journal.find(id)
             let events = try await services.journal.events(of: row.id, step: step)
             if events.isEmpty {
-                let steps = try await services.journal.steps(of: row.id).map(\.key)
-                if let step, !steps.contains(step) {
-                    throw RunnerError.options(
-                        "the run \(row.id) has no step '\(PlainText.escape(step))'"
-                            + "\(Suggestion.text(for: step, among: steps)); 'martlet runs show \(row.id)' shows its steps"
-                    )
-                }
+                if let step { try await requireStep(step, of: row) }
                 context.notice(step.map { "the step \($0) has no output" } ?? "no step has output")
             }
             var text = LogText()
@@ -74,6 +71,15 @@ struct RunsActions {
             return events
         }
         .streaming([Self.output.declaration])
+    }
+
+    /// Throws unless the step has started.
+    func requireStep(_ step: String, of run: RunRow) async throws {
+        let steps = try await services.journal.steps(of: run.id).map(\.key)
+        guard !steps.contains(step) else { return }
+        throw RunnerError.options(
+            "the run \(run.id) has no step '\(PlainText.escape(step))'\(Suggestion.text(for: step, among: steps)); "
+                + "'martlet runs show \(run.id)' shows its steps")
     }
 
     private static let output = EventKind<JournalEvent>("step_output", "Output of a step's action")
@@ -177,7 +183,8 @@ struct LogText {
     /// Ends a line that is not ended yet.
     private mutating func end() -> String? { exchange(&isInLine, with: false) ? "\n" : nil }
 
-    private static func words(_ event: JSON) -> (text: String, isPiece: Bool)? {
+    /// The text of an event, and whether the next text continues it; nil if a person has no use for it.
+    static func words(_ event: JSON) -> (text: String, isPiece: Bool)? {
         for name in ["delta", "refusal"] {
             guard event["type"] == "message", let text = event[name]?.string else { continue }
             return text.isEmpty ? nil : (text, true)

@@ -198,20 +198,49 @@ extension Journal {
         }
     }
 
+    /// The last attempt of every step without its arguments and its result, in the order they started; of many steps
+    /// only the newest.
+    public func progress(of run: String, limit: Int) async throws -> [StepProgress] {
+        let rows = try await database.read { connection in
+            try connection.all(
+                """
+                SELECT key, work, status, attempt, exit, error_message, started, duration FROM steps
+                WHERE run = ?1 AND NOT EXISTS (
+                    SELECT 1 FROM steps later WHERE later.run = ?1 AND later.key = steps.key
+                        AND later.attempt > steps.attempt)
+                ORDER BY number DESC LIMIT ?2
+                """, run, limit
+            ) { row in
+                StepProgress(
+                    key: try row[0], work: try row[1], status: StepStatus(rawValue: try row[2]) ?? .failed,
+                    attempt: try row[3], exit: try row[4], error: try row[5], started: try row[6],
+                    duration: .seconds(try row[7] as Double))
+            }
+        }
+        return rows.reversed()
+    }
+
     /// The output of all steps, or of one.
-    public func events(of run: String, step: String? = nil) async throws -> [JournalEvent] {
-        try await database.read { connection in
+    ///
+    /// - Parameters:
+    ///   - first: the number of the first event that is returned.
+    ///   - limit: only so many of the newest events; nil for all.
+    public func events(
+        of run: String, step: String? = nil, from first: Int = 0, limit: Int? = nil
+    ) async throws -> [JournalEvent] {
+        let newestFirst = try await database.read { connection in
             try connection.all(
                 """
                 SELECT number, step, time, event FROM events
-                WHERE run = ?1 AND (?2 IS NULL OR step = ?2) ORDER BY number
-                """, run, step
+                WHERE run = ?1 AND (?2 IS NULL OR step = ?2) AND number >= ?3 ORDER BY number DESC LIMIT ?4
+                """, run, step, first, limit ?? -1
             ) { row in
                 JournalEvent(
                     number: try row[0], step: try row[1], time: try row[2],
                     event: try JSON(parsing: Array((try row[3] as String).utf8)))
             }
         }
+        return newestFirst.reversed()
     }
 
     /// The process that runs it; nil if none does.
@@ -480,9 +509,30 @@ public struct StepRow: Record, Hashable {
     ]
 }
 
+/// How far a step is.
+public struct StepProgress: Sendable, Hashable {
+    /// The step's id, as in `StepUpdate.key`.
+    public let key: String
+    /// The action or the bundle.
+    public let work: String
+    /// How its last attempt ended; `running` if it has not.
+    public let status: StepStatus
+    /// The number of its last attempt, from 1.
+    public let attempt: Int
+    /// The exit code of the attempt; 0 if it did not fail.
+    public let exit: Int
+    /// Why the attempt failed; nil if it did not.
+    public let error: String?
+    /// When the attempt started.
+    public let started: Timestamp
+    /// How long the attempt took; zero if it has not ended.
+    public let duration: Duration
+}
+
 /// An output of a step.
 public struct JournalEvent: Record, Hashable {
-    var number: Int
+    /// Its place among the events of the run. Later events have larger numbers.
+    public var number: Int
     /// The step that it comes from, as in `StepUpdate.key`.
     public var step: String
     /// When the step's action emitted it.
