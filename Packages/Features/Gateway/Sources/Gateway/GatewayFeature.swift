@@ -69,7 +69,7 @@ public struct GatewayFeature: Feature {
             DescribingActions(services).all, ProjectActions(services).all, SessionActions(services).all,
         ]
         for action in groups.joined() { registry.add(action) }
-        GatewayScreens.add(to: &registry)
+        GatewayScreens(services).add(to: &registry)
     }
 }
 

@@ -2,8 +2,13 @@ import Registry
 import Screens
 
 /// The screens of the gateway.
-enum GatewayScreens {
-    static func add(to registry: inout RegistryBuilder) {
+struct GatewayScreens {
+    private let services: GatewayServices
+
+    init(_ services: GatewayServices) { self.services = services }
+
+    func add(to registry: inout RegistryBuilder) {
+        OverviewScreen(services).add(to: &registry)
         registry.addScreen(
             "gateway.projects", "Projects", .tab("Projects"), listing: "gateway.project.list", id: "id",
             links: [

@@ -92,6 +92,13 @@ public struct BudgetState: Sendable, Hashable {
         /// The usage so far; for a daily limit, that of today in UTC.
         public let used: UsageSum
 
+        /// A limit with the usage that counts towards it.
+        public init(scope: Scope, limit: BudgetLimit, used: UsageSum) {
+            self.scope = scope
+            self.limit = limit
+            self.used = used
+        }
+
         /// What a limit can be for.
         public enum Scope: String, Choice, Hashable {
             case session, project

@@ -44,6 +44,13 @@ extension GatewayStore {
         }
     }
 
+    /// The sessions in which a turn runs, also one of another process.
+    public func runningSessions() async throws -> [Session] {
+        try await database.read { [turns] connection in
+            try connection.running(turns).compactMap { try connection.findSession($0, turns) }
+        }
+    }
+
     /// Replaces the selection of tools, from the next turn on. Throws `.notFound`.
     public func setTools(_ selection: ToolSelection, of session: String) async throws {
         let selection = kept(selection)
