@@ -18,11 +18,12 @@ struct HistoryActions {
 
     var all: [Action] { [list, show, search, rename, fork, delete, restore, export, importing, inspect, rerun] }
 
-    private static let conversation: Parameter<String> = .argument(
+    static let conversation: Parameter<String> = .argument(
         "conversation", "Its id, or the beginning or end of it", as: String.self,
         completion: ChatCompletion.conversations)
     private static let deleted: Parameter<String> = .argument(
         "conversation", "Its id, or the beginning or end of it", as: String.self, completion: ChatCompletion.deleted)
+    static let call: Parameter<Int> = .argument("call", "The number of the call, as shown by 'chat inspect'")
     static let newest: Parameter<String?> = .argument(
         "conversation", "Its id, or the beginning or end of it; the newest one if omitted", as: String?.self,
         completion: ChatCompletion.conversations)
@@ -235,17 +236,22 @@ struct HistoryActions {
         return words.joined(separator: ", ")
     }
 
+    /// A call by its number.
+    func call(_ number: Int, of conversation: ConversationID) async throws -> CallEntry {
+        let calls = try await history.timeline(of: conversation)
+        guard let found = calls.first(where: { $0.id?.rawValue == Int64(number) }) else {
+            throw NoSuchCall(number: number, known: calls.compactMap(\.id?.rawValue))
+        }
+        return found
+    }
+
     private var rerun: Action {
         Action(
             "chat.rerun", "Repeat a tool call of a conversation, optionally with another input", .writes,
-            Self.conversation,
-            .argument("call", "The number of the call, as shown by 'chat inspect'", as: Int.self),
+            Self.conversation, Self.call,
             .option("input", "Another input, as JSON", as: JSON?.self)
         ) { context, prefix, number, input in
-            let calls = try await history.timeline(of: try await history.find(prefix).id)
-            guard let found = calls.first(where: { $0.id?.rawValue == Int64(number) }) else {
-                throw NoSuchCall(number: number, known: calls.compactMap(\.id?.rawValue))
-            }
+            let found = try await call(number, of: try await history.find(prefix).id)
             // The tools of a call that a server ran are not available here.
             guard !found.call.isDone else { throw NotOurCall(name: found.call.name) }
             var call = found.call

@@ -20,13 +20,11 @@ struct ChatScreens {
         registry.addScreen(
             "chat.found", "Search", .detail, listing: "chat.search", id: "conversation",
             detail: .screen("chat.conversation", "Conversation", ["conversation": .row("conversation")]))
-        registry.addScreen(
-            "chat.tools", "Tool calls", .detail, listing: "chat.inspect", id: "call")
+        ToolCallScreens(services).add(to: &registry)
         registry.addScreen(
             "chat.catalogue", "Models", .tab("Models"), listing: "chat.models", id: "id")
         registry.addScreen(
             "chat.rules", "Approvals", .tab("Models"), listing: "chat.approvals", id: "id")
-        registry.addScreen(
-            "chat.costs", "Usage", .tab("Models"), listing: "chat.usage", id: "group", every: .seconds(10))
+        UsageScreen(services).add(to: &registry)
     }
 }

@@ -93,17 +93,19 @@ extension TranscriptFeed {
                 case .malformedCall(let call):
                     add(.tool, "\(excerpt(call.text))\n\n\(call.reason)", title: call.name, state: "failed")
                 case .call(let call):
-                    let result = results.result(of: call, in: entry.id)
+                    let stored = calls.take(call)
+                    // The stored result is whole, and is there before the message for the model.
+                    let result = stored?.result ?? results.result(of: call, in: entry.id)
                     // Something that follows means that the call is over, even if its process ended before it did.
                     let isLast =
                         (number == entries.count - 1
                             || entries[number...].dropFirst().allSatisfy { $0.message.role == .tool })
                         && pieces[index...].allSatisfy(\.isOfCall)
-                    let state = calls.take(call)?.state
-                    let isPending = isLast && result == nil && state?.isEnded != true && (isOpen || !call.isDone)
+                    let isPending = isLast && result == nil && (isOpen || !call.isDone)
                     add(
                         .tool, text(of: call, result), title: call.name,
-                        state: word(state, result, isPending: isPending, isDone: call.isDone), isPending: isPending)
+                        state: word(stored?.state, result, isPending: isPending, isDone: call.isDone),
+                        isPending: isPending)
                 case .result(let result):
                     // Usually it is shown with its call.
                     if results.isAlone(result, in: entry.id) {

@@ -1,9 +1,6 @@
 import Capabilities
 import ChatHistory
 import CoreTesting
-import FileKit
-import HostKit
-import HostTesting
 import JSON
 import Registry
 import Screens
@@ -13,42 +10,10 @@ import Testing
 
 @Suite("Screen of a conversation", .timeLimit(.minutes(5)))
 struct ConversationScreenTests {
-    /// Lends a host, and the history as another program would have it open.
-    private static func withDesk(
-        _ body: (TestHost, History) async throws -> Void
-    ) async throws {
-        try await TemporaryDirectory.run { folder in
-            let test = try TestHost([HostFeature.self, Workshop.self, ChatFeature.self], folder: folder)
-            try Files.makeDirectories("\(folder)/data")
-            let history = History("\(folder)/data/chat.db", clock: TestClock(), now: { Timestamp(microseconds: 0) })
-            try await body(test, history)
-            await history.close()
-            #expect(await test.session.close() == [])
-        }
-    }
-
-    /// The first value that fulfils a condition.
-    @discardableResult
-    private static func wait(_ view: OpenScreen, _ condition: (Block) -> Bool) async throws -> Block {
-        for try await state in view.states {
-            if case .failed(let failure, _) = state { throw failure }
-            if let block = state.block, condition(block) { return block }
-        }
-        throw CancellationError()
-    }
-
-    /// Waits until the screen looks again, lets it, and returns the value that follows.
-    private static func next(
-        _ view: OpenScreen, _ test: TestHost, after pause: Duration, _ condition: (Block) -> Bool
-    ) async throws -> Block {
-        await test.clock.waitForSleepers(1)
-        test.clock.advance(by: pause)
-        return try await wait(view, condition)
-    }
-
     @Test("A conversation is shown with its authors, its calls, what it took, and where to write")
     func whole() async throws {
-        try await Self.withDesk { test, history in
+        try await ScreenDesk.run { desk in
+            let (test, history) = (desk.test, desk.history)
             let talk = try await history.create(ConversationSetup(provider: "openai", model: "gpt-5"))
             let question = try await history.append(Message(.user, "Which *birds*?"), to: talk.id, after: nil)
             let call = ToolCall(id: "c1", name: "look", input: ["at": "sky"])
@@ -68,7 +33,7 @@ struct ConversationScreenTests {
                     usage: Usage(inputTokens: 7, outputTokens: 2)))
 
             let block = try await test.open("chat.conversation", ["conversation": .string(talk.id.tag)]) { view in
-                try await Self.wait(view) { _ in true }
+                try await ScreenDesk.wait(view) { _ in true }
             }
             let entries = block.entries
             #expect(entries.map(\.author) == [.person, .thought, .model, .tool, .model])
@@ -90,26 +55,27 @@ struct ConversationScreenTests {
 
     @Test("An answer that another program writes grows in place, and nothing before it is read again")
     func growing() async throws {
-        try await Self.withDesk { test, history in
+        try await ScreenDesk.run { desk in
+            let test = desk.test
             let clock = TestClock()
             let other = History(
                 "\(test.host.locations.data)/chat.db", clock: clock, now: { Timestamp(microseconds: 0) })
             let talk = try await other.create(ConversationSetup())
             let question = try await other.append(Message(.user, "Which birds?"), to: talk.id, after: nil)
             try await test.open("chat.conversation") { view in
-                let first = try await Self.wait(view) { $0.entries.count == 1 }
+                let first = try await ScreenDesk.wait(view) { $0.entries.count == 1 }
                 #expect(first.values?["state"] == "answering")
 
                 let draft = other.begin(in: talk.id, after: question.id, model: "m")
                 draft.append([.reasoning("Let me see")])
                 await clock.waitForSleepers(1)
-                let thought = try await Self.next(view, test, after: .milliseconds(500)) { $0.entries.count == 2 }
+                let thought = try await desk.next(view, after: .milliseconds(500)) { $0.entries.count == 2 }
                 #expect(thought.entries.last?.author == .thought && thought.entries.last?.isOpen == true)
 
                 draft.append([.text("Swal")])
                 clock.advance(by: .milliseconds(150))
                 await clock.waitForSleepers(1)
-                let text = try await Self.next(view, test, after: .milliseconds(500)) { $0.entries.count == 3 }
+                let text = try await desk.next(view, after: .milliseconds(500)) { $0.entries.count == 3 }
                 #expect(text.entries.map(\.text) == ["Which birds?", "Let me see", "Swal"])
                 #expect(text.entries.map(\.isOpen) == [false, false, true])
 
@@ -118,7 +84,7 @@ struct ConversationScreenTests {
                         start: ChatStart(),
                         message: Message(.assistant, [.reasoning(Reasoning("Let me see")), .text("Swallows.")]),
                         finish: .stop, usage: Usage()))
-                let done = try await Self.next(view, test, after: .milliseconds(500)) {
+                let done = try await desk.next(view, after: .milliseconds(500)) {
                     $0.entries.last?.text == "Swallows."
                 }
                 #expect(done.entries.map(\.isOpen) == [false, false, false] && done.values?["state"] == "ready")
@@ -131,7 +97,8 @@ struct ConversationScreenTests {
 
     @Test("Of calls that run side by side the first is in the transcript, and all are in the list")
     func calls() async throws {
-        try await Self.withDesk { test, history in
+        try await ScreenDesk.run { desk in
+            let (test, history) = (desk.test, desk.history)
             let talk = try await history.talk("Look")
             let calls = ["a", "b"].map { ToolCall(id: $0, name: "look-\($0)", input: [:]) }
             let asking = try await history.append(
@@ -140,44 +107,53 @@ struct ConversationScreenTests {
             for call in calls { noted.append(try await history.note(CallEntry(call, .running), in: talk.id)) }
             let stored = noted
             try await test.open("chat.conversation") { view in
-                let running = try await Self.wait(view) { _ in true }
+                let running = try await ScreenDesk.wait(view) { _ in true }
                 #expect(running.entries.map(\.title) == [nil, "look-a"] && running.entries[1].isOpen)
                 #expect(running.steps.map(\.state) == ["running", "running"])
 
                 var second = stored[1]
                 second.state = .done
+                second.result = ToolResult(call: "b", content: "seen")
                 try await history.note(second, in: talk.id)
-                let one = try await Self.next(view, test, after: .milliseconds(500)) {
+                let one = try await desk.next(view, after: .milliseconds(500)) {
                     $0.steps.map(\.state) == ["running", "done"]
                 }
                 #expect(one.entries.count == 2)
 
                 var first = stored[0]
                 first.state = .failed
+                first.result = ToolResult(call: "a", content: "too dark, and a long reason", isError: true)
                 try await history.note(first, in: talk.id)
+                let ended = try await desk.next(view, after: .milliseconds(500)) { $0.entries.count == 3 }
+                #expect(ended.entries.map(\.state) == [nil, "failed", "done"])
+
+                // The model gets less, which changes nothing here.
                 let results = calls.map {
                     Message.Part.result(ToolResult(call: $0.id, content: "seen", isError: $0.id == "a"))
                 }
                 _ = try await history.append(Message(.tool, results), to: talk.id, after: asking.id)
-                let both = try await Self.next(view, test, after: .milliseconds(500)) { $0.entries.count == 3 }
-                #expect(both.entries.map(\.state) == [nil, "failed", "done"])
-                #expect(both.entries.map(\.text) == ["Look", "seen", "seen"])
+                let both = try await desk.next(view, after: .milliseconds(500)) {
+                    $0.values?["messages"] == 3
+                }
+                #expect(both.entries.map(\.text) == ["Look", "too dark, and a long reason", "seen"])
+                #expect(both.feed === running.feed)
             }
         }
     }
 
     @Test("A branch is another transcript, and an answer that did not come is said to be so")
     func branch() async throws {
-        try await Self.withDesk { test, history in
+        try await ScreenDesk.run { desk in
+            let (test, history) = (desk.test, desk.history)
             let talk = try await history.talk("1", "2", "3")
             let second = try await history.entries(of: talk.id)[1].id
             try await test.open("chat.conversation") { view in
-                let first = try await Self.wait(view) { $0.entries.count == 3 }
+                let first = try await ScreenDesk.wait(view) { $0.entries.count == 3 }
                 let other = try await history.append(
                     Message(.user, "other"), to: talk.id, after: second, as: .branch)
                 try await history.begin(in: talk.id, after: other.id).fail(OutOfOrder())
                 view.refresh()
-                let shown = try await Self.wait(view) { $0.entries.count == 4 }
+                let shown = try await ScreenDesk.wait(view) { $0.entries.count == 4 }
                 #expect(shown.entries.map(\.text) == ["1", "2", "other", "the till is stuck"])
                 #expect(shown.entries[3].author == .notice && shown.entries[3].state == "failed")
                 #expect(shown.feed !== first.feed)
@@ -187,8 +163,8 @@ struct ConversationScreenTests {
 
     @Test("Without a conversation the screen says what to do")
     func none() async throws {
-        try await Self.withDesk { test, _ in
-            let state = try await test.open("chat.conversation") { view in
+        try await ScreenDesk.run { desk in
+            let state = try await desk.test.open("chat.conversation") { view in
                 for try await state in view.states { if case .failed = state { return state } }
                 throw CancellationError()
             }
@@ -198,38 +174,5 @@ struct ConversationScreenTests {
             }
             #expect(failure.code == "history.not-found" && failure.message.contains("'martlet chat' starts one"))
         }
-    }
-}
-
-extension History {
-    /// A conversation of texts, alternating between user and assistant.
-    fileprivate func talk(_ texts: String...) async throws -> Conversation {
-        let conversation = try await create(ConversationSetup())
-        var parent: MessageID?
-        for (number, text) in texts.enumerated() {
-            let role: Message.Role = number.isMultiple(of: 2) ? .user : .assistant
-            parent = try await append(Message(role, text), to: conversation.id, after: parent).id
-        }
-        return try await self.conversation(conversation.id)
-    }
-}
-
-extension Block {
-    fileprivate var feed: Feed<Screens.Transcript.Entry>? {
-        if case .transcript(let transcript) = content { return transcript.feed }
-        return children.lazy.compactMap(\.feed).first
-    }
-    fileprivate var entries: [Screens.Transcript.Entry] { feed.map { Array($0.entries(from: 0).entries) } ?? [] }
-    fileprivate var steps: [Timeline.Step] {
-        if case .timeline(let timeline) = content { return timeline.steps }
-        return children.flatMap(\.steps)
-    }
-    fileprivate var values: JSONObject? {
-        if case .values(let values) = content { return values.values }
-        return children.lazy.compactMap(\.values).first
-    }
-    fileprivate var composer: Composer? {
-        if case .composer(let composer) = content { return composer }
-        return children.lazy.compactMap(\.composer).first
     }
 }
