@@ -18,13 +18,14 @@ struct ChatScreens {
             ], detail: .screen("chat.conversation", "Conversation", ["conversation": .row("id")]))
         ConversationScreen(services).add(to: &registry)
         registry.addScreen(
-            "chat.found", "Search", .detail, listing: "chat.search", id: "conversation",
+            "chat.found", "Search", .detail, listing: "chat.search", id: "message",
             detail: .screen("chat.conversation", "Conversation", ["conversation": .row("conversation")]))
         ToolCallScreens(services).add(to: &registry)
         registry.addScreen(
             "chat.catalogue", "Models", .tab("Models"), listing: "chat.models", id: "id")
         registry.addScreen(
-            "chat.rules", "Approvals", .tab("Models"), listing: "chat.approvals", id: "id")
+            "chat.rules", "Approvals", .tab("Models"), listing: "chat.approvals", id: "id",
+            links: [.action("chat.disallow", "Remove", key: "d", ["rule": .row("id")])])
         UsageScreen(services).add(to: &registry)
     }
 }

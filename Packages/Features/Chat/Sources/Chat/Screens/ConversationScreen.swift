@@ -13,12 +13,12 @@ struct ConversationScreen {
 
     init(_ services: ChatServices) { self.services = services }
 
-    /// How many of the newest messages are in the transcript; a feed keeps as many entries.
-    private static let mostMessages = 10_000
+    /// How many of the newest messages are read at first. A message has several entries, of which a feed keeps 10,000.
+    private static let mostMessages = 4_000
     /// How many of the newest tool calls are listed.
     private static let mostCalls = 100
     /// When to look again while an answer is being written, and otherwise.
-    private static let (soon, later) = (Duration.milliseconds(500), Duration.seconds(3))
+    private static let (soon, later) = (Duration.milliseconds(500), Duration.seconds(2))
 
     func add(to registry: inout RegistryBuilder) {
         registry.add(

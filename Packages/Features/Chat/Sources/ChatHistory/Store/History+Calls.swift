@@ -61,7 +61,7 @@ extension Connection {
                     WHERE c.parent IS NOT NULL)
             SELECT calls.id, call, source, effect, state, decision, result, started, ended
                 FROM line JOIN calls ON calls.conversation = line.id AND calls.time <= line.until
-                WHERE ?2 IS NULL OR calls.id >= ?2 ORDER BY calls.id DESC LIMIT ?3
+                WHERE calls.id >= coalesce(?2, 0) ORDER BY calls.id DESC LIMIT ?3
             """, conversation, first, limit ?? -1
         ) { row in
             let call = try MessageCoding.inline.call(Self.json(row[1]))

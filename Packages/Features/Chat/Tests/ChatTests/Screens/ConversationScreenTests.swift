@@ -4,6 +4,7 @@ import CoreTesting
 import JSON
 import Registry
 import Screens
+import StorageKit
 import Testing
 
 @testable import Chat
@@ -160,6 +161,37 @@ struct ConversationScreenTests {
             }
         }
     }
+
+    @Test("Of a very long conversation the newest messages are shown, and a new one is appended")
+    func long() async throws {
+        try await ScreenDesk.run { desk in
+            let talk = try await desk.history.talk("first")
+            let (first, count) = (try #require(talk.head), Self.manyMessages)
+            try await desk.history.database.write { connection in
+                try connection.run(
+                    """
+                    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?2)
+                    INSERT INTO messages (id, conversation, tree, parent, position, role, text, time, state)
+                        SELECT ?1 + n, conversation, tree, ?1 + n - 1, n, 'user', 'message ' || n, 0, 'complete'
+                        FROM numbers, messages WHERE messages.id = ?1
+                    """, first, count)
+                try connection.run("UPDATE conversations SET head = ?", first.rawValue + Int64(count))
+            }
+            try await desk.test.open("chat.conversation") { view in
+                let shown = try await ScreenDesk.wait(view) { _ in true }
+                let feed = try #require(shown.feed)
+                #expect(shown.entries.last?.text == "message \(count)" && shown.values?["messages"] == .int(count + 1))
+                #expect(feed.end == 4_001 && shown.entries[0].author == .notice)
+                #expect(shown.entries[0].text.hasPrefix("8001 older messages are not shown here"))
+                let last = MessageID(rawValue: first.rawValue + Int64(count))
+                _ = try await desk.history.append(Message(.assistant, "At last."), to: talk.id, after: last)
+                let next = try await desk.next(view, after: .milliseconds(500)) { $0.entries.last?.text == "At last." }
+                #expect(next.feed === feed && feed.end == 4_002)
+            }
+        }
+    }
+
+    private static let manyMessages = 12_000
 
     @Test("Without a conversation the screen says what to do")
     func none() async throws {
