@@ -65,7 +65,7 @@ public struct AuthFeature: Feature {
             SecretActions(services).all, TrustActions(services).all,
         ]
         for action in groups.joined() { registry.add(action) }
-        AuthScreens.add(to: &registry)
+        AuthScreens(services).add(to: &registry)
     }
 }
 

@@ -1,9 +1,14 @@
+import JSON
 import Registry
 import Screens
 
 /// The screens of Auth.
-enum AuthScreens {
-    static func add(to registry: inout RegistryBuilder) {
+struct AuthScreens {
+    private let services: AuthServices
+
+    init(_ services: AuthServices) { self.services = services }
+
+    func add(to registry: inout RegistryBuilder) {
         registry.addScreen(
             "auth.servers", "Servers", .tab("Servers"), listing: "auth.server.list", id: "name",
             links: [
@@ -16,12 +21,11 @@ enum AuthScreens {
         registry.addScreen(
             "auth.accounts", "Sign-ins", .home, listing: "auth.status", id: "name",
             links: [
-                .action("auth.login", "Sign in", key: "l", ["server": .row("server")]),
-                .action("auth.logout", "Sign out", key: "o", ["server": .row("server")]),
+                .action("auth.login", "Sign in", key: "l", ["server": .row("name")]),
+                .action("auth.logout", "Sign out", key: "o", ["server": .row("name")]),
+                .screen("auth.tokens", "Access tokens", key: "t", ["server": .row("name")]),
             ])
-        registry.addScreen(
-            "auth.tokens", "Access tokens", .detail, listing: "auth.pat.list", id: "id",
-            links: [.action("auth.pat.revoke", "Revoke", key: "d", ["id": .row("id")])])
+        registry.add(tokens)
         registry.addScreen(
             "auth.secrets", "Secrets", .tab("Servers"), listing: "auth.secret.list", id: "name",
             links: [.action("auth.secret.remove", "Remove", key: "d", ["name": .row("name")])])
@@ -31,5 +35,20 @@ enum AuthScreens {
                 .action("auth.trust.verify", "Verify", key: "v", ["host": .row("server")]),
                 .action("auth.trust.remove", "Remove", key: "d", ["host": .row("server")]),
             ])
+    }
+
+    /// The tokens at a server, at which they are revoked too.
+    private var tokens: Screen {
+        Screen("auth.tokens", "Access tokens", .detail, TokenActions.server) { [services] screen, server in
+            var arguments: [String: Link.Argument] = ["id": .row("id")]
+            if let server { arguments["server"] = .value(.string(server)) }
+            let links: [Link] = [.action("auth.pat.revoke", "Revoke", key: "d", arguments)]
+            repeat {
+                let rows = try await TokenActions(services).rows(server, screen.context)
+                try await screen.show(
+                    Block(.table(Table(rows, id: "id", links: links, empty: TokenActions.noTokens)), id: "rows"))
+            } while try await screen.changed()
+        }
+        .sending()
     }
 }

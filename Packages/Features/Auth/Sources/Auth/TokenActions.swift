@@ -15,7 +15,7 @@ struct TokenActions {
 
     var all: [Action] { [list, create, revoke, rotate] }
 
-    private static let server: Parameter<String?> = .option(
+    static let server: Parameter<String?> = .option(
         "server", "Server name; if omitted, the default server", as: String?.self, completion: .profiles)
 
     private func api(_ server: String?) async throws -> (ServerProfile, KamiwazaAPI) {
@@ -28,15 +28,20 @@ struct TokenActions {
     private var list: Action {
         Action("auth.pat.list", "List your personal access tokens", .reads, Self.server) {
             context, server in
-            let (profile, api) = try await api(server)
-            let own = try await services.session(of: profile)?.tokenID
-            return context.rows(
-                try await api.personalTokens().map { TokenRow($0, isOwn: $0.id == own, now: context.host.now()) },
-                orSay: "you have no personal access token; create one with 'martlet auth pat create NAME'")
+            context.rows(try await rows(server, context), orSay: Self.noTokens)
         }
         .asDefault()
         .sending()
     }
+
+    /// The tokens at a server.
+    func rows(_ server: String?, _ context: ActionContext) async throws -> [TokenRow] {
+        let (profile, api) = try await api(server)
+        let own = try await services.session(of: profile)?.tokenID
+        return try await api.personalTokens().map { TokenRow($0, isOwn: $0.id == own, now: context.host.now()) }
+    }
+
+    static let noTokens = "you have no personal access token; create one with 'martlet auth pat create NAME'"
 
     private var create: Action {
         Action(

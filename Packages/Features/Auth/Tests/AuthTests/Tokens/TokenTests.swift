@@ -5,6 +5,7 @@ import HostTesting
 import JSON
 import KamiwazaTesting
 import Registry
+import Screens
 import Testing
 
 @Suite("Access tokens", .timeLimit(.minutes(10)))
@@ -31,6 +32,33 @@ struct TokenTests {
             let gone = try await bench.failure("auth.pat.revoke", ["id": "nonsense"], isAgreed: true)
             #expect(gone?.code == "auth.token-unknown" && gone?.exit == .usage)
             #expect(server.count(.post, "/api/auth/pats") == 1)
+        }
+    }
+
+    @Test("The screen of a server's tokens revokes at that server")
+    func screen() async throws {
+        try await Lab.signedIn { server, bench in
+            try await bench.perform("auth.pat.create", ["name": "ci"])
+            let name = try #require(try await bench.perform("auth.status").json[0]?["name"])
+            let person = bench.person
+            let block = try await bench.open { open in
+                try await open.session.open(
+                    "auth.tokens", ["server": name], as: .person(person), output: RecordingOutput()
+                ) { view in
+                    for try await state in view.states {
+                        if case .failed(let failure, _) = state { throw failure }
+                        if let block = state.block { return block }
+                    }
+                    throw CancellationError()
+                }
+            }
+            guard case .table(let table) = block.content, case .all(let rows) = table.rows else {
+                Issue.record("\(block)")
+                return
+            }
+            #expect(rows.map { $0["name"] } == ["ci"])
+            let arguments = try #require(table.rowLinks.first).arguments(for: rows[0])
+            #expect(arguments["server"] == name && arguments["id"] == rows[0]["id"])
         }
     }
 
