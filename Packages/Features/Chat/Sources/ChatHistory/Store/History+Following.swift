@@ -52,7 +52,8 @@ extension Connection {
             before: """
                 WITH RECURSIVE path (id, position) AS (
                     SELECT id, position FROM messages WHERE id = ?1 UNION ALL
-                    SELECT m.id, m.position FROM path JOIN messages c ON c.id = path.id JOIN messages m ON m.id = c.parent
+                    SELECT m.id, m.position FROM path
+                        JOIN messages c ON c.id = path.id JOIN messages m ON m.id = c.parent
                         WHERE path.position > ?2)
 
                 """, "JOIN path ON path.id = m.id ORDER BY m.position", tip, position)
