@@ -338,32 +338,29 @@ struct SessionConformance {
         }
     }
 
-    /// The links of a screen that lead nowhere.
+    /// The links of a screen that lead nowhere, and the ids that it shows twice.
     private func linkViolations(of screen: Screen, _ arguments: JSONObject) async -> [String] {
         let registry = test.composition.registry
-        let links: [Link]
+        let block: Block
         do {
-            links = try await test.open(screen.id, arguments) { view in
-                for try await state in view.states {
-                    if case .loading = state { continue }
-                    return state.block?.allLinks ?? []
-                }
-                return []
-            }
+            block = try await test.open(screen.id, arguments) { view in try await view.block() }
         } catch {
             return []
         }
-        return links.compactMap { link in
-            let (id, declaration) =
-                switch link.target {
-                case .action(let id): (id, registry.actions[id])
-                case .screen(let id): (id, registry.screens[id]?.declaration)
+        let repeated = block.repeatedIDs.map { "\(screen.id) shows the id of \($0) twice" }
+        return repeated
+            + block.allLinks.compactMap { link in
+                let (id, declaration) =
+                    switch link.target {
+                    case .action(let id): (id, registry.actions[id])
+                    case .screen(let id): (id, registry.screens[id]?.declaration)
+                    }
+                guard let declaration else { return "\(screen.id) links to \(id), which does not exist" }
+                let unknown = link.arguments.keys.filter { name in !declaration.parameters.contains { $0.name == name }
                 }
-            guard let declaration else { return "\(screen.id) links to \(id), which does not exist" }
-            let unknown = link.arguments.keys.filter { name in !declaration.parameters.contains { $0.name == name } }
-            return unknown.isEmpty
-                ? nil : "\(screen.id) gives \(id) the unknown argument \(unknown.sorted().joined(separator: ", "))"
-        }
+                return unknown.isEmpty
+                    ? nil : "\(screen.id) gives \(id) the unknown argument \(unknown.sorted().joined(separator: ", "))"
+            }
     }
 
     /// Only the required arguments, with values that name nothing that exists. The outcome must be the same each time.

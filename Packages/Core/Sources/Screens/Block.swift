@@ -63,6 +63,21 @@ public struct Block: Sendable, Hashable {
         }
     }
 
+    /// The ids that are not unique where they must be, each with its place: those of siblings, rows, steps and nodes.
+    public var repeatedIDs: [String] {
+        let own: [String] =
+            switch content {
+            case .table(let table): if case .all(let rows) = table.rows { rows.map(table.id) } else { [] }
+            case .timeline(let timeline): timeline.steps.map(\.id)
+            case .waterfall(let waterfall): waterfall.bars.map(\.id)
+            case .tree(let tree): tree.allIDs
+            default: children.map(\.id)
+            }
+        var seen: Set<String> = []
+        let repeated = own.filter { !seen.insert($0).inserted }
+        return Set(repeated).sorted().map { "\(id) \($0)" } + children.flatMap(\.repeatedIDs)
+    }
+
     /// The feeds that it shows.
     package var feeds: [any AnyFeed] {
         switch content {

@@ -132,6 +132,7 @@ struct ConformanceTests {
                     Set(found) == [
                         "showing.moody shows a code the second time, but showed a text the first time",
                         "showing.moody shows a code after it was closed in the middle, but showed a text the first time",
+                        "showing.links shows the id of stack text twice",
                         "showing.links links to showing.gone, which does not exist",
                         "showing.links gives showing.act the unknown argument city",
                     ])
@@ -394,7 +395,7 @@ private struct Showing: PlainFeature {
                 let links: [Screens.Link] = [
                     .action("showing.gone", "Gone"), .action("showing.act", "Act", ["city": .value("Bern")]),
                 ]
-                try await screen.show(Block(.text("a"), links: links))
+                try await screen.show(.stack([Block(.text("a"), links: links), Block(.text("b"))]))
                 try await screen.changed()
             })
     }

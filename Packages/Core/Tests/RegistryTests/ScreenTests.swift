@@ -146,7 +146,7 @@ struct ScreenTests {
             Issue.record("no table")
             return
         }
-        #expect(none.empty == "no such book" && none.rowID == "title" && test.output.notices.isEmpty)
+        #expect(none.empty == "no such book" && none.rowID == ["title"] && test.output.notices.isEmpty)
     }
 
     @Test("A writing action in the same session refreshes open screens")

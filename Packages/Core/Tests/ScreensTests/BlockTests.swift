@@ -31,7 +31,7 @@ private let everyKind: [Block] = {
                 Table(
                     [City(name: "Bern", degrees: 7.5)], id: "name", links: [link],
                     detail: .screen("weather.today", "Today", ["city": .row("name")]))), title: "Cities"),
-        Block(.table(Table(City.fields.map(\.property), .source(RowSource { _ in RowSource.Page([]) }), id: "name"))),
+        Block(.table(Table(City.fields.map(\.property), .source(RowSource { _ in RowSource.Page([]) }), id: ["name"]))),
         Block(.tree(Tree([Tree.Node("a", "A", state: "running", [Tree.Node("b", "B")])], links: [link]))),
         Block(.log(Log(lines))), Block(.transcript(Transcript(entries))),
         Block(.timeline(Timeline([Timeline.Step("1", "build", state: "ok", duration: .seconds(2), exitCode: 0)]))),
@@ -47,7 +47,7 @@ private let everyKind: [Block] = {
         Block(.progress(ProgressBar("copying", completed: 1, of: 2))),
         Block(.form(Form("weather.add", parameters: ["city"], values: ["city": "Bern"], submit: "Add"))),
         Block(.composer(Composer("chat.send", "message", arguments: ["model": "a"], hint: "Ask something"))),
-        Block.stack([text], .horizontal), Block(.split(Split(text, text, fraction: 0.3))), Block(.tabs(Tabs([text]))),
+        Block.stack([text], .horizontal), Block(.split(Split(text, Block(.text("b"), id: "second"), fraction: 0.3))), Block(.tabs(Tabs([text]))),
         Block(.collapsible(Collapsible(text, isOpen: true)), links: [link]),
         Block(.placeholder(Placeholder(.failed, "no network", retry: .action("weather.now", "Try again")))),
     ]
@@ -96,6 +96,18 @@ struct BlockTests {
         let link = Link.action("a.b", "Do", ["id": .row("id"), "all": .value(true), "gone": .row("gone")])
         #expect(link.arguments(for: ["id": "7", "other": 1]) == ["all": true, "id": "7"])
         #expect(link.arguments() == ["all": true])
+    }
+
+    @Test("Ids that are not unique among siblings, rows, steps or nodes are found")
+    func repeated() {
+        let cities = ["Bern", "Basel", "Bern"].map { City(name: $0, degrees: 1) }
+        let table = Block(.table(Table(cities, id: "name")), id: "cities")
+        let tree = Block(.tree(Tree([Tree.Node("a", "A", [Tree.Node("a", "B")])])))
+        let steps = Block(
+            .timeline(Timeline([Timeline.Step("1", "a", state: "ok"), Timeline.Step("2", "b", state: "ok")])))
+        #expect(Block.stack([table, tree, steps]).repeatedIDs == ["cities Bern", "tree a"])
+        #expect(Block.stack([steps, steps]).repeatedIDs == ["stack timeline"])
+        for block in everyKind { #expect(block.repeatedIDs.isEmpty, "\(block.id)") }
     }
 
     // MARK: Limits

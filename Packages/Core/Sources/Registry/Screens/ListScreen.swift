@@ -17,12 +17,12 @@ extension RegistryBuilder {
     /// - Parameters:
     ///   - action: the id of an action that was added before. It returns a list of records, or a record with a list. Its
     ///     notices are shown below the rows, or say why there are none.
-    ///   - rowID: the member that identifies a row.
+    ///   - rowID: the members that together identify a row.
     ///   - links: what can be done with a row.
     ///   - detail: the screen that is shown beside the selected row.
     ///   - interval: when to look again although nothing was done here; nil for never.
     public mutating func addScreen(
-        _ id: String, _ title: String, _ placement: Screen.Placement, listing action: String, id rowID: String,
+        _ id: String, _ title: String, _ placement: Screen.Placement, listing action: String, id rowID: String...,
         links: [Link] = [], detail: Link? = nil, every interval: Duration? = nil
     ) {
         guard let action = actions.last(where: { $0.action.id == action })?.action else {

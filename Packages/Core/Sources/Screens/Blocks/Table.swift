@@ -21,8 +21,8 @@ public struct Table: BlockContent, Hashable {
     public let columns: [Schema.Property]
     /// The rows.
     public let rows: Rows
-    /// The name of the member that identifies a row.
-    public let rowID: String
+    /// The names of the members that together identify a row.
+    public let rowID: [String]
     /// What can be done with a row.
     public let rowLinks: [Link]
     /// The screen that is shown beside the selected row.
@@ -32,7 +32,8 @@ public struct Table: BlockContent, Hashable {
 
     /// A table of any rows.
     public init(
-        _ columns: [Schema.Property], _ rows: Rows, id rowID: String, links rowLinks: [Link] = [], detail: Link? = nil,
+        _ columns: [Schema.Property], _ rows: Rows, id rowID: [String], links rowLinks: [Link] = [],
+        detail: Link? = nil,
         empty: String = "Nothing is here yet."
     ) {
         self.columns = columns
@@ -49,7 +50,7 @@ public struct Table: BlockContent, Hashable {
         empty: String = "Nothing is here yet."
     ) {
         self.init(
-            Row.fields.map(\.property), .all(rows.map { $0.json.object ?? [:] }), id: rowID, links: rowLinks,
+            Row.fields.map(\.property), .all(rows.map { $0.json.object ?? [:] }), id: [rowID], links: rowLinks,
             detail: detail,
             empty: empty)
     }
@@ -61,13 +62,12 @@ public struct Table: BlockContent, Hashable {
 
     /// The id of a row.
     public func id(of row: JSONObject) -> String {
-        guard let value = row[rowID] else { return "" }
-        return value.string ?? value.text()
+        rowID.map { name in row[name].map { $0.string ?? $0.text() } ?? "" }.joined(separator: " ")
     }
 
     public static let fields: [Field<Table>] = [
         Field("columns", "The columns") { $0.columns.map(Column.init) },
-        Field("row_id", "The member that identifies a row") { $0.rowID },
+        Field("row_id", "The members that together identify a row") { $0.rowID },
         Field("rows", "The rows; absent if the frontend asks a source for them") { table -> [JSON]? in
             if case .all(let rows) = table.rows { rows.map { .object($0) } } else { nil }
         },
@@ -182,6 +182,8 @@ public struct Tree: BlockContent, Hashable {
     ]
 
     var size: BlockSize { nodes.reduce(into: BlockSize()) { $0 += $1.size } }
+
+    var allIDs: [String] { nodes.flatMap(\.allIDs) }
 }
 
 extension Tree.Node: OutputValue {
@@ -192,6 +194,8 @@ extension Tree.Node: OutputValue {
         if !children.isEmpty { object.append("children", children.json) }
         return .object(object)
     }
+
+    fileprivate var allIDs: [String] { [id] + children.flatMap(\.allIDs) }
 
     fileprivate var size: BlockSize {
         var size = BlockSize(nodes: 1, bytes: label.plain.utf8.count)

@@ -24,6 +24,6 @@ struct GatewayScreens {
         registry.addScreen(
             "gateway.costs", "Gateway usage", .tab("Gateway"), listing: "gateway.usage", id: "key", every: .seconds(10))
         registry.addScreen(
-            "gateway.paths", "Gateway routes", .detail, listing: "gateway.routes", id: "path")
+            "gateway.paths", "Gateway routes", .detail, listing: "gateway.routes", id: "method", "path")
     }
 }

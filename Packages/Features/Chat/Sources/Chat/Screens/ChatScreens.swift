@@ -22,7 +22,7 @@ struct ChatScreens {
             detail: .screen("chat.conversation", "Conversation", ["conversation": .row("conversation")]))
         ToolCallScreens(services).add(to: &registry)
         registry.addScreen(
-            "chat.catalogue", "Models", .tab("Models"), listing: "chat.models", id: "id")
+            "chat.catalogue", "Models", .tab("Models"), listing: "chat.models", id: "provider", "id")
         registry.addScreen(
             "chat.rules", "Approvals", .tab("Models"), listing: "chat.approvals", id: "id",
             links: [.action("chat.disallow", "Remove", key: "d", ["rule": .row("id")])])

@@ -133,12 +133,13 @@ extension Block {
     private static func grown<Entry: FeedEntry & SpokenEntry>(
         _ feed: Feed<Entry>, _ path: [String], _ positions: inout [[String]: FeedPosition]
     ) -> [FeedLines] {
-        let version = feed.version
-        let before = positions[path]
+        let (version, identity) = (feed.version, ObjectIdentifier(feed))
+        // The screen may show another feed at the same place.
+        let before = positions[path].flatMap { $0.feed == identity ? $0 : nil }
         guard before?.version != version else { return [] }
         // The newest entry may have been replaced since.
         let (from, entries) = feed.entries(from: max(0, (before?.end ?? 0) - 1))
-        positions[path] = FeedPosition(end: from + entries.count, version: version)
+        positions[path] = FeedPosition(feed: identity, end: from + entries.count, version: version)
         let text = entries.map { $0.text + "\n" }.joined()
         return [FeedLines(path: path, from: from, lines: entries.map(\.json), text: text)]
     }
@@ -146,6 +147,7 @@ extension Block {
 
 /// How far a feed was read.
 private struct FeedPosition {
+    let feed: ObjectIdentifier
     let end: Int
     let version: Int
 }

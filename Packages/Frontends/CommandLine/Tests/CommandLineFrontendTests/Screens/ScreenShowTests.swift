@@ -65,7 +65,7 @@ private struct MeterFeature: Feature {
                     let rows = (0..<min(3, request.count)).map { JSONObject([("n", .int($0))]) }
                     return RowSource.Page(rows, hasNext: true)
                 }
-                try await screen.show(Block(.table(Table(properties, .source(source), id: "n")), title: "Numbers"))
+                try await screen.show(Block(.table(Table(properties, .source(source), id: ["n"])), title: "Numbers"))
             })
     }
 }
