@@ -16,6 +16,7 @@ func personsAreAtSurfaces() throws {
             "Apps/bench/SandboxBenchmark.swift", "Apps/bench/SessionBenchmark.swift",
             "Packages/Core/Sources/CoreTesting/TestHost.swift",
             "Packages/Core/Sources/Registry/Lifecycle/WorkbenchSession.swift",
+            "Packages/Core/Sources/Registry/Screens/OpenScreen.swift",
             "Packages/Frontends/CommandLine/Sources/CommandLineFrontend/Running/Command.swift",
             "Packages/Frontends/Host/Sources/HostTesting/TestWorkbench.swift",
         ])

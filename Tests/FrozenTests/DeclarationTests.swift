@@ -19,6 +19,15 @@ struct DeclarationTests {
         try FrozenList("actions").expect(workbench.registry.actions.all.flatMap(\.lines) + common)
     }
 
+    @Test("every screen has the title, the place and the parameters of the list")
+    func screens() throws {
+        let lines = workbench.registry.screens.all.flatMap { screen in
+            screen.declaration.lines + ["\(screen.id) is '\(screen.title)' at \(screen.placement.words)"]
+        }
+        #expect(lines.count > 50)
+        try FrozenList("screens").expect(lines)
+    }
+
     @Test("every setting has the key, schema, default and risk of the list")
     func settings() throws {
         let catalogue = workbench.host.catalogue

@@ -28,6 +28,12 @@ struct DocumentTests {
                 #expect(taken.failure == nil, "\(document): \(command.joined(separator: " "))")
                 // The page of help, and what is only the program's name.
                 guard !taken.words.isEmpty else { continue }
+                if let screen = ScreenCommand(taken.words, workbench.registry) {
+                    #expect(throws: Never.self, "\(document): martlet \(command.joined(separator: " "))") {
+                        try ArgumentParser.parse(screen.rest, for: screen.action)
+                    }
+                    continue
+                }
                 #expect(throws: Never.self, "\(document): martlet \(command.joined(separator: " "))") {
                     guard case .action(let action, let rest) = try tree.match(taken.words) else { return }
                     _ = try ArgumentParser.parse(rest, for: action)

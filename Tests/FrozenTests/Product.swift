@@ -24,7 +24,8 @@ enum Product {
         Workbench(
             name: "martlet", version: "1.0",
             features: [
-                BuiltInFeature(essential: CommandLineFeature.self), BuiltInFeature(essential: TerminalFeature.self),
+                BuiltInFeature(essential: CommandLineFeature.self), BuiltInFeature(essential: ScreenFeature.self),
+                BuiltInFeature(essential: TerminalFeature.self),
                 BuiltInFeature(AuthFeature.self), BuiltInFeature(ChatFeature.self), BuiltInFeature(GatewayFeature.self),
                 BuiltInFeature(OfflineModelFeature.self), BuiltInFeature(RunnerFeature.self),
             ], environment: environment)

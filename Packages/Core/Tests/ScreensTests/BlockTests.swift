@@ -47,7 +47,8 @@ private let everyKind: [Block] = {
         Block(.progress(ProgressBar("copying", completed: 1, of: 2))),
         Block(.form(Form("weather.add", parameters: ["city"], values: ["city": "Bern"], submit: "Add"))),
         Block(.composer(Composer("chat.send", "message", arguments: ["model": "a"], hint: "Ask something"))),
-        Block.stack([text], .horizontal), Block(.split(Split(text, Block(.text("b"), id: "second"), fraction: 0.3))), Block(.tabs(Tabs([text]))),
+        Block.stack([text], .horizontal), Block(.split(Split(text, Block(.text("b"), id: "second"), fraction: 0.3))),
+        Block(.tabs(Tabs([text]))),
         Block(.collapsible(Collapsible(text, isOpen: true)), links: [link]),
         Block(.placeholder(Placeholder(.failed, "no network", retry: .action("weather.now", "Try again")))),
     ]

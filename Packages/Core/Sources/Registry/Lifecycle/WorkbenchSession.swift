@@ -147,16 +147,9 @@ public final class WorkbenchSession: Sendable {
     /// Runs the body of a screen, again after each failure that the person wants to try again.
     private func run(_ view: OpenScreen, as caller: Caller) async throws {
         while true {
-            let generation = state.withLock { $0.use() }
-            defer { giveBack(generation) }
             do {
-                let screen = try generation.registry.screens.find(view.screen.id)
-                let context = ActionContext(session: self, generation: generation, caller: caller, output: view.output)
-                _ = try await generation.perform(
-                    screen.action(showingIn: view), of: generation.registry.screens.owner(of: screen), view.arguments,
-                    in: context, limit: nil, isAgreed: false)
                 // The last value stays.
-                return
+                return try await runOnce(view, as: caller)
             } catch is ScreenOutdated {
                 continue
             } catch {
@@ -167,6 +160,17 @@ public final class WorkbenchSession: Sendable {
             }
             try await view.waitForRetry()
         }
+    }
+
+    private func runOnce(_ view: OpenScreen, as caller: Caller) async throws {
+        let generation = state.withLock { $0.use() }
+        defer { giveBack(generation) }
+        let screens = generation.registry.screens
+        let screen = try screens.find(view.screen.id)
+        let context = ActionContext(session: self, generation: generation, caller: caller, output: view.output)
+        _ = try await generation.perform(
+            screen.action(showingIn: view), of: screens.owner(of: screen), view.arguments, in: context, limit: nil,
+            isAgreed: false)
     }
 
     /// Something was written, or the settings have changed, so open screens may be outdated.

@@ -22,6 +22,15 @@ public struct Screen: Sendable {
         case home
         /// Beside a row, or from a link.
         case detail
+
+        /// For a person: `tab Sessions`, `home` or `detail`.
+        public var words: String {
+            switch self {
+            case .tab(let title): "tab \(title)"
+            case .home: "home"
+            case .detail: "detail"
+            }
+        }
     }
 
     /// Its id, title, parameters and rights, as for an action. The effect is always `reads`: what changes something is

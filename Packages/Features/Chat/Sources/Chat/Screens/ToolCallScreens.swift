@@ -55,7 +55,7 @@ struct ToolCallScreens {
         return Block(
             .table(
                 Table(
-                    CallRow.fields.map(\.property).filter { $0.name != "output" }, .all(rows), id: "call",
+                    CallRow.fields.map(\.property).filter { $0.name != "output" }, .all(rows), id: ["call"],
                     links: [.action("chat.rerun", "Run again", key: "r", arguments)],
                     detail: .screen("chat.call", "Tool call", arguments),
                     empty: "no tool was called in this conversation")), id: "calls", title: news.conversation.title)

@@ -14,8 +14,20 @@ enum MarkdownReference {
             lines += self.action(action, program: host.name)
         }
         lines += ["## Options of every command", ""] + options(SettingOption.everyOption(host))
-        lines += settings(host)
+        lines += settings(host) + screens(host.registry.screens)
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func screens(_ index: ScreenIndex) -> [String] {
+        if index.all.isEmpty { return [] }
+        var lines = ["", "## Screens", "", "| Screen | Title | Where | Arguments |", "|---|---|---|---|"]
+        for screen in index.all.sorted(by: { $0.id < $1.id }) {
+            let arguments = screen.parameters.map { "`\($0.form == .positional ? "" : "--")\($0.name)`" }
+            lines.append(
+                "| `\(screen.id)` | \(cell(screen.title)) | \(screen.placement.words) | \(arguments.joined(separator: " ")) |"
+            )
+        }
+        return lines
     }
 
     private static func action(_ action: Action, program: String) -> [String] {

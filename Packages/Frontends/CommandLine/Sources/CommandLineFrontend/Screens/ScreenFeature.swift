@@ -48,8 +48,8 @@ struct ScreenFeature: Feature {
         differ, with the ids that lead to them, and the new lines of logs.
         """
     )
-    .example("martlet screen show host.features", "The features and their states")
-    .example("martlet screen show runner.runs --follow --format ndjson", "Runs as they change, for a program")
+    .example("martlet screen show features.states", "The features and their states")
+    .example("martlet screen show runs.recent --follow --format ndjson", "Runs as they change, for a program")
 
     private static let ids = Completion.dynamic { registry, _, _ in
         registry.screens.all.map { Completion.Candidate($0.id, $0.title) }
@@ -66,13 +66,7 @@ private struct ScreenSummary: Record {
     static let fields: [Field<ScreenSummary>] = [
         Field("id", "The id", .name) { $0.id },
         Field("title", "The title") { $0.title },
-        Field("placement", "Where a frontend offers it: a tab, home or detail") { screen in
-            switch screen.placement {
-            case .tab(let title): "tab \(title)"
-            case .home: "home"
-            case .detail: "detail"
-            }
-        },
+        Field("placement", "Where a frontend offers it: a tab, home or detail") { $0.placement.words },
         Field("feature", "The feature that it belongs to", .minor) { $0.feature },
     ]
 }

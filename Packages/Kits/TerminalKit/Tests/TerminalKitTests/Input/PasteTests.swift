@@ -51,7 +51,7 @@ import Testing
         "18: a paste is neutral text",
         arguments: [
             ("a\r\nb\rc\nd", "a\nb\nc\nd"), ("\ta\t", "\ta\t"), ("\u{00}\u{07}\u{7F}\u{9B}2J", "␀␇␡\u{FFFD}2J"),
-            ("a\u{202E}b\u{2066}", "a\u{FFFD}b\u{FFFD}"),
+            ("a\u{202E}b\u{2066}", "a‹U+202E›b‹U+2066›"),
             ("\u{1B}]52;c;aGk=\u{07}\u{1B}[?1049h", "␛]52;c;aGk=␇␛[?1049h"),
             ("\u{1B}[A\u{1B}OA\u{1B}[5~", "␛[A␛OA␛[5~"), ("\u{1B}]11;rgb:0/0/0\u{1B}\\", "␛]11;rgb:0/0/0␛\\"),
         ])
