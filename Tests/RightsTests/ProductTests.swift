@@ -89,6 +89,27 @@ struct ProductTests {
         }
     }
 
+    @Test("a model and code without a caller open no screen, and the person opens each of them")
+    func screens() async throws {
+        try await withSession { session, folder in
+            let person = Caller.person(HeadlessInteraction())
+            let screens = session.newest.registry.screens.all
+            #expect(screens.count > 20)
+            for screen in screens {
+                let arguments = Self.arguments(of: screen.declaration, "", .null, in: folder)
+                for (name, grant) in [("model", Grant.model), ("nobody", .nobody)] {
+                    await #expect(throws: AccessFailure.self, "\(name): \(screen.id)") {
+                        try await session.open(
+                            screen.id, arguments, as: person.narrowed(by: grant), output: RecordingOutput()
+                        ) { _ in }
+                    }
+                }
+                // The body begins, whatever it then finds.
+                try await session.open(screen.id, arguments, as: person, output: RecordingOutput()) { _ in }
+            }
+        }
+    }
+
     @Test("each action says to whom it is offered, and these lists are the whole of it")
     func offers() async throws {
         try await withSession { session, _ in
