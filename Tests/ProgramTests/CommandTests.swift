@@ -76,7 +76,8 @@ struct CommandTests {
                 ["features", "--json", "--set", "features.broken=false"], home: home)
             #expect(run.code == 0)
             let rows = try #require(try run.output.json().array)
-            #expect(rows.map { $0["id"]?.string } == ["broken", "commands", "host", "lab", "screen", "steady", "terminal"])
+            #expect(
+                rows.map { $0["id"]?.string } == ["broken", "commands", "host", "lab", "screen", "steady", "terminal"])
             #expect(rows.first?["state"] == "off")
             #expect(rows.first?["reason"]?.string?.contains("features.broken") == true)
             #expect(rows.dropFirst().allSatisfy { $0["state"] == "ok" })
