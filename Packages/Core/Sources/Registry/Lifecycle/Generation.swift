@@ -52,18 +52,11 @@ public final class Generation: Sendable {
         _ action: Action, of feature: String? = nil, _ arguments: JSONObject, in context: ActionContext,
         limit: Duration?, isAgreed: Bool
     ) async throws -> any OutputValue {
-        let result = try await performDeciding(action, of: feature, arguments, context, limit, isAgreed)
-        if action.effect(of: arguments) != .reads { context.session.hasWritten() }
-        return result
-    }
-
-    private func performDeciding(
-        _ action: Action, of feature: String?, _ arguments: JSONObject, _ context: ActionContext, _ limit: Duration?,
-        _ isAgreed: Bool
-    ) async throws -> any OutputValue {
         if let failure, !action.worksAlways { throw failure }
         try context.caller.grant.check(.action(action.id, action.effect(of: arguments), action.offer))
         try context.caller.grant.use()
+        // Also after a failure, before which something may have been written.
+        defer { if action.effect(of: arguments) != .reads { context.session.hasWritten() } }
         // An instant action waits for nothing, so it needs neither running features nor a time limit.
         let owner = feature ?? registry.actions.owner(of: action) ?? ""
         if action.isInstant { return try await perform(action, owner, arguments, in: context, isAgreed) }

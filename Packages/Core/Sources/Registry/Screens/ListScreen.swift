@@ -18,12 +18,13 @@ extension RegistryBuilder {
     ///   - action: the id of an action that was added before. It returns a list of records, or a record with a list. Its
     ///     notices are shown below the rows, or say why there are none.
     ///   - rowID: the members that together identify a row.
-    ///   - links: what can be done with a row.
+    ///   - links: what can be done with a row. Made when the screen is shown, because every command declares all screens.
     ///   - detail: the screen that is shown beside the selected row.
     ///   - interval: when to look again although nothing was done here; nil for never.
     public mutating func addScreen(
         _ id: String, _ title: String, _ placement: Screen.Placement, listing action: String, id rowID: String...,
-        links: [Link] = [], detail: Link? = nil, every interval: Duration? = nil
+        links: @autoclosure @escaping @Sendable () -> [Link] = [],
+        detail: @autoclosure @escaping @Sendable () -> Link? = nil, every interval: Duration? = nil
     ) {
         guard let action = actions.last(where: { $0.action.id == action })?.action else {
             problems.append(
@@ -38,7 +39,8 @@ extension RegistryBuilder {
                 let (columns, rows) = Self.rows(of: result.json, action.result)
                 try await screen.show(
                     Self.block(
-                        Table(columns, .all(rows), id: rowID, links: links, detail: detail), notices: output.notices))
+                        Table(columns, .all(rows), id: rowID, links: links(), detail: detail()), notices: output.notices
+                    ))
             } while try await screen.changed(orAfter: interval)
         }
         if action.sends { screen = screen.sending() }

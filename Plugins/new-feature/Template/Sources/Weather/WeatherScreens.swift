@@ -1,4 +1,5 @@
 //# screen
+import JSON
 import Registry
 import Screens
 

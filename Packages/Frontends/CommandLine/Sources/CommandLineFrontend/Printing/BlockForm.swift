@@ -32,7 +32,7 @@ extension TextForm {
         case .timeline(let timeline):
             return table(timeline.steps.map(\.json), Timeline.Step.fields.map(\.property))
         case .waterfall(let waterfall): return self.waterfall(waterfall)
-        case .chart(let chart): return chart.series.map { sparkline($0, chart.unit) }
+        case .chart(let chart): return self.chart(chart)
         case .gauge(let gauge): return [self.gauge(gauge)]
         case .progress(let progress): return [self.progress(progress)]
         case .form(let form):
@@ -125,6 +125,24 @@ extension TextForm {
                 from: Double(bar.start.microseconds - first) / whole, to: Double(end(bar) - first) / whole, .chart1)
             return drawn + StyledText("  \(bar.duration.roundedWords)  ") + state(bar.state)
                 + StyledText("  " + String(repeating: "  ", count: depth) + bar.title)
+        }
+    }
+
+    /// A bar with its label on each line, or a row of small bars where the positions have no labels.
+    private func chart(_ chart: Chart) -> [StyledText] {
+        guard chart.form == .bars, !chart.labels.isEmpty else { return chart.series.map { sparkline($0, chart.unit) } }
+        let most = chart.series.flatMap(\.values).filter(\.isFinite).max() ?? 0
+        let labels = chart.labels.map { TextWidth.truncate(Sanitizer.sanitize($0), to: 24) }
+        let room = labels.map { TextWidth.of($0) }.max() ?? 0
+        let unit = chart.unit.map { " \($0)" } ?? ""
+        return chart.series.flatMap { series -> [StyledText] in
+            let title = chart.series.count > 1 ? [StyledText(series.name, Style(bold: true))] : []
+            return title
+                + zip(labels, series.values).map { label, value in
+                    let bar = bar(to: most > 0 && value.isFinite ? value / most : 0, .chart1)
+                    let number = value.isFinite ? Self.number(value) + unit : "no value"
+                    return StyledText(TextWidth.pad(label, to: room) + "  ") + bar + StyledText("  \(number)")
+                }
         }
     }
 

@@ -83,6 +83,17 @@ struct BlockFormTests {
         #expect(text(Block(.progress(ProgressBar("copying")))) == "copying\n")
     }
 
+    @Test("Bars with labels have a line each, and the largest is the longest")
+    func bars() {
+        let chart = Chart(.bars, [Chart.Series("cost", [3, 1.5, .nan])], labels: ["big", "b", "c"], unit: "$")
+        let lines = text(Block(.chart(chart))).split(separator: "\n")
+        #expect(lines[0] == "big  " + String(repeating: "█", count: 30) + "  3 $")
+        #expect(lines[1] == "b    " + String(repeating: "█", count: 15) + String(repeating: "·", count: 15) + "  1.5 $")
+        #expect(lines[2].hasSuffix("·  no value") && lines.count == 3)
+        let two = Chart(.bars, [Chart.Series("read", [1]), Chart.Series("written", [2])], labels: ["Mon"])
+        #expect(text(Block(.chart(two))).split(separator: "\n").count == 4)
+    }
+
     @Test("Spans are drawn where they were, below what they belong to")
     func waterfall() {
         let start = Timestamp(microseconds: 0)
