@@ -16,7 +16,8 @@ extension PluginTests {
         let program = try #require(outcome.output.firstMatch(of: /The program is (\S+)\./)).output.1
         let host = BuiltProgram(
             path: String(program), home: "\(clone.folder)/home", linkage: try await Linkage(of: String(program)))
-        #expect(try await Set(host.features().keys) == ["commands", "greeting", "host", "screen", "terminal", "weather"])
+        #expect(
+            try await Set(host.features().keys) == ["commands", "greeting", "host", "screen", "terminal", "weather"])
         #expect(try await host.output("greeting", "greet", "Ada") == "Hello Ada!\n")
         #expect(try await host.output("weather", "greet", "Ada").contains("Hello Ada!"))
         #expect(!host.linkage.contains("lzma"))

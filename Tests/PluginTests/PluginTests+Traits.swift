@@ -10,7 +10,8 @@ extension PluginTests {
         let program = try await clone.program(subset.features)
         let version = try JSON(parsing: try await program.output("version", "--json"))
         let names = version["features"]?.array?.compactMap(\.string) ?? []
-        #expect(Set(names) == Set(subset.features.map { $0.lowercased() } + ["commands", "host", "screen", "terminal"]))
+        #expect(
+            Set(names) == Set(subset.features.map { $0.lowercased() } + ["commands", "host", "screen", "terminal"]))
 
         // Only Chat prints Markdown.
         let hasMarkdown = version["libraries"]?["libcmark-gfm"] != nil
