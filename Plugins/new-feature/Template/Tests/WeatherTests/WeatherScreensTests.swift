@@ -3,6 +3,8 @@ import CoreTesting
 //# screen&secret
 import HostKit
 //# screen
+import JSON
+import Registry
 import Screens
 import Testing
 
