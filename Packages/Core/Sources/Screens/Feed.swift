@@ -97,7 +97,7 @@ public protocol FeedEntry: Sendable, Hashable {
     var size: Int { get }
 }
 
-/// A feed whose entries do not matter, for whoever only waits for changes.
+/// A feed without the type of its entries, for waiting for changes.
 package protocol AnyFeed: AnyObject, Sendable {
     /// Calls `changed` after each change, until `removeObserver`.
     func addObserver(_ changed: @escaping @Sendable () -> Void) -> Int

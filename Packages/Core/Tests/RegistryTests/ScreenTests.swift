@@ -56,7 +56,7 @@ private struct ShelfFeature: Feature {
             Action("shelf.list", "The books", .reads, .option("book", "Only this book", as: String?.self)) {
                 context, book in
                 let books = try shelf.read().filter { book == nil || $0 == book }.map { Book(title: prefix + $0) }
-                if book == "Emma" { context.notice("there are more") }
+                if book == "Emma" { context.notice("there are more (canary-0123456789)") }
                 return context.rows(books, orSay: "no such book")
             })
         registry.add(
@@ -131,6 +131,7 @@ struct ScreenTests {
     @Test("A list screen shows the rows of its action with links, and what the action says about them")
     func list() async throws {
         let test = try host()
+        test.host.redactor.learn(Secret("canary-0123456789"))
         func shown(_ arguments: JSONObject) async throws -> Block? {
             try await test.open("shelf.books", arguments) { view in try await Self.wait(view) { $0.block != nil }.block
             }
@@ -141,6 +142,8 @@ struct ScreenTests {
             Issue.record("the notice is missing")
             return
         }
+        #expect(
+            !stack.blocks[1].json.text().contains("canary") && stack.blocks[1].json.text().contains("there are more"))
         #expect(stack.blocks.map(\.id) == ["rows", "notices"] && Self.titles(.ready(stack.blocks[0])) == ["Emma"])
         guard case .table(let none) = try #require(try await shown(["book": "Dune"])).content else {
             Issue.record("no table")

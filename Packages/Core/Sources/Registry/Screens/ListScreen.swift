@@ -39,8 +39,9 @@ extension RegistryBuilder {
                 let (columns, rows) = Self.rows(of: result.json, action.result)
                 try await screen.show(
                     Self.block(
-                        Table(columns, .all(rows), id: rowID, links: links(), detail: detail()), notices: output.notices
-                    ))
+                        Table(columns, .all(rows), id: rowID, links: links(), detail: detail()),
+                        // Elsewhere a surface redacts notices.
+                        notices: output.notices.map { screen.context.host.redactor.redact($0) }))
             } while try await screen.changed(orAfter: interval)
         }
         if action.sends { screen = screen.sending() }

@@ -113,7 +113,7 @@ public struct ProgressBar: BlockContent, Hashable {
     }
 
     public static let fields: [Field<ProgressBar>] = [
-        Field("activity", "What is being done", .name) { $0.activity },
+        Field("activity", "The activity, such as copying", .name) { $0.activity },
         Field("completed", "How much is done") { $0.completed },
         Field("total", "How much there is to do") { $0.total },
     ]

@@ -40,7 +40,7 @@ public struct Composer: BlockContent, Hashable {
     public let parameter: String
     /// The other arguments of the action.
     public let arguments: JSONObject
-    /// What is shown while nothing is entered.
+    /// The placeholder of the empty field.
     public let hint: String
 
     /// By default the action takes no other arguments.
@@ -55,7 +55,7 @@ public struct Composer: BlockContent, Hashable {
         Field("action", "The id of the action that receives the text") { $0.action },
         Field("parameter", "The parameter that receives it") { $0.parameter },
         Field("arguments", "The other arguments of the action") { JSON.object($0.arguments) },
-        Field("hint", "What is shown while nothing is entered") { $0.hint },
+        Field("hint", "The placeholder of the empty field") { $0.hint },
     ]
 
     var size: BlockSize { BlockSize(bytes: hint.utf8.count) }

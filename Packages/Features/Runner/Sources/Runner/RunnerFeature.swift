@@ -5,6 +5,7 @@ import ProcessKit
 public import Registry
 import Runs
 import SandboxKit
+import Screens
 public import Settings
 import StorageKit
 
@@ -58,6 +59,14 @@ public struct RunnerFeature: Feature {
             ShellActions.all, HTTPActions(services).all,
         ]
         for action in groups.joined() { registry.add(action) }
-        RunnerScreens(services).add(to: &registry)
+        registry.addScreen(
+            "runs.recent", "Runs", .home, listing: "runs.list", id: "id",
+            links: [
+                .action("runs.cancel", "Cancel", key: "c", ["run": .row("id")]),
+                .screen("runs.log", "Output", key: "o", ["run": .row("id")]),
+            ],
+            detail: .screen("runs.run", "Run", ["run": .row("id")]), every: .seconds(2))
+        RunScreen(services).add(to: &registry)
+        LogScreen(services).add(to: &registry)
     }
 }

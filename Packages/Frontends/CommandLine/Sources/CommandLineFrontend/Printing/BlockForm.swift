@@ -11,7 +11,7 @@ extension TextForm {
         return lines + content(of: block)
     }
 
-    private func content(of block: Block) -> [StyledText] {
+    func content(of block: Block) -> [StyledText] {
         switch block.content {
         case .text(let text): return text.styled.wrapped(to: width)
         case .markdown(let markdown): return self.markdown(markdown.text)
@@ -84,15 +84,17 @@ extension TextForm {
 
     private func line(_ line: Log.Line) -> StyledText {
         var text = StyledText()
-        if let time = line.time { text.append((clock?.local(time) ?? time.iso8601) + "  ", Style(.mutedForeground)) }
+        if let time = line.time { text.append(words(time) + "  ", Style(.mutedForeground)) }
         if let state = line.state { text = text + self.state(state) + StyledText("  ") }
         return text + StyledText(line.text)
     }
 
+    private func words(_ time: Timestamp) -> String { clock?.local(time) ?? Cells.text(time.json, .time) }
+
     private func entry(_ entry: Transcript.Entry) -> [StyledText] {
         var head = StyledText(entry.title ?? entry.author.rawValue, Style(bold: true))
         if let state = entry.state { head = head + StyledText("  ") + self.state(state) }
-        if let time = entry.time { head.append("  " + (clock?.local(time) ?? time.iso8601), Style(.mutedForeground)) }
+        if let time = entry.time { head.append("  " + words(time), Style(.mutedForeground)) }
         switch entry.author {
         case .person, .model: return [head] + markdown(entry.text)
         case .thought, .tool, .notice: return [head] + plain(entry.text, Style(.mutedForeground))

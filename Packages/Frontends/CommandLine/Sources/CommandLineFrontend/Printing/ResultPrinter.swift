@@ -25,11 +25,16 @@ struct ResultPrinter {
         }
     }
 
-    /// A block as text for a person; nil in the formats for programs.
+    /// A block as text; nil where the result is printed as it is.
     func text(_ block: Block) -> String? {
-        guard format == .text || format == .markdown else { return nil }
-        let form = TextForm(level: format == .text ? level : .none, width: width, theme: theme, clock: clock)
-        return form.text(form.lines(block))
+        switch format {
+        case .text:
+            let form = TextForm(level: level, width: width, theme: theme, clock: clock)
+            return form.text(form.lines(block))
+        case .markdown: return Sanitizer.sanitize(BlockDocument.markdown(block, TextForm(level: .none, width: nil)))
+        case .csv: return BlockDocument.csv(block).map(shown)
+        case .json, .ndjson: return nil
+        }
     }
 
     /// A program gets every byte; on a terminal the same text must not act as control sequences.

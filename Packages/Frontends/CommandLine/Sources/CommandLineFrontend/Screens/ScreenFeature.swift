@@ -41,6 +41,8 @@ struct ScreenFeature: Feature {
         }
     }
     .streaming(ScreenShower.events)
+    // Some screens ask a server.
+    .sending()
     .details(
         """
         The arguments of a screen are written like those of a command: --limit 5. 'martlet help screen show ID' lists them. \

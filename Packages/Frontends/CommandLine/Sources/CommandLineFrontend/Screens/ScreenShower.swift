@@ -11,12 +11,12 @@ struct ScreenShower: Sendable {
     /// How many rows of a long list are shown.
     private static let mostRows = 1_000
 
-    private static let whole = EventKind<(state: String, block: Block?, failure: AnyFailure?)>(
+    private static let whole = EventKind<(state: String, block: Block?, error: JSON?)>(
         "screen", "The whole screen: at first, and when more than a block of it has changed",
         [
             Field("state", "loading, ready or failed") { $0.state },
             Field(Schema.Property("block", "What it shows", .optional(.any))) { $0.block?.json ?? .null },
-            Field(Schema.Property("error", "Why it failed", .optional(.any))) { $0.failure?.report["error"] ?? .null },
+            Field(Schema.Property("error", "Why it failed", .optional(.any))) { $0.error ?? .null },
         ])
     private static let change = EventKind<BlockChange>(
         "change", "A block of the screen has changed",
@@ -52,8 +52,11 @@ struct ScreenShower: Sendable {
             case .loading: try await context.emit(Self.whole.event(("loading", nil, nil)))
             case .failed(let failure, let last):
                 shown = nil
-                let failure = AnyFailure(failure)
-                try await context.emit(Self.whole.event(("failed", last, failure), text: failure.message + "\n"))
+                let redactor = context.host.redactor
+                try await context.emit(
+                    Self.whole.event(
+                        ("failed", last, redactor.redact(AnyFailure(failure).report)["error"]),
+                        text: redactor.redact(failure.message) + "\n"))
             case .ready(let block):
                 let block = try await filled(block)
                 let grown = block.grownFeeds(since: &positions)

@@ -28,7 +28,7 @@ private final class Meter: Sendable {
 private struct MeterFailure: Failure {
     var code: String { "meter.broken" }
     var exit: ExitCode { .unreachable }
-    var message: String { "the meter is broken; replace it" }
+    var message: String { "the meter is broken; replace it (key canary-0123456789)" }
 }
 
 private struct MeterFeature: Feature {
@@ -105,12 +105,13 @@ struct ScreenShowTests {
         meter.breaks()
         let test = try host()
         let failure = await #expect(throws: AnyFailure.self) { try await test.perform("screen.show", arguments) }
-        #expect(failure?.exit == .unreachable && failure?.message == "the meter is broken; replace it")
+        #expect(failure?.exit == .unreachable && failure?.message.hasPrefix("the meter is broken; replace it") == true)
     }
 
     @Test("Following sends the whole screen, then only the blocks that differ and the lines that are new")
     func following() async throws {
         let test = try host()
+        test.host.redactor.learn(Secret("canary-0123456789"))
         let output = RecordingOutput()
         var follow = arguments
         follow["follow"] = true
@@ -131,6 +132,10 @@ struct ScreenShowTests {
         try await test.perform("meter.set", ["value": 8])
         await output.wait { $0.contains { $0.fields["state"] == "failed" } }
         #expect(output.events.last?.fields["error"]?["code"] == "meter.broken")
+        #expect(output.events.last?.text?.hasPrefix("the meter is broken") == true)
+        for event in output.events {
+            #expect(!event.json.text().contains("canary") && event.text?.contains("canary") != true)
+        }
         following.cancel()
         await #expect(throws: CancellationError.self) { try await following.value }
         let declared = try #require(test.composition.registry.actions["screen.show"]?.events)

@@ -1,6 +1,7 @@
 import Capabilities
 import FileKit
 public import Registry
+import Screens
 public import Settings
 
 /// The feature that every build has: version, settings, data and access.
@@ -43,7 +44,23 @@ public struct HostFeature: Feature {
         for action in ConfigActions.all { registry.add(action) }
         for action in DataActions.all { registry.add(action) }
         for check in HostChecks.all { registry.add(check) }
-        HostScreens.add(to: &registry)
+        Self.addScreens(to: &registry)
+    }
+}
+
+extension HostFeature {
+    private static func addScreens(to registry: inout RegistryBuilder) {
+        registry.addScreen(
+            "features.states", "Features", .tab("Settings"), listing: "features", id: "id", every: .seconds(2))
+        registry.addScreen("doctor.findings", "Health", .tab("Settings"), listing: "doctor", id: "id")
+        registry.addScreen(
+            "config.settings", "Settings", .tab("Settings"), listing: "config.show", id: "key",
+            links: [
+                .action("config.set", "Change", key: "e", ["key": .row("key")]),
+                .action("config.unset", "Use the default", key: "d", ["key": .row("key")]),
+            ])
+        registry.addScreen("access.rules", "Access", .tab("Settings"), listing: "access.show", id: "action")
+        registry.addScreen("data.stores", "Stored data", .tab("Settings"), listing: "data.list", id: "id")
     }
 }
 

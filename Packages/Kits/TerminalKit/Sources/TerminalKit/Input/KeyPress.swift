@@ -105,7 +105,7 @@ struct ControlSequence: Sendable {
     var beginsPaste: Bool { isPlain && final == "~" && number(0) == 200 }
     private var isPlain: Bool { prefix == nil && intermediates.isEmpty }
 
-    /// The key or the text that was typed; nil for a release and for what is not a key.
+    /// The key or the typed text; nil for a release, and for any other sequence.
     var typed: InputEvent? {
         guard isPlain, !isRelease else { return nil }
         switch final {

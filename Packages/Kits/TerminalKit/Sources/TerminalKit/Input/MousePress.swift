@@ -1,4 +1,4 @@
-/// What was done with the mouse.
+/// A mouse event: a press, a release, a drag, a motion or a turn of the wheel.
 public struct MousePress: Hashable, Sendable {
     /// The kind of action.
     public enum Action: Hashable, Sendable {

@@ -199,24 +199,13 @@ import Synchronization
 
     /// Returns when the terminal is ready, has another size, or the limit is over; throws when the wait was ended.
     private borrowing func wait(for events: Int16, limit: Int32 = -1) throws(TerminalError) -> Moment {
-        var waiting = [
-            pollfd(fd: wake.readEnd, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: descriptor, events: events, revents: 0),
-        ]
-        var count = unsafe poll(&waiting, 2, limit)
-        while count < 0 {
-            guard errno == EINTR else {
-                throw TerminalError(.system, "cannot wait for the terminal", errno: errno)
-            }
-            count = unsafe poll(&waiting, 2, limit)
-        }
-        if count == 0 { return .late }
-        guard waiting[0].revents != 0 else { return .ready }
-        switch wake.reason() {
-        case .resized: return .resized
-        case .continued: return .continued
-        case .cancelled: throw TerminalError(.cancelled, "the question was cancelled")
-        case .restored, .changed, nil: throw TerminalError(.interrupted, "the question was interrupted by a signal")
+        switch try wake.wait(or: descriptor, for: events, limit: limit) {
+        case .late: return .late
+        case .ready: return .ready
+        case .woken(.resized): return .resized
+        case .woken(.continued): return .continued
+        case .woken(.cancelled): throw TerminalError(.cancelled, "the question was cancelled")
+        case .woken: throw TerminalError(.interrupted, "the question was interrupted by a signal")
         }
     }
 }
@@ -284,6 +273,33 @@ final class WakePipe: Sendable {
         var reason = reason.rawValue
         // A full pipe has already woken the reader.
         _ = unsafe write(writeEnd, &reason, 1)
+    }
+
+    /// The result of a wait.
+    enum Moment {
+        /// The descriptor is ready, with the events that `poll` reports.
+        case ready(Int16)
+        case woken(Reason?)
+        /// The limit passed.
+        case late
+    }
+
+    /// Waits until the pipe is written to, the descriptor is ready, or `limit` milliseconds have passed. A negative limit
+    /// never passes.
+    func wait(or descriptor: Int32, for events: Int16, limit: Int32) throws(TerminalError) -> Moment {
+        var waiting = [
+            pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: descriptor, events: events, revents: 0),
+        ]
+        var count = unsafe poll(&waiting, 2, limit)
+        while count < 0 {
+            guard errno == EINTR else {
+                throw TerminalError(.system, "cannot wait for the terminal", errno: errno)
+            }
+            count = unsafe poll(&waiting, 2, limit)
+        }
+        if count == 0 { return .late }
+        return waiting[0].revents != 0 ? .woken(reason()) : .ready(waiting[1].revents)
     }
 
     /// Why the reader was woken.

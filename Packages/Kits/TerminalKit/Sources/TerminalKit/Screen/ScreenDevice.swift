@@ -24,7 +24,7 @@ import Glibc
     private let wake: WakePipe
 
     init(_ options: FullScreenTerminal.Options, wake: WakePipe) throws(TerminalError) {
-        // Opened anew, because O_NONBLOCK belongs to the open file that the shell has too.
+        // A separate open file, because O_NONBLOCK on standard input would also change the shell's descriptor.
         let descriptor = unsafe open(options.path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0, isatty(descriptor) == 1 else {
             let error = errno
@@ -69,23 +69,14 @@ import Glibc
         // In the background the terminal's input is for others. A hang-up is reported in any case.
         var events = isOurs ? Int16(POLLIN) : 0
         if forRoom { events |= Int16(POLLOUT) }
-        var waiting = [
-            pollfd(fd: wake.readEnd, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: descriptor, events: events, revents: 0),
-        ]
-        var count = unsafe poll(&waiting, 2, limit)
-        while count < 0 {
-            guard errno == EINTR else {
-                throw TerminalError(.system, "cannot wait for the terminal", errno: errno)
-            }
-            count = unsafe poll(&waiting, 2, limit)
+        switch try wake.wait(or: descriptor, for: events, limit: limit) {
+        case .late: return .late
+        case .woken(let reason): return .woken(reason ?? .changed)
+        case .ready(let ready): return ready & ~Int16(POLLOUT) != 0 ? .readable : .writable
         }
-        if count == 0 { return .late }
-        if waiting[0].revents != 0 { return .woken(wake.reason() ?? .changed) }
-        return waiting[1].revents & ~Int16(POLLOUT) != 0 ? .readable : .writable
     }
 
-    /// Reads what was typed, at most `count` bytes.
+    /// Reads at most `count` bytes of input.
     borrowing func read(atMost count: Int = chunk) throws(TerminalError) -> Reading {
         var bytes = [UInt8](repeating: 0, count: count)
         let result = unsafe Glibc.read(descriptor, &bytes, count)
@@ -125,8 +116,16 @@ import Glibc
             let left = (end - .now) / .milliseconds(1)
             var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             guard left > 0, isOurs, unsafe poll(&ready, 1, Int32(left.rounded(.up))) >= 0 else { return }
-            guard let reading = try? read(atMost: 1), reading != .end else { return }
-            if case .bytes(let bytes) = reading, bytes.contains(where: isEnd) { return }
+            do throws(TerminalError) {
+                switch try read(atMost: 1) {
+                case .bytes(let bytes): if bytes.contains(where: isEnd) { return }
+                case .nothing: break
+                case .end: return
+                }
+            } catch {
+                // The screen is left anyway, and there is nothing to discard on a terminal that cannot be read.
+                return
+            }
         }
     }
 }

@@ -57,7 +57,7 @@ import Testing
         #expect(describe(events) == "a, b, color background 0/0/0, Up, c, attributes [62], Space, d")
     }
 
-    @Test("An unknown answer, and one to nobody, is swallowed to its end")
+    @Test("An unknown or unsolicited answer is swallowed to its end")
     func unknown() {
         var decoder = InputDecoder()
         let unknown = [
