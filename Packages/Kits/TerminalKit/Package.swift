@@ -3,8 +3,8 @@ import PackageDescription
 
 let package = Package(
     name: "TerminalKit",
-    products: [.library(name: "TerminalKit", targets: ["TerminalKit"])],
-    dependencies: [.package(path: "../../Core"), .package(path: "../LoopKit")],
+    products: [.library(name: "TerminalKit", targets: ["TerminalKit", "TerminalForms"])],
+    dependencies: [.package(path: "../../Core"), .package(path: "../FileKit"), .package(path: "../LoopKit")],
     targets: [
         // Not through pkg-config: its one flag, -DUTF8PROC_EXPORTS, is for Windows and makes every build warn.
         .systemLibrary(name: "CUTF8Proc", providers: [.apt(["libutf8proc-dev"])]),
@@ -17,6 +17,12 @@ let package = Package(
             dependencies: [
                 "CUTF8Proc", "CCMarkGFM", "CTerminalKit", .product(name: "Core", package: "Core"),
                 .product(name: "LoopKit", package: "LoopKit"),
+            ]),
+        // Values and blocks as styled text, for every frontend on a terminal.
+        .target(
+            name: "TerminalForms",
+            dependencies: [
+                "TerminalKit", .product(name: "Core", package: "Core"), .product(name: "FileKit", package: "FileKit"),
             ]),
         .testTarget(
             name: "TerminalKitTests",

@@ -1,6 +1,7 @@
 import Capabilities
 import JSON
 import Screens
+import TerminalForms
 import TerminalKit
 
 /// Formats the blocks of a screen as Markdown, or the first table in them as CSV.

@@ -5,6 +5,7 @@ import HostKit
 import JSON
 import Registry
 import Settings
+import TerminalForms
 import TerminalKit
 
 /// One command: the typed words and the composed workbench.

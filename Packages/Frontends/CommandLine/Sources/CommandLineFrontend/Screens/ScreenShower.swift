@@ -2,6 +2,7 @@ import Capabilities
 import JSON
 import Registry
 import Screens
+import TerminalForms
 import TerminalKit
 
 /// Shows an open screen by the events of an action.

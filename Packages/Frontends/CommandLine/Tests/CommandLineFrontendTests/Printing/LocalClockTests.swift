@@ -1,6 +1,7 @@
 import Capabilities
 import Glibc
 import JSON
+import TerminalForms
 import TerminalKit
 import Testing
 

@@ -1,6 +1,7 @@
 import Capabilities
 import JSON
 import Screens
+import TerminalForms
 import TerminalKit
 import Testing
 

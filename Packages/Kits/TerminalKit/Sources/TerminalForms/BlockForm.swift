@@ -1,17 +1,19 @@
 import Capabilities
 import JSON
-import Screens
-import TerminalKit
+public import Screens
+public import TerminalKit
 
 /// Formats the blocks of a screen for a person, one below the other.
 extension TextForm {
-    func lines(_ block: Block) -> [StyledText] {
+    /// The lines of a block, with its title.
+    public func lines(_ block: Block) -> [StyledText] {
         var lines: [StyledText] = []
         if let title = block.title { lines.append(StyledText(title, Style(.heading, bold: true))) }
         return lines + content(of: block)
     }
 
-    func content(of block: Block) -> [StyledText] {
+    /// The lines of a block without its title.
+    public func content(of block: Block) -> [StyledText] {
         switch block.content {
         case .text(let text): return text.styled.wrapped(to: width)
         case .markdown(let markdown): return self.markdown(markdown.text)
@@ -189,7 +191,7 @@ extension TextForm {
 
 extension RichText {
     /// The text for a terminal.
-    fileprivate var styled: StyledText {
+    public var styled: StyledText {
         var text = StyledText()
         for run in runs { text.append(run.text, Style(run.token, bold: run.isBold)) }
         return text
