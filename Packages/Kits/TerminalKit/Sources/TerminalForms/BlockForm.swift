@@ -84,7 +84,8 @@ extension TextForm {
         return [line] + node.children.flatMap { self.node($0, depth: depth + 1) }
     }
 
-    private func line(_ line: Log.Line) -> StyledText {
+    /// A line of a log.
+    public func line(_ line: Log.Line) -> StyledText {
         var text = StyledText()
         if let time = line.time { text.append(words(time) + "  ", Style(.mutedForeground)) }
         if let state = line.state { text = text + self.state(state) + StyledText("  ") }
@@ -93,7 +94,8 @@ extension TextForm {
 
     private func words(_ time: Timestamp) -> String { clock?.local(time) ?? Cells.text(time.json, .time) }
 
-    private func entry(_ entry: Transcript.Entry) -> [StyledText] {
+    /// An entry of a transcript.
+    public func entry(_ entry: Transcript.Entry) -> [StyledText] {
         var head = StyledText(entry.title ?? entry.author.rawValue, Style(bold: true))
         if let state = entry.state { head = head + StyledText("  ") + self.state(state) }
         if let time = entry.time { head.append("  " + words(time), Style(.mutedForeground)) }

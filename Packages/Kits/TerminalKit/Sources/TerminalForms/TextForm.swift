@@ -94,7 +94,7 @@ public struct TextForm {
 
     /// What a table drops first if it is too wide: switches, then numbers, then ids of other things, then the rest,
     /// each from the right. Names, states and times stay.
-    static func need(
+    public static func need(
         of property: Schema.Property, isIdentifier: Bool, fromRight place: Int
     ) -> TableColumn.Need {
         switch property.role {

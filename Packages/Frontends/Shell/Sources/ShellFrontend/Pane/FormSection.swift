@@ -1,0 +1,36 @@
+import Capabilities
+import JSON
+import Screens
+import TerminalKit
+
+/// A form as one line that opens it.
+struct FormSection: PaneSection {
+    let path: [String]
+    let form: Form
+
+    init(_ path: [String], _ form: Form) {
+        self.path = path
+        self.form = form
+    }
+
+    /// Leads to the action with its values.
+    var link: Link { .action(form.action, form.submit, form.values.asArguments) }
+    var count: Int { form.values.count + 1 }
+    func id(of item: Int) -> String? { item == form.values.count ? "submit" : nil }
+    func item(_ id: String) -> Int? { id == "submit" ? form.values.count : nil }
+
+    func rows(of item: Int, columns: Int, _ look: PaneLook) -> [StyledText] {
+        guard item < form.values.count else {
+            return [StyledText("[ \(form.submit)… ]", Style(.ring, bold: true)).truncated(to: columns)]
+        }
+        let (name, value) = form.values.map { ($0.key, $0.value) }[item]
+        let line = StyledText("\(name)  ", Style(.mutedForeground)) + StyledText(value.string ?? value.text())
+        return [line.onOneLine.truncated(to: columns)]
+    }
+}
+
+extension JSONObject {
+    fileprivate var asArguments: [String: Link.Argument] {
+        Dictionary(map { ($0.key, Link.Argument.value($0.value)) }, uniquingKeysWith: { $1 })
+    }
+}

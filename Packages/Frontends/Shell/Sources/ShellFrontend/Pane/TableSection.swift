@@ -1,0 +1,142 @@
+import Capabilities
+import JSON
+import Screens
+import TerminalForms
+import TerminalKit
+
+/// The rows of a table, each on one line.
+struct TableSection: PaneSection {
+    let path: [String]
+    private let table: Screens.Table
+    private let rows: [JSONObject]
+    private var columns: (width: Int, columns: [ColumnFit.Column])?
+
+    init(_ path: [String], _ table: Screens.Table, rows: [JSONObject]) {
+        self.path = path
+        self.table = table
+        self.rows = rows
+    }
+
+    /// The title row and one for each row.
+    var count: Int { rows.count + 1 }
+    var itemLinks: [Link] { table.rowLinks }
+    var detail: Link? { table.detail }
+
+    func id(of item: Int) -> String? { item > 0 && item <= rows.count ? table.id(of: rows[item - 1]) : nil }
+    func item(_ id: String) -> Int? { rows.firstIndex { table.id(of: $0) == id }.map { $0 + 1 } }
+    func row(of item: Int) -> JSONObject { item > 0 && item <= rows.count ? rows[item - 1] : [:] }
+
+    mutating func rows(of item: Int, columns width: Int, _ look: PaneLook) -> [StyledText] {
+        guard !rows.isEmpty else { return StyledText(table.empty, Style(.mutedForeground)).wrapped(to: width) }
+        if columns?.width != width { columns = (width, ColumnFit.columns(of: table.columns, rows, width, look)) }
+        let fitted = columns?.columns ?? []
+        var line = StyledText()
+        for (number, column) in fitted.enumerated() {
+            let cell =
+                item == 0
+                ? StyledText(Cells.title(column.property), Style(.mutedForeground))
+                : ColumnFit.cell(rows[item - 1], column.property, look)
+            if number > 0 { line.append("  ") }
+            line.append(cell.truncated(to: column.width).padded(to: column.width, alignment: column.alignment))
+        }
+        return [line]
+    }
+}
+
+/// Chooses the columns of a table that fit, and how wide they are.
+enum ColumnFit {
+    struct Column: Sendable {
+        let property: Schema.Property
+        let alignment: TextAlignment
+        var width: Int
+        fileprivate let mayShrink: Bool
+    }
+
+    /// As many rows are measured. All of a long list would take longer than to draw a page of it.
+    private static let sample = 300
+    private static let gap = 2
+    /// A narrower column of text says little.
+    private static let least = 12
+    /// A wider one takes the place of others.
+    private static let widest = 60
+
+    static func cell(_ row: JSONObject, _ property: Schema.Property, _ look: PaneLook) -> StyledText {
+        Cells.styled(row[property.name] ?? .null, property, LocalClock(now: look.now), isBrief: true).onOneLine
+    }
+
+    static func columns(
+        of properties: [Schema.Property], _ rows: [JSONObject], _ width: Int, _ look: PaneLook
+    ) -> [Column] {
+        let step = max(1, rows.count / sample)
+        let measured = stride(from: 0, to: rows.count, by: step).map { rows[$0] }
+        var columns: [(column: Column, need: TableColumn.Need)] = []
+        let shown = properties.filter { property in
+            property.role != .detail && measured.contains { !Cells.isEmpty($0[property.name]) }
+        }
+        let title = shown.firstIndex { $0.role == .plain && Cells.mayWrap($0.schema) }
+        for (number, property) in shown.enumerated() {
+            let natural = measured.map { cell($0, property, look).width }.max() ?? 0
+            let isIdentifier = measured.contains { Cells.isIdentifier($0[property.name]) }
+            let column = Column(
+                property: property, alignment: Cells.isNumber(property.schema) ? .trailing : .leading,
+                width: min(widest, max(natural, TextWidth.of(Cells.title(property)))),
+                mayShrink: Cells.mayWrap(property.schema))
+            columns.append(
+                (
+                    column,
+                    number == title
+                        ? .always
+                        : TextForm.need(of: property, isIdentifier: isIdentifier, fromRight: shown.count - number)
+                ))
+        }
+        while let excess = excess(columns.map(\.column), width), excess > 0, let last = leastNeeded(columns) {
+            columns.remove(at: last)
+        }
+        return shrunk(columns.map(\.column), width)
+    }
+
+    /// How much too wide they are if all that may be are narrow.
+    private static func excess(_ columns: [Column], _ width: Int) -> Int? {
+        columns.reduce(gap * max(0, columns.count - 1) - width) {
+            $0 + ($1.mayShrink ? min($1.width, least) : $1.width)
+        }
+    }
+
+    /// The column that is left out first; nil if all are needed.
+    private static func leastNeeded(_ columns: [(column: Column, need: TableColumn.Need)]) -> Int? {
+        var best: (index: Int, rank: Int)?
+        for (index, entry) in columns.enumerated() {
+            let rank: Int
+            switch entry.need {
+            case .always: continue
+            case .ifThereIsRoom: rank = -1
+            case .ifItFits(let turn): rank = turn
+            }
+            if best.map({ rank < $0.rank }) ?? true { best = (index, rank) }
+        }
+        return best?.index
+    }
+
+    private static func shrunk(_ columns: [Column], _ width: Int) -> [Column] {
+        var columns = columns
+        let room = width - gap * max(0, columns.count - 1)
+        while columns.reduce(0, { $0 + $1.width }) > room {
+            guard
+                let index = columns.indices.filter({ columns[$0].mayShrink && columns[$0].width > 4 })
+                    .max(by: { columns[$0].width < columns[$1].width })
+            else { break }
+            columns[index].width -= 1
+        }
+        return columns
+    }
+}
+
+extension StyledText {
+    /// The text with spaces instead of line ends and tabs.
+    var onOneLine: StyledText {
+        guard plainText.contains(where: { $0.isNewline || $0 == "\t" }) else { return self }
+        var line = StyledText()
+        for run in runs { line.append(String(run.text.map { $0.isNewline || $0 == "\t" ? " " : $0 }), run.style) }
+        return line
+    }
+}

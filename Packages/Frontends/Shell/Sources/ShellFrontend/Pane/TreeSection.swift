@@ -1,0 +1,91 @@
+import Capabilities
+import JSON
+import Screens
+import TerminalForms
+import TerminalKit
+
+/// The nodes of a tree that are not folded away.
+struct TreeSection: PaneSection {
+    let path: [String]
+    private let tree: Tree
+    private let nodes: [(node: Tree.Node, depth: Int, isOpen: Bool)]
+
+    /// - Parameter isOpen: whether the nodes below one are seen.
+    init(_ path: [String], _ tree: Tree, isOpen: (Tree.Node) -> Bool) {
+        self.path = path
+        self.tree = tree
+        var nodes: [(Tree.Node, Int, Bool)] = []
+        func add(_ node: Tree.Node, _ depth: Int) {
+            let open = isOpen(node)
+            nodes.append((node, depth, open))
+            if open { for child in node.children { add(child, depth + 1) } }
+        }
+        for node in tree.nodes { add(node, 0) }
+        self.nodes = nodes
+    }
+
+    var count: Int { nodes.count }
+    var itemLinks: [Link] { tree.nodeLinks }
+    var detail: Link? { tree.detail }
+    func id(of item: Int) -> String? { nodes[item].node.id }
+    func item(_ id: String) -> Int? { nodes.firstIndex { $0.node.id == id } }
+    func row(of item: Int) -> JSONObject { ["id": .string(nodes[item].node.id)] }
+
+    /// Whether something is below a node.
+    func hasChildren(_ item: Int) -> Bool { !nodes[item].node.children.isEmpty }
+
+    func rows(of item: Int, columns: Int, _ look: PaneLook) -> [StyledText] {
+        let (node, depth, isOpen) = nodes[item]
+        let mark = node.children.isEmpty ? "  " : isOpen ? "▾ " : "▸ "
+        var line = StyledText(String(repeating: "  ", count: depth)) + StyledText(mark, Style(.mutedForeground))
+        line.append(node.label.styled.onOneLine)
+        if let state = node.state { line.append("  \(state)", Cells.style(ofState: state)) }
+        return [line.truncated(to: columns)]
+    }
+}
+
+/// The steps of a timeline, each on one line: a mark and a word for the state, the title, and how long it took.
+struct TimelineSection: PaneSection {
+    let path: [String]
+    private let timeline: Timeline
+
+    init(_ path: [String], _ timeline: Timeline) {
+        self.path = path
+        self.timeline = timeline
+    }
+
+    var count: Int { timeline.steps.count }
+    var itemLinks: [Link] { timeline.rowLinks }
+    func id(of item: Int) -> String? { timeline.steps[item].id }
+    func item(_ id: String) -> Int? { timeline.steps.firstIndex { $0.id == id } }
+    func row(of item: Int) -> JSONObject { timeline.steps[item].json.object ?? [:] }
+
+    func rows(of item: Int, columns: Int, _ look: PaneLook) -> [StyledText] {
+        let step = timeline.steps[item]
+        // Steps that run side by side are joined by a line at their left.
+        let isGrouped = step.group.map { group in timeline.steps.filter { $0.group == group }.count > 1 } ?? false
+        var line = StyledText(isGrouped ? "║ " : "", Style(.border))
+        line.append("\(StateMark.mark(of: step.state)) ", Cells.style(ofState: step.state))
+        line.append(step.title, Style(bold: true))
+        line.append("  \(step.state)", Cells.style(ofState: step.state))
+        if let duration = step.duration { line.append("  \(duration.roundedWords)", Style(.mutedForeground)) }
+        if let code = step.exitCode {
+            line.append("  exit \(code)", code == 0 ? Style(.mutedForeground) : Style(.error))
+        }
+        if let note = step.note { line.append("  \(note)", Style(.mutedForeground)) }
+        return [line.onOneLine.truncated(to: columns)]
+    }
+}
+
+/// A sign for a state, beside its word.
+enum StateMark {
+    static func mark(of state: String) -> String {
+        switch state {
+        case "ok", "done", "valid", "active", "trusted", "signed-in": "✔"
+        case "running", "starting", "stopping", "answering": "▶"
+        case "failed", "error", "damaged", "denied", "refused", "expired", "revoked": "✘"
+        case "degraded", "warning", "expiring", "interrupted", "stopped", "cancelled": "▲"
+        default: "•"
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import Capabilities
+import JSON
+import Registry
+import Screens
+import TerminalKit
+
+/// The number of a screen that the shell has opened, and of an action that it has begun.
+struct ViewID: Sendable, Hashable { let number: Int }
+struct RunID: Sendable, Hashable { let number: Int }
+
+/// What the shell reacts to.
+enum ShellEvent: Sendable {
+    /// A key, a click, a paste.
+    case input(InputEvent)
+    case resized(TerminalSize)
+    /// The terminal takes frames again, or is gone.
+    case room, gone
+    /// A screen shows another value.
+    case state(ViewID, ScreenState)
+    /// A screen could not be opened.
+    case refused(ViewID, AnyFailure)
+    /// An action reports progress, adds to its text, or says something.
+    case progress(RunID, Progress)
+    case text(RunID, String)
+    case notice(RunID?, String)
+    /// An action asks, or nobody needs to answer any more.
+    case question(QuestionID, RunID, Question)
+    case withdrawn(QuestionID)
+    case ended(RunID, Result<RunResult, AnyFailure>)
+    /// A time that the model asked for has come.
+    case timer(ShellTimer)
+    /// Rows that a table has asked for.
+    case rows(ViewID, path: [String], Result<RowSource.Page, AnyFailure>)
+    /// The editor has ended, with the text that it left.
+    case edited(ViewID, String)
+}
+
+/// What an action returned, with the shape of it.
+struct RunResult: Sendable {
+    let json: JSON
+    let schema: Schema
+    let exit: ExitCode
+}
+
+/// What the shell waits for.
+enum ShellTimer: Sendable, Hashable {
+    /// The newest notice has been seen long enough.
+    case notice(Int)
+    /// The selection has been still long enough for its detail to be opened.
+    case detail(Int)
+    /// A question counts keys from now on.
+    case question(QuestionID)
+    /// The clock beside a running action.
+    case clock
+}
+
+/// What the shell wants done.
+enum ShellEffect: Sendable {
+    case open(ViewID, screen: String, JSONObject)
+    case close(ViewID)
+    /// Whether the person sees a screen.
+    case see(ViewID, Bool)
+    case refresh(ViewID)
+    case perform(RunID, action: String, JSONObject)
+    case cancel(RunID)
+    /// The answer to a question; nil to decline.
+    case answer(QuestionID, Answer?)
+    case wait(ShellTimer, Duration)
+    case rows(ViewID, path: [String], RowSource, RowSource.Request)
+    case copy(String)
+    case edit(ViewID, String)
+    case ring
+    case suspend
+    case repaint
+    case quit
+}

@@ -1,0 +1,46 @@
+import Capabilities
+import JSON
+public import Registry
+public import Settings
+
+/// The terminal shell: every screen and action of the features on one screen.
+public struct ShellFeature: Feature {
+    public static let manifest = Manifest(
+        id: "shell", summary: "Screens and actions of the features on a full terminal", version: "0.1.0",
+        settings: [mouse.declaration])
+
+    static let mouse = Setting("mouse", "Whether the shell uses the mouse: clicks and the wheel", default: true)
+
+    private let isMouseOn: Bool
+
+    public init(_ settings: FeatureSettings) { isMouseOn = settings[Self.mouse] }
+
+    public func register(in registry: inout RegistryBuilder) {
+        let isMouseOn = isMouseOn
+        registry.add(
+            Action(
+                "shell.open", "Open the shell on this terminal", .reads,
+                .argument("screen", "The screen to begin with", as: String?.self, completion: Self.screens),
+                .argument("arguments", "The arguments of the screen", as: [String: JSON].self)
+            ) { context, screen, arguments in
+                let given = JSONObject(arguments.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+                if let screen { _ = try context.registry.screens.find(screen) }
+                try await ShellProgram(context: context, isMouseOn: isMouseOn)
+                    .run(showing: screen.map { ($0, given) })
+                return Nothing()
+            }
+            .asDefault().instant().always().byName()
+            .details(
+                """
+                Without a command, martlet opens the shell too, if it runs on a terminal. ? shows the keys, and : finds \
+                every action and screen. The arguments of a screen are written like those of a command.
+                """
+            )
+            .example("martlet shell", "Begin with the first tab")
+            .example("martlet shell chat.conversation 01a2", "Begin with a conversation"))
+    }
+
+    private static let screens = Completion.dynamic { registry, _, _ in
+        registry.screens.all.map { Completion.Candidate($0.id, $0.title) }
+    }
+}

@@ -1,0 +1,495 @@
+import Capabilities
+import JSON
+import Registry
+import Screens
+import TerminalKit
+
+/// All that the shell knows and shows. It changes only by events, and says by effects what is to be done, so that it can
+/// be tried without a terminal, a clock or a session.
+struct ShellModel: Sendable {
+    /// What is above the page.
+    enum Overlay: Sendable {
+        case palette(Palette)
+        case form(ActionForm)
+        case question(QuestionDialog)
+        /// Something to read: help, the actions of this shell, or the output of one.
+        case reader(Reader)
+        /// A text to search for, on the page.
+        case search(ComposerField)
+    }
+
+    /// Blocks of the shell itself.
+    struct Reader: Sendable {
+        enum Subject: Sendable, Hashable {
+            case help
+            case runs
+            case run(RunID)
+        }
+
+        let subject: Subject
+        var pane = Pane()
+    }
+
+    let name: String
+    let registry: Registry
+    var size: TerminalSize
+    var look: PaneLook
+    var tabs: ShellTabs
+    private(set) var views: [ViewID: ShownScreen] = [:]
+    var runs = RunList()
+    /// The overlays, the one that gets the keys last.
+    var overlays: [Overlay] = []
+    /// What the entries of the palette stand for, if it is the menu of a row.
+    var menu: [Pane.Offer]?
+    var hasComposerFocus = false
+    /// The newest message, until it was seen long enough.
+    private(set) var notice: (number: Int, text: String, isFailure: Bool)?
+    private(set) var isOver = false
+    /// What is to be done since it was last taken.
+    private var effects: [ShellEffect] = []
+    /// The time since the shell began, as of the newest event.
+    private(set) var now = Duration.zero
+
+    private var nextView = 1
+    private var drafts: [String: String] = [:]
+    /// Messages that wait for the end of the one before, by the screen of their composer.
+    private var queues: [ViewID: [ComposedText]] = [:]
+    private var seen: Set<ViewID> = []
+    private var detailNumber = 0
+    private var hasClock = false
+    private var lastInterrupt: Duration?
+
+    /// A text that was written in a composer.
+    private struct ComposedText {
+        let composer: Screens.Composer
+        let text: String
+    }
+
+    /// How long a message is seen.
+    private static let noticeTime = Duration.seconds(5)
+    /// How long a selection is still before its detail is opened.
+    private static let detailPause = Duration.milliseconds(100)
+    /// From this width on the detail is beside its list.
+    static let detailWidth = 100
+
+    init(name: String, registry: Registry, size: TerminalSize, look: PaneLook) {
+        (self.name, self.registry, self.size, self.look) = (name, registry, size, look)
+        var views: [ViewID: ShownScreen] = [:]
+        var next = 1
+        tabs = ShellTabs(registry.screens.all) { screen in
+            let id = ViewID(number: next)
+            next += 1
+            views[id] = ShownScreen(id, screen, [:])
+            return id
+        }
+        (self.views, nextView) = (views, next)
+        see()
+    }
+
+    /// What is to be done since it was last asked for.
+    mutating func takeEffects() -> [ShellEffect] { exchange(&effects, with: []) }
+
+    subscript(_ id: ViewID) -> ShownScreen? { views[id] }
+
+    /// Changes a screen in place.
+    mutating func change<Result>(_ id: ViewID, _ body: (inout ShownScreen) -> Result) -> Result? {
+        guard var view = views.removeValue(forKey: id) else { return nil }
+        defer { views[id] = view }
+        return body(&view)
+    }
+
+    mutating func add(_ effect: ShellEffect) { effects.append(effect) }
+
+    mutating func quit() {
+        isOver = true
+        effects.append(.quit)
+    }
+}
+
+// MARK: Events
+
+extension ShellModel {
+    /// Takes an event that came at a time since the shell began.
+    mutating func handle(_ event: ShellEvent, at now: Duration) {
+        self.now = now
+        switch event {
+        case .input(let input): receive(input)
+        case .resized(let size):
+            self.size = size
+            see()
+        case .room: break
+        case .gone: quit()
+        case .state(let id, let state): take(state, of: id)
+        case .refused(let id, let failure):
+            let width = columns(of: id)
+            _ = change(id) { [look] in $0.refuse(failure, columns: width, look) }
+        case .rows(let id, let path, let result):
+            switch result {
+            case .success(let page):
+                let width = columns(of: id)
+                _ = change(id) { [look] in $0.take(page, at: path, columns: width, look) }
+            case .failure(let failure): say(failure.message, isFailure: true)
+            }
+        case .progress(let id, let progress): runs.change(id) { $0.progress = progress }
+        case .text(let id, let text): runs.append(text, to: id)
+        case .notice(let id, let text):
+            if let id { runs.change(id) { $0.notices.append(text) } }
+            say(text)
+        case .question(let id, let run, let question): ask(RunList.Asked(id: id, run: run, question: question))
+        case .withdrawn(let id):
+            runs.forget(id)
+            overlays.removeAll { if case .question(let dialog) = $0 { dialog.id == id } else { false } }
+        case .ended(let id, let result): end(id, result)
+        case .timer(let timer): expire(timer)
+        case .edited(let id, let text): _ = change(id) { $0.field?.begin(text) }
+        }
+    }
+
+    private mutating func take(_ state: ScreenState, of id: ViewID) {
+        let width = columns(of: id)
+        let wanted = change(id) { [look, drafts] view in
+            view.take(state, columns: width, look) { drafts[$0.draftKey] ?? "" }
+            return view.wantedRows()
+        }
+        for (path, source, request) in wanted ?? [] { effects.append(.rows(id, path: path, source, request)) }
+        // A conversation is opened to write in it.
+        if tabs.page.focused == id, views[id]?.field != nil, tabs.canGoBack, views[id]?.isNew == true {
+            hasComposerFocus = true
+        }
+        _ = change(id) { $0.isNew = false }
+        wantDetail()
+    }
+
+    private mutating func expire(_ timer: ShellTimer) {
+        switch timer {
+        case .notice(let number): if notice?.number == number { notice = nil }
+        case .detail(let number): if number == detailNumber { openDetail() }
+        case .question: break
+        case .clock:
+            hasClock = false
+            tick()
+        }
+    }
+
+    /// Keeps the clock beside running actions going.
+    private mutating func tick() {
+        guard !hasClock, !runs.running.isEmpty else { return }
+        hasClock = true
+        effects.append(.wait(.clock, .seconds(1)))
+    }
+
+    /// Shows a message for a while.
+    mutating func say(_ text: String, isFailure: Bool = false) {
+        let number = (notice?.number ?? 0) + 1
+        notice = (number, text, isFailure)
+        effects.append(.wait(.notice(number), Self.noticeTime))
+    }
+
+    mutating func dismissNotice() { notice = nil }
+}
+
+// MARK: Screens
+
+extension ShellModel {
+    /// The screens that are seen now.
+    var visible: [ViewID] {
+        let page = tabs.page
+        switch page.arrangement {
+        case .panels: return page.views
+        case .alternatives:
+            guard let leading = page.leading else { return [] }
+            guard let detail = page.detail else { return [leading] }
+            return size.columns >= Self.detailWidth ? [leading, detail] : page.isDetailFocused ? [detail] : [leading]
+        }
+    }
+
+    /// Opens what is seen for the first time, and lets the others rest.
+    mutating func see() {
+        let visible = Set(self.visible)
+        for id in visible.subtracting(seen).sorted(by: { $0.number < $1.number }) {
+            guard let view = views[id] else { continue }
+            if view.isOpen {
+                effects.append(.see(id, true))
+            } else {
+                effects.append(.open(id, screen: view.screen.id, view.arguments))
+                _ = change(id) { $0.isOpen = true }
+            }
+        }
+        for id in seen.subtracting(visible) where views[id] != nil { effects.append(.see(id, false)) }
+        seen = visible
+    }
+
+    private mutating func make(_ screen: Screen, _ arguments: JSONObject) -> ViewID {
+        let id = ViewID(number: nextView)
+        nextView += 1
+        views[id] = ShownScreen(id, screen, arguments)
+        return id
+    }
+
+    private mutating func close(_ id: ViewID) {
+        guard let view = views.removeValue(forKey: id) else { return }
+        if let composer = view.composer, let text = view.field?.text, !text.isEmpty { drafts[composer.draftKey] = text }
+        if view.isOpen { effects.append(.close(id)) }
+        seen.remove(id)
+        queues[id] = nil
+    }
+
+    /// Opens a screen on its tab, or above the page that is seen.
+    mutating func open(_ id: String, _ arguments: JSONObject = [:]) {
+        guard let screen = registry.screens[id] else { return say("there is no screen \(id)", isFailure: true) }
+        if arguments.isEmpty, let (tab, index) = place(of: screen) {
+            tabs.current = tab
+            while let page = tabs.pop() { closeAll(page) }
+            tabs.page.current = index
+            tabs.page.isDetailFocused = false
+            hasComposerFocus = false
+            return see()
+        }
+        tabs.push(ShellTabs.Page(views: [make(screen, arguments)]))
+        hasComposerFocus = false
+        see()
+    }
+
+    private func place(of screen: Screen) -> (tab: Int, index: Int)? {
+        for (number, tab) in tabs.all.enumerated() {
+            if let index = tab.pages[0].views.firstIndex(where: { views[$0]?.screen.id == screen.id }) {
+                return (number, index)
+            }
+        }
+        return nil
+    }
+
+    private mutating func closeAll(_ page: ShellTabs.Page) {
+        for id in page.views { close(id) }
+        if let detail = page.detail { close(detail) }
+    }
+
+    /// Goes back to the page before; false if there is none.
+    mutating func goBack() -> Bool {
+        guard let page = tabs.pop() else { return false }
+        closeAll(page)
+        hasComposerFocus = false
+        see()
+        return true
+    }
+
+    // MARK: Details
+
+    /// Waits for the selection to be still, and then shows its detail.
+    mutating func wantDetail() {
+        guard tabs.page.arrangement == .alternatives, let leading = tabs.page.leading, let view = views[leading] else {
+            return
+        }
+        guard size.columns >= Self.detailWidth, let offer = view.pane.detail else {
+            if let detail = tabs.page.detail, !tabs.page.isDetailFocused {
+                close(detail)
+                tabs.page.detail = nil
+                see()
+            }
+            return
+        }
+        if let detail = tabs.page.detail.flatMap({ views[$0] }), case .screen(detail.screen.id) = offer.link.target,
+            detail.arguments == offer.arguments
+        {
+            return
+        }
+        detailNumber += 1
+        effects.append(.wait(.detail(detailNumber), Self.detailPause))
+    }
+
+    private mutating func openDetail() {
+        guard let leading = tabs.page.leading, let offer = views[leading]?.pane.detail,
+            case .screen(let id) = offer.link.target, let screen = registry.screens[id]
+        else { return }
+        if let detail = tabs.page.detail { close(detail) }
+        tabs.page.detail = make(screen, offer.arguments)
+        see()
+    }
+}
+
+// MARK: Actions
+
+extension ShellModel {
+    /// Follows a link: opens a screen, performs an action, or asks for what it still needs.
+    mutating func follow(_ offer: Pane.Offer) {
+        switch offer.link.target {
+        case .screen(let id): start(.screen(id), offer.arguments, title: offer.link.title)
+        case .action(let id): start(.action(id), offer.arguments, title: offer.link.title)
+        }
+    }
+
+    /// Begins something, with a form if values are missing.
+    ///
+    /// - Parameter asks: whether to show the form in any case, if there is something to enter.
+    mutating func start(
+        _ target: ActionForm.Target, _ arguments: JSONObject = [:], title: String? = nil, asks: Bool = false
+    ) {
+        let (parameters, name): ([ParameterDeclaration], String)
+        switch target {
+        case .action(let id):
+            guard let action = registry.actions[id] else { return say("there is no action \(id)", isFailure: true) }
+            (parameters, name) = (action.parameters, title ?? action.summary)
+        case .screen(let id):
+            guard let screen = registry.screens[id] else { return say("there is no screen \(id)", isFailure: true) }
+            (parameters, name) = (screen.parameters, title ?? screen.title)
+        }
+        let isMissing = parameters.contains { $0.isRequired && arguments[$0.name] == nil }
+        guard isMissing || asks && !parameters.isEmpty else { return carryOut(target, arguments, title: name) }
+        overlays.append(.form(ActionForm(target, title: name, parameters, values: arguments, only: nil)))
+    }
+
+    /// Performs an action, or opens a screen, with all values.
+    mutating func carryOut(_ target: ActionForm.Target, _ arguments: JSONObject, title: String) {
+        switch target {
+        case .screen(let id): open(id, arguments)
+        case .action(let id): perform(id, arguments, title: title, on: tabs.page.focused)
+        }
+    }
+
+    private mutating func perform(_ action: String, _ arguments: JSONObject, title: String, on view: ViewID?) {
+        let run = runs.begin(action, title, arguments, on: view, at: now)
+        effects.append(.perform(run, action: action, arguments))
+        tick()
+    }
+
+    private mutating func end(_ id: RunID, _ result: Result<RunResult, AnyFailure>) {
+        guard let run = runs[id] else { return }
+        let now = now
+        runs.change(id) { run in
+            run.ended = now
+            switch result {
+            case .success(let result): run.state = .done(result)
+            case .failure(let failure): run.state = .failed(failure)
+            }
+        }
+        switch result {
+        case .failure(let failure) where failure.exit == .interrupted: say("\(run.title): stopped")
+        case .failure(let failure): say("\(run.title): \(failure.message)", isFailure: true)
+        case .success(let result): tell(result, of: run)
+        }
+        sendNext(after: run)
+    }
+
+    /// Shows a result that is worth it: what was read, and otherwise that it is done.
+    private mutating func tell(_ result: RunResult, of run: RunList.Run) {
+        let isComposed = run.view.flatMap { views[$0]?.composer?.action } == run.action
+        if let line = result.line, !line.isEmpty { return say("\(run.title): \(line)") }
+        guard registry.actions[run.action]?.effect == .reads, !result.isEmpty, !isComposed else {
+            if !isComposed { say("\(run.title): done") }
+            return
+        }
+        read(.run(run.id))
+    }
+
+    /// Opens something to read above the page.
+    mutating func read(_ subject: Reader.Subject) {
+        overlays.append(.reader(Reader(subject: subject)))
+    }
+
+    /// Stops what runs on the page; false if nothing does.
+    mutating func stopRun() -> Bool {
+        let here = tabs.page.views + [tabs.page.detail].compactMap { $0 }
+        guard let run = runs.running.last(where: { run in run.view.map(here.contains) ?? true }) else { return false }
+        effects.append(.cancel(run.id))
+        if let view = run.view { queues[view] = nil }
+        return true
+    }
+
+    // MARK: Questions
+
+    private mutating func ask(_ asked: RunList.Asked) {
+        runs.ask(asked)
+        effects.append(.ring)
+        // A question takes the focus only from the page that it belongs to, and never from somebody who writes.
+        guard overlays.isEmpty, !hasComposerFocus || isComposerEmpty,
+            let run = runs[asked.run], run.view == nil || run.view == tabs.page.focused
+        else { return }
+        showQuestion(asked)
+    }
+
+    private var isComposerEmpty: Bool { tabs.page.focused.flatMap { views[$0]?.field?.text.isEmpty } ?? true }
+
+    /// Opens the oldest question; false if there is none.
+    mutating func showQuestion() -> Bool {
+        guard let asked = runs.questions.first else { return false }
+        showQuestion(asked)
+        return true
+    }
+
+    private mutating func showQuestion(_ asked: RunList.Asked) {
+        let dialog = QuestionDialog(
+            asked.id, asked.question, asker: runs[asked.run]?.title ?? "An action", now: now)
+        overlays.append(.question(dialog))
+        waitForQuestion(dialog)
+    }
+
+    mutating func waitForQuestion(_ dialog: QuestionDialog) {
+        if let wait = dialog.wait(at: now) { effects.append(.wait(.question(dialog.id), wait)) }
+    }
+
+    mutating func answer(_ id: QuestionID, _ answer: Answer?) {
+        runs.forget(id)
+        effects.append(.answer(id, answer))
+    }
+
+    // MARK: Composers
+
+    /// Sends what was written. While an earlier message is being answered, it waits.
+    mutating func send(from id: ViewID) {
+        guard let view = views[id], let composer = view.composer, let text = view.field?.text else { return }
+        guard !text.allSatisfy(\.isWhitespace) else { return }
+        _ = change(id) { view in
+            view.field?.begin(keeping: true)
+            view.pane.follow()
+        }
+        drafts[composer.draftKey] = nil
+        if let command = command(text) { return start(command, title: nil) }
+        let isBusy = runs.running.contains { $0.view == id && $0.action == composer.action }
+        if isBusy {
+            queues[id, default: []].append(ComposedText(composer: composer, text: text))
+            say("sent after this answer")
+        } else {
+            submit(ComposedText(composer: composer, text: text), on: id)
+        }
+    }
+
+    private mutating func submit(_ composed: ComposedText, on id: ViewID) {
+        var arguments = composed.composer.arguments
+        arguments[composed.composer.parameter] = .string(composed.text)
+        let title = registry.actions[composed.composer.action]?.summary ?? composed.composer.action
+        perform(composed.composer.action, arguments, title: title, on: id)
+    }
+
+    private mutating func sendNext(after run: RunList.Run) {
+        guard let view = run.view, let queue = queues[view], let next = queue.first else { return }
+        queues[view] = Array(queue.dropFirst())
+        submit(next, on: view)
+    }
+
+    /// How many messages of a screen wait.
+    func waiting(on id: ViewID) -> Int { queues[id]?.count ?? 0 }
+
+    /// `/chat.list` is an action or a screen by its id; anything else is a message.
+    private func command(_ text: String) -> ActionForm.Target? {
+        guard text.hasPrefix("/"), !text.contains(where: \.isWhitespace) else { return nil }
+        let id = String(text.dropFirst())
+        if registry.actions[id].map({ !$0.isHidden }) == true { return .action(id) }
+        return registry.screens[id] == nil ? nil : .screen(id)
+    }
+
+    /// Ctrl-C: stops what runs, else clears what is written, else quits at the second time.
+    mutating func interrupt() {
+        defer { lastInterrupt = now }
+        if let last = lastInterrupt, now - last < .seconds(2) { return quit() }
+        if stopRun() { return say("stopping; press Ctrl-C again to quit") }
+        if let id = tabs.page.focused, hasComposerFocus, views[id]?.field?.text.isEmpty == false {
+            _ = change(id) { $0.field?.begin() }
+        }
+        say("press Ctrl-C again to quit")
+    }
+}
+
+extension Screens.Composer {
+    /// What a draft is kept by.
+    var draftKey: String { "\(action) \(arguments)" }
+}
