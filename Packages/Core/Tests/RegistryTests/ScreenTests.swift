@@ -10,10 +10,12 @@ import Testing
 
 /// A list that actions change, and screens that show it.
 private final class Shelf: Sendable {
-    private let state = Mutex((books: ["Emma"], failures: 0))
+    private let state = Mutex((books: ["Emma"], failures: 0, reads: 0))
     let feed = Feed<Log.Line>()
 
     var books: [String] { state.withLock { $0.books } }
+    /// How often the books were read.
+    var reads: Int { state.withLock { $0.reads } }
     func add(_ book: String) { state.withLock { $0.books.append(book) } }
 
     /// Lets the next reads fail.
@@ -21,6 +23,7 @@ private final class Shelf: Sendable {
 
     func read() throws -> [String] {
         try state.withLock { state in
+            state.reads += 1
             if state.failures > 0 {
                 state.failures -= 1
                 throw ShelfFailure()
@@ -77,6 +80,10 @@ private struct ShelfFeature: Feature {
         registry.add(
             Screen("shelf.fast", "Counts up", .detail) { screen in
                 for number in 0..<1_000 { try await screen.show(Block(.text("\(number)"))) }
+            })
+        registry.add(
+            Screen("shelf.once", "Shown once", .detail) { screen in
+                try await screen.show(Block(.text("\(prefix)\(try shelf.read().count)")))
             })
         registry.add(
             Screen("shelf.log", "The log", .detail) { screen in
@@ -255,6 +262,37 @@ struct ScreenTests {
             view.refresh()
             try await Self.wait(view) { if case .ready = $0 { true } else { false } }
         }
+    }
+
+    @Test("A body that has failed begins again when something was written, and reads once then")
+    func recovers() async throws {
+        let test = try host()
+        shelf.fail(1)
+        try await test.open("shelf.count") { [shelf] view in
+            try await Self.wait(view) { if case .failed = $0 { true } else { false } }
+            _ = try await test.perform("shelf.add", ["title": "Dune"])
+            try await Self.wait(view) { Self.text($0) == "2" }
+            for _ in 0..<1_000 { await Task.yield() }
+            #expect(shelf.reads == 2)
+        }
+    }
+
+    @Test("A body that has returned begins again when the person asks or the settings change, and for nothing else")
+    func returned() async throws {
+        let test = try host()
+        try await test.open("shelf.once") { [shelf] view in
+            try await Self.wait(view) { Self.text($0) == "1" }
+            _ = try await test.perform("shelf.add", ["title": "Dune"])
+            for _ in 0..<1_000 { await Task.yield() }
+            #expect(Self.text(view.state) == "1" && shelf.reads == 1)
+            view.refresh()
+            try await Self.wait(view) { Self.text($0) == "2" }
+            try ShelfFeature.$shelf.withValue(shelf) { try test.change(settings: "{shelf: {prefix: '* '}}") }
+            _ = try await test.perform("shelf.add", ["title": "Ulysses"])
+            try await Self.wait(view) { Self.text($0)?.hasPrefix("* ") == true }
+            while test.session.liveGenerations > 1 { await Task.yield() }
+        }
+        #expect(await test.session.close().isEmpty)
     }
 
     @Test("An unknown screen, a wrong argument and a caller without the right are refused where it is opened")

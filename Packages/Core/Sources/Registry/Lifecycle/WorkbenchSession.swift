@@ -116,8 +116,8 @@ public final class WorkbenchSession: Sendable {
 
     /// Opens a screen for as long as `show` runs. All surfaces use this method.
     ///
-    /// The body of the screen runs with the caller's rights. It begins again when the settings have changed, and when
-    /// the person asks for that after a failure.
+    /// The body of the screen runs with the caller's rights. It begins again when the settings have changed. After a
+    /// failure it does so when anything may have changed, and after it has returned when the person asks for that.
     ///
     /// - Throws: `RegistryError`, `AccessFailure`, `ArgumentsFailure`, `SessionError`, or what `show` throws. A failure of
     ///   the body is a state of the screen.
@@ -144,12 +144,15 @@ public final class WorkbenchSession: Sendable {
         }
     }
 
-    /// Runs the body of a screen, again after each failure that the person wants to try again.
+    /// Runs the body of a screen, again whenever that is worth it.
     private func run(_ view: OpenScreen, as caller: Caller) async throws {
         while true {
+            look { view.output.notice($0) }
+            // Before anything is read, so that no change is missed.
+            view.takeNote()
+            let generation: Int
             do {
-                // The last value stays.
-                return try await runOnce(view, as: caller)
+                generation = try await runOnce(view, as: caller)
             } catch is ScreenOutdated {
                 continue
             } catch {
@@ -157,12 +160,16 @@ public final class WorkbenchSession: Sendable {
                 view.began.settle(with: .failure(error))
                 if Task.isCancelled { return }
                 view.fail(error)
+                try await view.waitForRetry()
+                continue
             }
-            try await view.waitForRetry()
+            // The last value stays.
+            try await view.waitForRefresh { newest.number != generation }
         }
     }
 
-    private func runOnce(_ view: OpenScreen, as caller: Caller) async throws {
+    /// - Returns: the number of the generation that was used.
+    private func runOnce(_ view: OpenScreen, as caller: Caller) async throws -> Int {
         let generation = state.withLock { $0.use() }
         defer { giveBack(generation) }
         let screens = generation.registry.screens
@@ -171,6 +178,7 @@ public final class WorkbenchSession: Sendable {
         _ = try await generation.perform(
             screen.action(showingIn: view), of: screens.owner(of: screen), view.arguments, in: context, limit: nil,
             isAgreed: false)
+        return generation.number
     }
 
     /// Something was written, or the settings have changed, so open screens may be outdated.

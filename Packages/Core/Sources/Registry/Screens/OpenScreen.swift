@@ -39,20 +39,18 @@ public final class OpenScreen: Sendable {
     let began = Promise<Void>()
     /// Raised with each new state.
     private let news = Signal()
-    /// Raised when the value may be outdated.
+    /// Raised when the value may be outdated, also by a person who asks to look again.
     private let outdated = Signal()
-    /// Raised when the person asks to try again.
-    private let retries = Signal()
     private let visibility = Signal()
     private let content = Mutex(Content())
 
     private struct Content {
         var state = ScreenState.loading
         var isVisible = true
-        /// The changes that the body has taken note of.
-        var seen = 0
-        /// How often the person had asked to try again when the body failed.
-        var triesBefore = 0
+        /// How often the person has asked to look again.
+        var asked = 0
+        /// What the body has taken note of: how often `outdated` was raised, and how often the person has asked.
+        var seen = (outdated: 0, asked: 0)
         var observed: [(feed: any AnyFeed, number: Int)] = []
     }
 
@@ -94,10 +92,10 @@ public final class OpenScreen: Sendable {
         }
     }
 
-    /// Lets the body look again, or begin again if it has failed.
+    /// Lets the body look again, or begin again if it has failed or returned.
     public func refresh() {
+        content.withLock { $0.asked += 1 }
         outdated.raise()
-        retries.raise()
     }
 
     /// The states of an open screen.
@@ -143,11 +141,12 @@ public final class OpenScreen: Sendable {
     /// The value may be outdated.
     func outdate() { outdated.raise() }
 
-    func fail(_ error: any Error) {
-        // From here on the person may ask to try again.
-        content.withLock { $0.triesBefore = retries.count }
-        publish(.failed(AnyFailure(error), last: state.block))
+    /// The body reads everything from here on.
+    func takeNote() {
+        content.withLock { $0.seen = (outdated.count, $0.asked) }
     }
+
+    func fail(_ error: any Error) { publish(.failed(AnyFailure(error), last: state.block)) }
 
     /// Ends all observation.
     func close() {
@@ -165,18 +164,22 @@ public final class OpenScreen: Sendable {
         }
     }
 
+    /// Waits until the value may be outdated, or until the limit is over.
     func waitForChange(atMost limit: Duration?, _ clock: any Clock<Duration>) async throws {
-        let seen = content.withLock { $0.seen }
-        let now: Int
-        if let limit {
-            now =
-                try await withTimeLimit(limit, on: clock) { [outdated] in try await outdated.wait(beyond: seen) }
-                ?? outdated.count
-        } else {
-            now = try await outdated.wait(beyond: seen)
-        }
-        content.withLock { $0.seen = now }
+        let seen = content.withLock { $0.seen.outdated }
+        _ = try await withTimeLimit(limit, on: clock) { [outdated] in try await outdated.wait(beyond: seen) }
+        takeNote()
     }
 
-    func waitForRetry() async throws { try await retries.wait(beyond: content.withLock { $0.triesBefore }) }
+    /// Waits until it is worth to try again after a failure: something may have changed, or the person asks for it.
+    func waitForRetry() async throws { try await outdated.wait(beyond: content.withLock { $0.seen.outdated }) }
+
+    /// Waits until the person asks to look again, or until something else requires it.
+    func waitForRefresh(or isRequired: () -> Bool) async throws {
+        while true {
+            let count = outdated.count
+            if content.withLock({ $0.asked > $0.seen.asked }) || isRequired() { return }
+            try await outdated.wait(beyond: count)
+        }
+    }
 }
