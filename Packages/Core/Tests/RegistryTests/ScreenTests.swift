@@ -81,6 +81,7 @@ private struct ShelfFeature: Feature {
             Screen("shelf.fast", "Counts up", .detail) { screen in
                 for number in 0..<1_000 { try await screen.show(Block(.text("\(number)"))) }
             })
+        registry.add(Screen("shelf.silent", "Shows nothing", .detail) { _ in _ = try shelf.read() })
         registry.add(
             Screen("shelf.once", "Shown once", .detail) { screen in
                 try await screen.show(Block(.text("\(prefix)\(try shelf.read().count)")))
@@ -293,6 +294,19 @@ struct ScreenTests {
             while test.session.liveGenerations > 1 { await Task.yield() }
         }
         #expect(await test.session.close().isEmpty)
+    }
+
+    @Test("A body that returns without a value has nothing to show, also after a failure")
+    func silent() async throws {
+        let test = try host()
+        let block = try await test.open("shelf.silent") { view in try await view.block() }
+        #expect(block.content == .placeholder(Placeholder(.empty, "there is nothing to show")))
+        shelf.fail(1)
+        try await test.open("shelf.silent") { view in
+            try await Self.wait(view) { if case .failed = $0 { true } else { false } }
+            view.refresh()
+            try await Self.wait(view) { if case .ready = $0 { true } else { false } }
+        }
     }
 
     @Test("An unknown screen, a wrong argument and a caller without the right are refused where it is opened")

@@ -163,7 +163,7 @@ public final class WorkbenchSession: Sendable {
                 try await view.waitForRetry()
                 continue
             }
-            // The last value stays.
+            view.settle()
             try await view.waitForRefresh { newest.number != generation }
         }
     }

@@ -148,6 +148,16 @@ public final class OpenScreen: Sendable {
 
     func fail(_ error: any Error) { publish(.failed(AnyFailure(error), last: state.block)) }
 
+    /// The body has returned. Its last value stays, also after a failure in between.
+    func settle() {
+        switch state {
+        case .ready: break
+        case .failed(_, let last?): publish(.ready(last))
+        case .loading, .failed(_, nil):
+            publish(.ready(Block(.placeholder(Placeholder(.empty, "there is nothing to show")))))
+        }
+    }
+
     /// Ends all observation.
     func close() {
         content.withLock { content in
