@@ -78,6 +78,13 @@ private struct ShelfFeature: Feature {
                 } while try await screen.changed(orAfter: step)
             })
         registry.add(
+            Screen("shelf.watch", "Watches the shelf", .detail) { screen in
+                repeat {
+                    try await screen.show(Block(.text("\(prefix)\(try shelf.read().count)")))
+                } while try await screen.changed()
+            }
+            .runningHidden())
+        registry.add(
             Screen("shelf.fast", "Counts up", .detail) { screen in
                 for number in 0..<1_000 { try await screen.show(Block(.text("\(number)"))) }
             })
@@ -247,6 +254,39 @@ struct ScreenTests {
             view.isVisible = true
             try await Self.wait(view) { Self.text($0) == "3" }
         }
+    }
+
+    @Test("A screen that runs hidden goes on while nobody sees it")
+    func runsHidden() async throws {
+        let test = try host()
+        try await test.open("shelf.watch") { view in
+            view.isVisible = false
+            for (title, text) in [("Dune", "2"), ("Ulysses", "3")] {
+                _ = try await test.perform("shelf.add", ["title": .string(title)])
+                try await Self.wait(view) { Self.text($0) == text }
+            }
+        }
+    }
+
+    @Test("A hidden screen begins again after a change of settings, and keeps no old ones", arguments: ["books", "watch"])
+    func hiddenRenewed(_ id: String) async throws {
+        let test = try host()
+        try await test.open("shelf.\(id)") { [shelf] view in
+            try await Self.wait(view) { $0.block != nil }
+            view.isVisible = false
+            view.refresh()
+            for prefix in ["- ", "* "] {
+                try ShelfFeature.$shelf.withValue(shelf) {
+                    try test.change(settings: "{shelf: {prefix: '\(prefix)'}}")
+                }
+                _ = try await test.perform("shelf.list")
+                try await Self.wait(view) {
+                    Self.titles($0) == ["\(prefix)Emma"] || Self.text($0) == "\(prefix)1"
+                }
+                while test.session.liveGenerations > 1 { await Task.yield() }
+            }
+        }
+        #expect(await test.session.close().isEmpty)
     }
 
     // MARK: Failures

@@ -41,6 +41,7 @@ public final class OpenScreen: Sendable {
     private let news = Signal()
     /// Raised when the value may be outdated, also by a person who asks to look again.
     private let outdated = Signal()
+    /// Raised when a hidden body may have to go on.
     private let visibility = Signal()
     private let content = Mutex(Content())
 
@@ -139,7 +140,10 @@ public final class OpenScreen: Sendable {
     }
 
     /// The value may be outdated.
-    func outdate() { outdated.raise() }
+    func outdate() {
+        outdated.raise()
+        visibility.raise()
+    }
 
     /// The body reads everything from here on.
     func takeNote() {
@@ -166,10 +170,14 @@ public final class OpenScreen: Sendable {
         }
     }
 
-    func waitUntilVisible() async throws {
+    /// Waits until somebody sees it.
+    ///
+    /// - Throws: `ScreenOutdated` when the body has to begin again before that.
+    func waitUntilVisible(unless isOutdated: () -> Bool) async throws {
         while true {
             let count = visibility.count
             if isVisible { return }
+            if isOutdated() { throw ScreenOutdated() }
             try await visibility.wait(beyond: count)
         }
     }

@@ -20,7 +20,8 @@ public struct ScreenContext: Sendable {
         try Task.checkCancellation()
         if let excess = block.excess { throw excess }
         view.publish(.ready(block))
-        if !view.screen.runsHidden { try await view.waitUntilVisible() }
+        // A hidden screen must not keep its old settings in use.
+        if !view.screen.runsHidden { try await view.waitUntilVisible { isOutdated } }
     }
 
     /// Waits until the value may be outdated: something was written in this session, the person asked for a refresh, or
@@ -33,9 +34,12 @@ public struct ScreenContext: Sendable {
     public func changed(orAfter interval: Duration? = nil) async throws -> Bool {
         try await view.waitForChange(atMost: interval, context.host.clock)
         context.session.look { output.notice($0) }
-        if context.session.newest !== context.generation { throw ScreenOutdated() }
+        if isOutdated { throw ScreenOutdated() }
         return true
     }
+
+    /// Whether there are newer settings.
+    private var isOutdated: Bool { context.session.newest !== context.generation }
 
     /// Receives the notices and the progress of actions that the body performs.
     public var output: any ActionOutput { view.output }
