@@ -80,6 +80,19 @@ struct BlockTests {
         #expect(chart.json["series"]?.array?.first?["values"] == [.double(1), .null, .null])
     }
 
+    @Test("The JSON of a log and of a transcript has what is in them, with its positions")
+    func feeds() {
+        let lines = Feed<Log.Line>(mostEntries: 2)
+        for text in ["a", "b", "c"] { lines.append(Log.Line(text)) }
+        let log = Block(.log(Log(lines))).json
+        #expect(log["start"] == 1 && log["end"] == 3 && log["lines"] == [["text": "b"], ["text": "c"]])
+        let entries = Feed<Transcript.Entry>()
+        entries.append(Transcript.Entry("1", .person, "Hi", isOpen: true))
+        let transcript = Block(.transcript(Transcript(entries))).json
+        #expect(transcript["end"] == 1 && transcript["entries"]?.array?.first?["text"] == "Hi")
+        #expect(transcript["entries"]?.array?.first?["open"] == true)
+    }
+
     @Test("A table takes its columns and the ids of its rows from the records")
     func table() {
         let table = Table([City(name: "Bern", degrees: 7.5)], id: "name")

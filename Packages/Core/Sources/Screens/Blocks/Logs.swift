@@ -1,5 +1,5 @@
 public import Capabilities
-import JSON
+public import JSON
 
 /// Lines that grow.
 public struct Log: BlockContent, Hashable {
@@ -38,7 +38,11 @@ public struct Log: BlockContent, Hashable {
     public static let fields: [Field<Log>] = [
         Field("start", "How many older lines were dropped") { $0.feed.start },
         Field("end", "The position after the newest line") { $0.feed.end },
+        Field("lines", "The lines that are there, the oldest first") { Array($0.feed.entries(from: 0).entries) },
     ]
+
+    // Read at once, because the feed may grow meanwhile.
+    public var json: JSON { feed.json("lines") }
 
     // The feed limits itself.
     var size: BlockSize { BlockSize() }
@@ -108,7 +112,18 @@ public struct Transcript: BlockContent, Hashable {
     public static let fields: [Field<Transcript>] = [
         Field("start", "How many older entries were dropped") { $0.feed.start },
         Field("end", "The position after the newest entry") { $0.feed.end },
+        Field("entries", "The entries that are there, the oldest first") { Array($0.feed.entries(from: 0).entries) },
     ]
 
+    public var json: JSON { feed.json("entries") }
+
     var size: BlockSize { BlockSize() }
+}
+
+extension Feed where Entry: Record {
+    /// The entries that are there, and their positions.
+    fileprivate func json(_ name: String) -> JSON {
+        let (start, entries) = entries(from: 0)
+        return .object(["start": .int(start), "end": .int(start + entries.count), name: Array(entries).json])
+    }
 }
