@@ -236,12 +236,12 @@ extension Block {
     private var ownSize: BlockSize {
         var size = content.record.size
         size.nodes += 1
-        size.bytes += title?.utf8.count ?? 0
+        size.bytes += id.utf8.count + (title?.utf8.count ?? 0) + links.textSize
         return size
     }
 
     /// Why it is too large to be shown; nil if it is not.
-    package var excess: BlockTooLarge? {
+    public var excess: BlockTooLarge? {
         let total = size
         guard total.nodes > BlockTooLarge.mostNodes || total.bytes > BlockTooLarge.mostBytes else { return nil }
         var open = [self]

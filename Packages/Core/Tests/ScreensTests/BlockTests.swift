@@ -135,10 +135,43 @@ struct BlockTests {
         #expect(Block.stack([Block(.text("x")), rows(9_997)]).excess == nil)
         let many = try #require(Block.stack([Block(.text("x")), rows(10_000)]).excess)
         #expect(many.block == "cities" && many.message.contains("at most 10000"))
-        let text = Block(.code(Code(String(repeating: "x", count: 1 << 20))), id: "source")
+        let text = Block(.code(Code(String(repeating: "x", count: (1 << 20) - 6))), id: "source")
         #expect(text.excess == nil)
         let long = try #require(Block.stack([text, Block(.text("x"))]).excess)
         #expect(long.block == "source" && long.message.contains("1.0 MiB"))
+    }
+
+    @Test("The texts of every part of a block count")
+    func sizes() {
+        let long = String(repeating: "x", count: 1 << 20)
+        let link = Link.action("a.b", "Do", ["text": .value(.string(long))])
+        let time = Timestamp(microseconds: 0)
+        let column = [Schema.Property("a", long, .string)]
+        func table(_ columns: [Schema.Property] = [], _ links: [Link] = [], empty: String = "") -> Block.Content {
+            .table(Table(columns, .all([]), id: ["a"], links: links, empty: empty))
+        }
+        let contents: [Block.Content] = [
+            table(column), table([], [link]), table(empty: long),
+            .table(Table([], .source(RowSource { _ in RowSource.Page([]) }), id: ["a"], detail: link)),
+            .table(Table([], .all([["a": .array(Array(repeating: [], count: 1 << 20))]]), id: ["a"])),
+            .values(Values(column, [:])), .code(Code("", language: long)),
+            .tree(Tree([Tree.Node(long, "a")])), .tree(Tree([Tree.Node("a", "a", state: long)])),
+            .tree(Tree([], links: [link])),
+            .timeline(Timeline([Timeline.Step(long, "a", state: "ok")])),
+            .timeline(Timeline([Timeline.Step("a", "a", state: long)])), .timeline(Timeline([], links: [link])),
+            .waterfall(
+                Waterfall([Waterfall.Bar("a", "a", state: long, start: time, duration: .zero, parent: "b")])),
+            .chart(Chart(.line, [Chart.Series(long, [])])), .chart(Chart(.line, [], unit: long)),
+            .gauge(Gauge(1, of: 2, unit: long)), .form(Form("a.b", submit: long)),
+            .form(Form("a.b", parameters: [long], submit: "a")),
+            .composer(Composer("a.b", "c", arguments: ["a": .string(long)], hint: "")),
+            .placeholder(Placeholder(.empty, "", retry: link)),
+        ]
+        for (number, content) in contents.enumerated() {
+            #expect(Block(content).excess != nil, "the content \(number)")
+        }
+        #expect(Block(.text("a"), links: [link]).excess != nil && Block(.text("a"), id: long).excess != nil)
+        for block in everyKind { #expect(block.excess == nil) }
     }
 
     // MARK: Changes

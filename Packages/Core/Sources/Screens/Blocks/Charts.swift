@@ -57,8 +57,10 @@ public struct Chart: BlockContent, Hashable {
     ]
 
     var size: BlockSize {
-        BlockSize(
-            nodes: series.reduce(labels.count) { $0 + $1.values.count }, bytes: labels.reduce(0) { $0 + $1.utf8.count })
+        let names = labels + series.map(\.name) + [unit ?? ""]
+        return BlockSize(
+            nodes: series.reduce(labels.count) { $0 + 1 + $1.values.count },
+            bytes: names.reduce(0) { $0 + $1.utf8.count })
     }
 }
 
@@ -92,7 +94,7 @@ public struct Gauge: BlockContent, Hashable {
         Field("failure", "From which part of the range on it is a failure") { $0.failure },
     ]
 
-    var size: BlockSize { BlockSize() }
+    var size: BlockSize { BlockSize(bytes: unit?.utf8.count ?? 0) }
 }
 
 /// How far something is.

@@ -141,5 +141,5 @@ public struct Placeholder: BlockContent, Hashable {
         Field("retry", "What to do about it") { $0.retry },
     ]
 
-    var size: BlockSize { BlockSize(bytes: message.utf8.count) }
+    var size: BlockSize { BlockSize(bytes: message.utf8.count + (retry.map { [$0].textSize } ?? 0)) }
 }

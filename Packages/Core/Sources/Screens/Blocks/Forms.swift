@@ -28,7 +28,10 @@ public struct Form: BlockContent, Hashable {
         Field("submit", "What the button says") { $0.submit },
     ]
 
-    var size: BlockSize { BlockSize(nodes: values.count, bytes: values.textSize) }
+    var size: BlockSize {
+        let names = [action, submit] + (parameters ?? [])
+        return BlockSize(nodes: values.count, bytes: names.reduce(values.textSize) { $0 + $1.utf8.count })
+    }
 }
 
 /// A text to enter for an action.
@@ -58,5 +61,8 @@ public struct Composer: BlockContent, Hashable {
         Field("hint", "The placeholder of the empty field") { $0.hint },
     ]
 
-    var size: BlockSize { BlockSize(bytes: hint.utf8.count) }
+    var size: BlockSize {
+        let names = [action, parameter, hint]
+        return BlockSize(nodes: arguments.count, bytes: names.reduce(arguments.textSize) { $0 + $1.utf8.count })
+    }
 }

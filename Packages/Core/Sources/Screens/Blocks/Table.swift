@@ -77,8 +77,9 @@ public struct Table: BlockContent, Hashable {
     ]
 
     var size: BlockSize {
-        guard case .all(let rows) = rows else { return BlockSize() }
-        return BlockSize(nodes: rows.count, bytes: rows.reduce(0) { $0 + $1.textSize })
+        let frame = columns.textSize + (rowLinks + [detail].compactMap { $0 }).textSize + empty.utf8.count
+        guard case .all(let rows) = rows else { return BlockSize(bytes: frame) }
+        return BlockSize(nodes: rows.count, bytes: rows.reduce(frame) { $0 + $1.textSize })
     }
 }
 
@@ -181,7 +182,10 @@ public struct Tree: BlockContent, Hashable {
         Field("detail", "The screen that is shown beside the selected node") { $0.detail },
     ]
 
-    var size: BlockSize { nodes.reduce(into: BlockSize()) { $0 += $1.size } }
+    var size: BlockSize {
+        let links = (nodeLinks + [detail].compactMap { $0 }).textSize
+        return nodes.reduce(into: BlockSize(bytes: links)) { $0 += $1.size }
+    }
 
     var allIDs: [String] { nodes.flatMap(\.allIDs) }
 }
@@ -198,7 +202,8 @@ extension Tree.Node: OutputValue {
     fileprivate var allIDs: [String] { [id] + children.flatMap(\.allIDs) }
 
     fileprivate var size: BlockSize {
-        var size = BlockSize(nodes: 1, bytes: label.plain.utf8.count)
+        var size = BlockSize(
+            nodes: 1, bytes: id.utf8.count + label.plain.utf8.count + (state?.utf8.count ?? 0))
         for child in children { size += child.size }
         return size
     }

@@ -49,7 +49,7 @@ public struct Code: BlockContent, Hashable {
         Field("text", "The code") { $0.text },
         Field("language", "Its language") { $0.language },
     ]
-    var size: BlockSize { BlockSize(bytes: text.utf8.count) }
+    var size: BlockSize { BlockSize(bytes: text.utf8.count + (language?.utf8.count ?? 0)) }
 }
 
 /// A change of one or more files.
@@ -88,7 +88,7 @@ public struct Values: BlockContent, Hashable {
         Field("properties", "The names and shapes") { $0.properties.map(Column.init) },
         Field("values", "The values by name") { JSON.object($0.values) },
     ]
-    var size: BlockSize { BlockSize(nodes: values.count, bytes: values.textSize) }
+    var size: BlockSize { BlockSize(nodes: values.count, bytes: values.textSize + properties.textSize) }
 }
 
 /// A property, for frontends.
@@ -120,7 +120,18 @@ extension JSON {
     /// The bytes of the texts inside, roughly.
     var textSize: Int {
         if let string { return string.utf8.count }
-        if let array { return array.reduce(0) { $0 + $1.textSize } }
+        // Even an empty one takes room.
+        if let array { return array.reduce(array.count) { $0 + $1.textSize } }
         return object?.textSize ?? 8
     }
+}
+
+extension [Schema.Property] {
+    /// The bytes of the texts in these columns.
+    var textSize: Int { map(Column.init).json.textSize }
+}
+
+extension [Link] {
+    /// The bytes of the texts in these links.
+    var textSize: Int { isEmpty ? 0 : json.textSize }
 }

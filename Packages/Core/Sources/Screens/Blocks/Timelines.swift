@@ -49,6 +49,10 @@ public struct Timeline: BlockContent, Hashable {
             Field("group", "Steps of the same group are shown side by side", .detail) { $0.group },
             Field("note", "The last output or the failure, in one line") { $0.note },
         ]
+
+        fileprivate var textSize: Int {
+            [id, title, state, group ?? "", note ?? ""].reduce(0) { $0 + $1.utf8.count }
+        }
     }
 
     /// The steps in order.
@@ -68,8 +72,7 @@ public struct Timeline: BlockContent, Hashable {
     ]
 
     var size: BlockSize {
-        BlockSize(
-            nodes: steps.count, bytes: steps.reduce(0) { $0 + $1.title.utf8.count + ($1.note?.utf8.count ?? 0) })
+        BlockSize(nodes: steps.count, bytes: steps.reduce(rowLinks.textSize) { $0 + $1.textSize })
     }
 }
 
@@ -112,6 +115,8 @@ public struct Waterfall: BlockContent, Hashable {
             Field("start", "When it began") { $0.start },
             Field("duration", "How long it took so far") { $0.duration },
         ]
+
+        fileprivate var textSize: Int { [id, title, state, parent ?? ""].reduce(0) { $0 + $1.utf8.count } }
     }
 
     /// The spans, each after the one that it belongs to.
@@ -124,5 +129,5 @@ public struct Waterfall: BlockContent, Hashable {
         Field("bars", "The spans, each after the one that it belongs to") { $0.bars }
     ]
 
-    var size: BlockSize { BlockSize(nodes: bars.count, bytes: bars.reduce(0) { $0 + $1.title.utf8.count }) }
+    var size: BlockSize { BlockSize(nodes: bars.count, bytes: bars.reduce(0) { $0 + $1.textSize }) }
 }
