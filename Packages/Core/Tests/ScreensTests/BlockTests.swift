@@ -105,6 +105,16 @@ struct BlockTests {
         #expect(Table([City(name: "Bern", degrees: 7.5)], id: "degrees").id(of: rows[0]) == "7.5")
     }
 
+    @Test("A source reads its rows with the rights of the caller for whom it was made")
+    func source() async throws {
+        let person = Caller.person(HeadlessInteraction())
+        let source = Caller.$current.withValue(person.narrowed(by: .nobody)) {
+            RowSource { _ in RowSource.Page([["person": .bool(Caller.current?.isPerson ?? true)]]) }
+        }
+        let page = try await Caller.$current.withValue(person) { try await source.rows(RowSource.Request(count: 1)) }
+        #expect(page.rows == [["person": false]])
+    }
+
     @Test("A link takes its arguments from the row, and leaves out what the row lacks")
     func link() {
         let link = Link.action("a.b", "Do", ["id": .row("id"), "all": .value(true), "gone": .row("gone")])

@@ -123,12 +123,17 @@ public final class RowSource: Sendable {
     }
 
     private let read: @Sendable (Request) async throws -> Page
+    /// The caller of the screen, whose body makes the source. Whoever shows the screen may have other rights.
+    private let caller = Caller.current
 
-    /// - Parameter read: returns the rows that were asked for. It runs with the rights of the screen's caller.
+    /// - Parameter read: returns the rows that were asked for. It runs with the rights of the caller for whom the source
+    ///   is made.
     public init(_ read: @escaping @Sendable (Request) async throws -> Page) { self.read = read }
 
     /// Some of the rows.
-    public func rows(_ request: Request) async throws -> Page { try await read(request) }
+    public func rows(_ request: Request) async throws -> Page {
+        try await Caller.$current.withValue(caller) { try await read(request) }
+    }
 }
 
 extension RowSource: Hashable {
