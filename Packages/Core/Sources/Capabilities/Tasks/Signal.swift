@@ -32,6 +32,8 @@ public final class Signal: Sendable {
     /// - Throws: `CancellationError` when the waiting task is cancelled.
     @discardableResult
     public func wait(beyond count: Int) async throws -> Int {
+        // Also if it need not wait, or a loop over a signal that is raised all the time would never end.
+        try Task.checkCancellation()
         let waiter = state.withLock { state -> (number: Int, promise: Promise<Void>)? in
             guard state.count <= count else { return nil }
             defer { state.next += 1 }
@@ -47,5 +49,5 @@ public final class Signal: Sendable {
     }
 
     /// The current number of waiters.
-    public var waiters: Int { state.withLock { $0.waiting.count } }
+    var waiters: Int { state.withLock { $0.waiting.count } }
 }
