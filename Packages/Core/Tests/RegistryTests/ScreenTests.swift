@@ -167,6 +167,28 @@ struct ScreenTests {
         #expect(none.empty == "no such book" && none.rowID == ["title"] && test.output.notices.isEmpty)
     }
 
+    @Test("Of a list with more than a screen can show the first rows are shown, with how many there are")
+    func longList() async throws {
+        let test = try host()
+        func shown() async throws -> (titles: [String], notice: String) {
+            let block = try await test.open("shelf.books") { view in try await view.block() }
+            guard case .stack(let stack) = block.content, case .text(let text) = stack.blocks[1].content else {
+                Issue.record("\(block.id) has no notice")
+                return ([], "")
+            }
+            return (Self.titles(.ready(stack.blocks[0])) ?? [], text.plain)
+        }
+        for number in 0..<6_000 { shelf.add("\(number)") }
+        let many = try await shown()
+        #expect(many.titles.count == 5_000 && many.titles.first == "Emma")
+        #expect(many.notice == "only the first 5000 of 6001 rows are shown; 'martlet shelf list' shows all")
+        let long = Shelf()
+        for number in 0..<100 { long.add("\(number)" + String(repeating: "x", count: 20_000)) }
+        let wide = try await ShelfFeature.$shelf.withValue(long) { try TestHost([ShelfFeature.self]) }
+            .open("shelf.books") { view in try await view.block() }
+        #expect(wide.excess == nil && Self.titles(.ready(wide.children[0]))?.count == 45)
+    }
+
     @Test("A writing action in the same session refreshes open screens")
     func written() async throws {
         let test = try host()

@@ -16,7 +16,8 @@ extension RegistryBuilder {
     ///
     /// - Parameters:
     ///   - action: the id of an action that was added before. It returns a list of records, or a record with a list. Its
-    ///     notices are shown below the rows, or say why there are none.
+    ///     notices are shown below the rows, or say why there are none. Of more rows than a screen can show, the first
+    ///     are shown.
     ///   - rowID: the members that together identify a row.
     ///   - links: what can be done with a row. Made when the screen is shown, because every command declares all screens.
     ///   - detail: the screen that is shown beside the selected row.
@@ -37,11 +38,16 @@ extension RegistryBuilder {
                 let output = NoticeCollector()
                 let result = try await screen.context.perform(action, arguments, output: output)
                 let (columns, rows) = Self.rows(of: result.json, action.result)
-                try await screen.show(
-                    Self.block(
-                        Table(columns, .all(rows), id: rowID, links: links(), detail: detail()),
-                        // Elsewhere a surface redacts notices.
-                        notices: output.notices.map { screen.context.host.redactor.redact($0) }))
+                let (table, omitted) = Table(columns, .all(rows), id: rowID, links: links(), detail: detail()).fitting()
+                let host = screen.context.host
+                // Elsewhere a surface redacts notices.
+                var notices = output.notices.map { host.redactor.redact($0) }
+                if omitted > 0 {
+                    notices.append(
+                        "only the first \(rows.count - omitted) of \(rows.count) rows are shown; "
+                            + "'\(host.name) \(action.id.split(separator: ".").joined(separator: " "))' shows all")
+                }
+                try await screen.show(Self.block(table, notices: notices))
             } while try await screen.changed(orAfter: interval)
         }
         if action.sends { screen = screen.sending() }

@@ -60,6 +60,22 @@ public struct Table: BlockContent, Hashable {
         Table(columns, rows, id: rowID, links: rowLinks, detail: detail, empty: empty)
     }
 
+    /// The most that the rows of a list may be, so that there is room for what stands beside it.
+    private static let most = BlockSize(nodes: 5_000, bytes: 900_000)
+
+    /// The same table with as many of its first rows as a screen can show, and how many are left out.
+    public func fitting() -> (table: Table, omitted: Int) {
+        guard case .all(let rows) = rows else { return (self, 0) }
+        var bytes = 0
+        let shown = rows.prefix(Self.most.nodes).prefix { row in
+            bytes += row.textSize
+            return bytes <= Self.most.bytes
+        }
+        guard shown.count < rows.count else { return (self, 0) }
+        let table = Table(columns, .all(Array(shown)), id: rowID, links: rowLinks, detail: detail, empty: empty)
+        return (table, rows.count - shown.count)
+    }
+
     /// The id of a row.
     public func id(of row: JSONObject) -> String {
         rowID.map { name in row[name].map { $0.string ?? $0.text() } ?? "" }.joined(separator: " ")
