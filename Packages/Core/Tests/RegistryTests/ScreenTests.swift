@@ -464,6 +464,9 @@ struct ScreenTests {
             registry.add(Screen("other.one", "One.", .home) { _ in })
             registry.add(Screen("wrong.needy", "Needy", .home, .argument("city", "A city")) { _, _ in })
             registry.addScreen("wrong.rows", "Rows", .home, listing: "wrong.gone", id: "title")
+            registry.add(Action("wrong.take", "Take a book", .writes) { _ in [Book(title: "a")] })
+            registry.addScreen("wrong.taken", "Taken", .home, listing: "wrong.take", id: "title")
+            registry.add(Screen("wrong.chase", "Chase", .home, .flag("follow", "Run after it")) { _, _ in })
         }
     }
 
@@ -475,6 +478,8 @@ struct ScreenTests {
             "declares the screen wrong.two, and so does",
             "whose id does not begin with wrong.", "needs a summary of one line without a final stop",
             "of the action wrong.gone; add the action first", "without a row, but it needs city",
+            "the screen wrong.taken of the action wrong.take, which does not only read",
+            "the screen wrong.chase with the parameter follow",
         ] {
             #expect(problems.contains { $0.contains(words) }, "\(words): \(problems)")
         }

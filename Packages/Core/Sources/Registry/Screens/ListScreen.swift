@@ -15,7 +15,7 @@ extension RegistryBuilder {
     /// ```
     ///
     /// - Parameters:
-    ///   - action: the id of an action that was added before. It returns a list of records, or a record with a list. Its
+    ///   - action: the id of a reading action that was added before. It returns a list of records, or a record with a list. Its
     ///     notices are shown below the rows, or say why there are none. Of more rows than a screen can show, the first
     ///     are shown.
     ///   - rowID: the members that together identify a row.
@@ -31,6 +31,14 @@ extension RegistryBuilder {
             problems.append(
                 CompositionProblem(
                     .undeclared, current.id, "declares the screen \(id) of the action \(action); add the action first"))
+            return
+        }
+        if action.effect != .reads {
+            problems.append(
+                CompositionProblem(
+                    .contradiction, current.id,
+                    "declares the screen \(id) of the action \(action.id), which does not only read; a screen performs its "
+                        + "action again and again"))
             return
         }
         var screen = Screen(id, title, placement, parameters: action.parameters) { arguments, screen in

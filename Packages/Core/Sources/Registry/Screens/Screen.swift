@@ -40,6 +40,9 @@ public struct Screen: Sendable {
     public let placement: Placement
     /// Whether it goes on while nobody sees it.
     public private(set) var runsHidden = false
+    /// What a command line adds to the parameters of a screen.
+    static let followOption = "follow"
+
     private let body: @Sendable (JSONObject, ScreenContext) async throws -> Void
 
     /// The id, dotted like that of an action.

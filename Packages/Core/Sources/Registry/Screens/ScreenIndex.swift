@@ -27,6 +27,12 @@ public struct ScreenIndex: Sendable {
             if screen.placement != .detail, let needed = screen.parameters.first(where: \.isRequired) {
                 report(.contradiction, "offers the screen \(screen.id) without a row, but it needs \(needed.name)")
             }
+            if screen.parameters.contains(where: { $0.name == Screen.followOption }) {
+                report(
+                    .contradiction,
+                    "declares the screen \(screen.id) with the parameter \(Screen.followOption), which is an option of every "
+                        + "screen on a command line")
+            }
             for contradiction in screen.declaration.contradictions {
                 report(.contradiction, "declares the screen \(screen.id), which \(contradiction)")
             }
