@@ -338,7 +338,7 @@ struct SessionConformance {
         }
     }
 
-    /// The links of a screen that lead nowhere, and the ids that it shows twice.
+    /// The links and forms of a screen that lead nowhere, and the ids that it shows twice.
     private func linkViolations(of screen: Screen, _ arguments: JSONObject) async -> [String] {
         let registry = test.composition.registry
         let block: Block
@@ -347,20 +347,21 @@ struct SessionConformance {
         } catch {
             return []
         }
+        func violation(_ id: String, _ declaration: Action?, _ arguments: some Collection<String>) -> String? {
+            guard let declaration else { return "\(screen.id) links to \(id), which does not exist" }
+            let unknown = Set(arguments).subtracting(declaration.parameters.map(\.name))
+            return unknown.isEmpty
+                ? nil : "\(screen.id) gives \(id) the unknown argument \(unknown.sorted().joined(separator: ", "))"
+        }
         let repeated = block.repeatedIDs.map { "\(screen.id) shows the id of \($0) twice" }
-        return repeated
-            + block.allLinks.compactMap { link in
-                let (id, declaration) =
-                    switch link.target {
-                    case .action(let id): (id, registry.actions[id])
-                    case .screen(let id): (id, registry.screens[id]?.declaration)
-                    }
-                guard let declaration else { return "\(screen.id) links to \(id), which does not exist" }
-                let unknown = link.arguments.keys.filter { name in !declaration.parameters.contains { $0.name == name }
-                }
-                return unknown.isEmpty
-                    ? nil : "\(screen.id) gives \(id) the unknown argument \(unknown.sorted().joined(separator: ", "))"
+        let links = block.allLinks.compactMap { link in
+            switch link.target {
+            case .action(let id): violation(id, registry.actions[id], link.arguments.keys)
+            case .screen(let id): violation(id, registry.screens[id]?.declaration, link.arguments.keys)
             }
+        }
+        return repeated + links
+            + block.entryActions.compactMap { violation($0.id, registry.actions[$0.id], $0.arguments) }
     }
 
     /// Only the required arguments, with values that name nothing that exists. The outcome must be the same each time.

@@ -87,6 +87,15 @@ public struct Block: Sendable, Hashable {
         }
     }
 
+    /// The actions of the forms in it, each with the names of the arguments that it gets.
+    package var entryActions: [(id: String, arguments: [String])] {
+        switch content {
+        case .form(let form): [(form.action, form.values.map(\.key) + (form.parameters ?? []))]
+        case .composer(let composer): [(composer.action, composer.arguments.map(\.key) + [composer.parameter])]
+        default: children.flatMap(\.entryActions)
+        }
+    }
+
     /// The links of it, its rows and the blocks inside.
     public var allLinks: [Link] {
         var all = links

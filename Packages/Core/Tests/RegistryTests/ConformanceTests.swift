@@ -135,6 +135,9 @@ struct ConformanceTests {
                         "showing.links shows the id of stack text twice",
                         "showing.links links to showing.gone, which does not exist",
                         "showing.links gives showing.act the unknown argument city",
+                        "showing.forms links to showing.none, which does not exist",
+                        "showing.forms gives showing.act the unknown argument county, place",
+                        "showing.forms gives showing.act the unknown argument word",
                     ])
                 let without = try await FeatureConformance.violations(of: Hiding.self, in: folder)
                 #expect(without == ["hiding.store does not say what is wrong when its store cannot be opened"])
@@ -396,6 +399,18 @@ private struct Showing: PlainFeature {
                     .action("showing.gone", "Gone"), .action("showing.act", "Act", ["city": .value("Bern")]),
                 ]
                 try await screen.show(.stack([Block(.text("a"), links: links), Block(.text("b"))]))
+                try await screen.changed()
+            })
+        registry.add(
+            Screen("showing.forms", "Wrong forms", .home) { screen in
+                let place = Form(
+                    "showing.act", parameters: ["town", "place"], values: ["county": "Kent"], submit: "Act")
+                try await screen.show(
+                    .stack([
+                        Block(.form(Form("showing.act", values: ["town": "Bern"], submit: "Act")), id: "good"),
+                        Block(.form(place), id: "wrong"), Block(.composer(Composer("showing.act", "word", hint: "Word"))),
+                        Block(.form(Form("showing.none", submit: "Act"))),
+                    ]))
                 try await screen.changed()
             })
     }
