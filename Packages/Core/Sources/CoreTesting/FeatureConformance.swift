@@ -18,6 +18,9 @@ import Settings
 ///
 /// It inspects the descriptors and children of the whole process, so other tests would disturb it.
 public enum FeatureConformance {
+    /// The folder of features that store nothing.
+    public static let noFolder = "/nonexistent"
+
     /// The rules that the feature breaks, as sentences.
     ///
     /// - Parameters:
@@ -33,7 +36,7 @@ public enum FeatureConformance {
     ///     with the reason why a grant need not decide about it.
     ///   - limits: the time limits for starting and stopping.
     public static func violations(
-        of feature: any Feature.Type, with others: [any Feature.Type] = [], in folder: String = "/nonexistent",
+        of feature: any Feature.Type, with others: [any Feature.Type] = [], in folder: String = noFolder,
         settings: String = "{}", environment: [String: String] = [:],
         doing samples: KeyValuePairs<String, JSONObject> = [:],
         lasting: Set<String> = [], texts: [String: String] = [:], limits: WorkbenchSession.Limits = .init()
@@ -57,7 +60,10 @@ public enum FeatureConformance {
             manifest.id, [feature] + others, folder, environment, settings, samples, lasting: lasting
         )
         .violations()
-        if found.isEmpty, let failing = failingFolder(in: folder) {
+        if found.isEmpty, folder != noFolder {
+            guard let failing = failingFolder(in: folder) else {
+                return ["\(folder)/failing cannot be made, so that the screens are not tried without a store"]
+            }
             found += try await SessionConformance(
                 manifest.id, [feature] + others, failing, environment, settings, samples, lasting: lasting
             )
@@ -71,7 +77,7 @@ public enum FeatureConformance {
     /// A folder in which no store can be opened: files stand where its folders would be. Nil where none can be made.
     private static func failingFolder(in folder: String) -> String? {
         let failing = "\(folder)/failing"
-        guard unsafe mkdir(failing, 0o700) == 0 else { return nil }
+        guard unsafe mkdir(failing, 0o700) == 0 || errno == EEXIST else { return nil }
         for name in ["data", "state", "cache"] {
             let descriptor = unsafe open("\(failing)/\(name)", O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else { return nil }

@@ -141,6 +141,11 @@ struct ConformanceTests {
                     ])
                 let without = try await FeatureConformance.violations(of: Hiding.self, in: folder)
                 #expect(without == ["hiding.store does not say what is wrong when its store cannot be opened"])
+                let nowhere = try await FeatureConformance.violations(of: Hiding.self, in: "\(folder)/none")
+                #expect(
+                    nowhere == [
+                        "\(folder)/none/failing cannot be made, so that the screens are not tried without a store"
+                    ])
             }
         }
     }
