@@ -1,6 +1,7 @@
 public import Capabilities
 public import JSON
 public import Registry
+public import Screens
 import Settings
 import Synchronization
 
@@ -109,6 +110,30 @@ extension TestHost {
     ) async throws -> Value {
         guard composition.problems.isEmpty else { throw CompositionFailure(composition.problems) }
         return try await session.open(id, arguments, as: caller ?? .person(interaction), output: output, show)
+    }
+}
+
+extension OpenScreen {
+    /// The first state from now on that fulfils a condition.
+    @discardableResult
+    public func state(where condition: (ScreenState) -> Bool) async throws -> ScreenState {
+        for try await state in states where condition(state) { return state }
+        throw CancellationError()
+    }
+
+    /// The first value from now on that fulfils a condition.
+    ///
+    /// - Throws: what the body throws instead.
+    @discardableResult
+    public func block(where condition: (Block) -> Bool) async throws -> Block {
+        let state = try await state { state in
+            if case .failed = state { true } else { state.block.map(condition) == true }
+        }
+        switch state {
+        case .ready(let block): return block
+        case .failed(let failure, _): throw failure
+        case .loading: throw CancellationError()
+        }
     }
 }
 

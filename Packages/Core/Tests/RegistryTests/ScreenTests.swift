@@ -132,15 +132,6 @@ struct ScreenTests {
         return rows.compactMap { $0["title"]?.string }
     }
 
-    /// The first state that fulfils a condition.
-    @discardableResult
-    private static func wait(
-        _ view: OpenScreen, _ condition: (ScreenState) -> Bool
-    ) async throws -> ScreenState {
-        for try await state in view.states where condition(state) { return state }
-        throw CancellationError()
-    }
-
     // MARK: Values
 
     @Test("A list screen shows the rows of its action with links, and what the action says about them")
@@ -148,7 +139,7 @@ struct ScreenTests {
         let test = try host()
         test.host.redactor.learn(Secret("canary-0123456789"))
         func shown(_ arguments: JSONObject) async throws -> Block? {
-            try await test.open("shelf.books", arguments) { view in try await Self.wait(view) { $0.block != nil }.block
+            try await test.open("shelf.books", arguments) { view in try await view.state { $0.block != nil }.block
             }
         }
         let all = try #require(try await shown([:]))
@@ -193,9 +184,9 @@ struct ScreenTests {
     func written() async throws {
         let test = try host()
         try await test.open("shelf.books") { view in
-            try await Self.wait(view) { Self.titles($0) == ["Emma"] }
+            try await view.state { Self.titles($0) == ["Emma"] }
             _ = try await test.perform("shelf.add", ["title": "Dune"])
-            try await Self.wait(view) { Self.titles($0) == ["Emma", "Dune"] }
+            try await view.state { Self.titles($0) == ["Emma", "Dune"] }
         }
     }
 
@@ -203,11 +194,11 @@ struct ScreenTests {
     func interval() async throws {
         let test = try host()
         try await test.open("shelf.count", ["step": "5s"]) { view in
-            try await Self.wait(view) { Self.text($0) == "1" }
+            try await view.state { Self.text($0) == "1" }
             shelf.add("Dune")
             await test.clock.waitForSleepers(1)
             test.clock.advance(by: .seconds(5))
-            try await Self.wait(view) { Self.text($0) == "2" }
+            try await view.state { Self.text($0) == "2" }
         }
     }
 
@@ -226,7 +217,7 @@ struct ScreenTests {
     func ended() async throws {
         let test = try host()
         try await test.open("shelf.fast") { view in
-            try await Self.wait(view) { Self.text($0) == "999" }
+            try await view.state { Self.text($0) == "999" }
             for _ in 0..<1_000 { await Task.yield() }
             #expect(Self.text(view.state) == "999")
         }
@@ -251,7 +242,7 @@ struct ScreenTests {
     func huge() async throws {
         let test = try host()
         let state = try await test.open("shelf.huge") { view in
-            try await Self.wait(view) { if case .failed = $0 { true } else { false } }
+            try await view.state { if case .failed = $0 { true } else { false } }
         }
         guard case .failed(let failure, nil) = state else {
             Issue.record("\(state)")
@@ -266,15 +257,15 @@ struct ScreenTests {
     func hidden() async throws {
         let test = try host()
         try await test.open("shelf.count") { view in
-            try await Self.wait(view) { Self.text($0) == "1" }
+            try await view.state { Self.text($0) == "1" }
             view.isVisible = false
             _ = try await test.perform("shelf.add", ["title": "Dune"])
-            try await Self.wait(view) { Self.text($0) == "2" }
+            try await view.state { Self.text($0) == "2" }
             _ = try await test.perform("shelf.add", ["title": "Ulysses"])
             for _ in 0..<1_000 { await Task.yield() }
             #expect(Self.text(view.state) == "2")
             view.isVisible = true
-            try await Self.wait(view) { Self.text($0) == "3" }
+            try await view.state { Self.text($0) == "3" }
         }
     }
 
@@ -285,7 +276,7 @@ struct ScreenTests {
             view.isVisible = false
             for (title, text) in [("Dune", "2"), ("Ulysses", "3")] {
                 _ = try await test.perform("shelf.add", ["title": .string(title)])
-                try await Self.wait(view) { Self.text($0) == text }
+                try await view.state { Self.text($0) == text }
             }
         }
     }
@@ -294,7 +285,7 @@ struct ScreenTests {
     func hiddenRenewed(_ id: String) async throws {
         let test = try host()
         try await test.open("shelf.\(id)") { [shelf] view in
-            try await Self.wait(view) { $0.block != nil }
+            try await view.state { $0.block != nil }
             view.isVisible = false
             view.refresh()
             for prefix in ["- ", "* "] {
@@ -302,7 +293,7 @@ struct ScreenTests {
                     try test.change(settings: "{shelf: {prefix: '\(prefix)'}}")
                 }
                 _ = try await test.perform("shelf.list")
-                try await Self.wait(view) {
+                try await view.state {
                     Self.titles($0) == ["\(prefix)Emma"] || Self.text($0) == "\(prefix)1"
                 }
                 while test.session.liveGenerations > 1 { await Task.yield() }
@@ -317,13 +308,13 @@ struct ScreenTests {
     func failed() async throws {
         let test = try host()
         try await test.open("shelf.count") { view in
-            try await Self.wait(view) { Self.text($0) == "1" }
+            try await view.state { Self.text($0) == "1" }
             shelf.fail(1)
             view.refresh()
-            let failed = try await Self.wait(view) { if case .failed = $0 { true } else { false } }
+            let failed = try await view.state { if case .failed = $0 { true } else { false } }
             #expect(Self.text(failed) == "1")
             view.refresh()
-            try await Self.wait(view) { if case .ready = $0 { true } else { false } }
+            try await view.state { if case .ready = $0 { true } else { false } }
         }
     }
 
@@ -332,9 +323,9 @@ struct ScreenTests {
         let test = try host()
         shelf.fail(1)
         try await test.open("shelf.count") { [shelf] view in
-            try await Self.wait(view) { if case .failed = $0 { true } else { false } }
+            try await view.state { if case .failed = $0 { true } else { false } }
             _ = try await test.perform("shelf.add", ["title": "Dune"])
-            try await Self.wait(view) { Self.text($0) == "2" }
+            try await view.state { Self.text($0) == "2" }
             for _ in 0..<1_000 { await Task.yield() }
             #expect(shelf.reads == 2)
         }
@@ -344,15 +335,15 @@ struct ScreenTests {
     func returned() async throws {
         let test = try host()
         try await test.open("shelf.once") { [shelf] view in
-            try await Self.wait(view) { Self.text($0) == "1" }
+            try await view.state { Self.text($0) == "1" }
             _ = try await test.perform("shelf.add", ["title": "Dune"])
             for _ in 0..<1_000 { await Task.yield() }
             #expect(Self.text(view.state) == "1" && shelf.reads == 1)
             view.refresh()
-            try await Self.wait(view) { Self.text($0) == "2" }
+            try await view.state { Self.text($0) == "2" }
             try ShelfFeature.$shelf.withValue(shelf) { try test.change(settings: "{shelf: {prefix: '* '}}") }
             _ = try await test.perform("shelf.add", ["title": "Ulysses"])
-            try await Self.wait(view) { Self.text($0)?.hasPrefix("* ") == true }
+            try await view.state { Self.text($0)?.hasPrefix("* ") == true }
             while test.session.liveGenerations > 1 { await Task.yield() }
         }
         #expect(await test.session.close().isEmpty)
@@ -365,9 +356,9 @@ struct ScreenTests {
         #expect(block.content == .placeholder(Placeholder(.empty, "there is nothing to show")))
         shelf.fail(1)
         try await test.open("shelf.silent") { view in
-            try await Self.wait(view) { if case .failed = $0 { true } else { false } }
+            try await view.state { if case .failed = $0 { true } else { false } }
             view.refresh()
-            try await Self.wait(view) { if case .ready = $0 { true } else { false } }
+            try await view.state { if case .ready = $0 { true } else { false } }
         }
     }
 
@@ -390,7 +381,7 @@ struct ScreenTests {
         let reader = Caller.person(HeadlessInteraction()).narrowed(by: Grant(Grant.Layer(.bundle("b"))))
         func outcome(_ caller: Caller) async throws -> ScreenState {
             try await test.open("shelf.growing", as: caller) { view in
-                try await Self.wait(view) { if case .loading = $0 { false } else { true } }
+                try await view.state { if case .loading = $0 { false } else { true } }
             }
         }
         guard case .failed(let failure, _) = try await outcome(reader) else {
@@ -410,10 +401,10 @@ struct ScreenTests {
         let test = try host()
         try ShelfFeature.$shelf.withValue(shelf) { try test.change(settings: "{shelf: {prefix: '- '}}") }
         try await test.open("shelf.books") { [shelf] view in
-            try await Self.wait(view) { Self.titles($0) == ["- Emma"] }
+            try await view.state { Self.titles($0) == ["- Emma"] }
             try ShelfFeature.$shelf.withValue(shelf) { try test.change(settings: "{shelf: {prefix: '* '}}") }
             _ = try await test.perform("shelf.list")
-            try await Self.wait(view) { Self.titles($0) == ["* Emma"] }
+            try await view.state { Self.titles($0) == ["* Emma"] }
             while test.session.liveGenerations > 1 { await Task.yield() }
         }
         #expect(await test.session.close().isEmpty)
@@ -427,7 +418,7 @@ struct ScreenTests {
                 for _ in 0..<100 {
                     group.addTask {
                         try await test.open("shelf.log") { view in
-                            try await Self.wait(view) { $0.block != nil }.block != nil
+                            try await view.state { $0.block != nil }.block != nil
                         }
                     }
                 }

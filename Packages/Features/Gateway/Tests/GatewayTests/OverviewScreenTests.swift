@@ -13,16 +13,6 @@ import Testing
 
 @Suite("Screen of the gateway", .timeLimit(.minutes(5)))
 struct OverviewScreenTests {
-    /// The first value that fulfils a condition.
-    @discardableResult
-    private static func wait(_ view: OpenScreen, _ condition: (Block) -> Bool) async throws -> Block {
-        for try await state in view.states {
-            if case .failed(let failure, _) = state { throw failure }
-            if let block = state.block, condition(block) { return block }
-        }
-        throw CancellationError()
-    }
-
     private static let health: ScriptedServer.Script = { connection in
         let body = #"{"status":"healthy","version":"1.2","active_sessions":1,"uptime_seconds":60}"#
         try connection.receiveRequest()
@@ -35,7 +25,7 @@ struct OverviewScreenTests {
             try await TemporaryDirectory.run { folder in
                 let test = try TestHost([MemoryVault.self, GatewayFeature.self], folder: folder)
                 try await test.open("gateway.overview") { view in
-                    let none = try await Self.wait(view) { _ in true }
+                    let none = try await view.block { _ in true }
                     guard case .placeholder(let placeholder) = none.content else {
                         Issue.record("\(none)")
                         return
@@ -49,7 +39,7 @@ struct OverviewScreenTests {
                     _ = try instance.announce(["http://127.0.0.1:\(server.port)"], fingerprint: nil)
                     await test.clock.waitForSleepers(1)
                     test.clock.advance(by: .seconds(5))
-                    let running = try await Self.wait(view) { $0.value("status")?["state"] == "ok" }
+                    let running = try await view.block { $0.value("status")?["state"] == "ok" }
                     let status = try #require(running.value("status"))
                     #expect(status["address"] == .string("http://127.0.0.1:\(server.port)"))
                     #expect(status["version"] == "1.2" && status["sessions"] == 1 && status["uptime"] == "1m")
@@ -83,7 +73,7 @@ struct OverviewScreenTests {
                         client: "ci", provider: "p", model: "m",
                         usage: Usage(inputTokens: 80, outputTokens: 10, cost: Cost(nanodollars: 1_000_000_000))))
                 try await test.open("gateway.overview") { view in
-                    let shown = try await Self.wait(view) { _ in true }
+                    let shown = try await view.block { _ in true }
                     #expect(shown.gauges.map(\.value) == [90, 90, 1] && shown.gauges.map(\.limit) == [1000, 100, 2])
                     #expect(shown.gauges.map(\.unit) == ["tokens", "tokens", "US dollars"])
                     #expect(shown.value("today")?["answers"] == 1 && shown.value("today")?["input_tokens"] == 80)

@@ -63,23 +63,13 @@ struct RunScreenTests {
         }
     }
 
-    /// The first value that fulfils a condition.
-    @discardableResult
-    private static func wait(_ view: OpenScreen, _ condition: (Block) -> Bool) async throws -> Block {
-        for try await state in view.states {
-            if case .failed(let failure, _) = state { throw failure }
-            if let block = state.block, condition(block) { return block }
-        }
-        throw CancellationError()
-    }
-
     /// Lets the screen look again, and returns the value that follows.
     private static func next(
         _ view: OpenScreen, _ test: TestHost, _ condition: (Block) -> Bool
     ) async throws -> Block {
         await test.clock.waitForSleepers(1)
         test.clock.advance(by: .seconds(1))
-        return try await wait(view, condition)
+        return try await view.block(where: condition)
     }
 
     @Test("A run shows its steps while they run, and those that ran side by side are grouped")
@@ -87,7 +77,7 @@ struct RunScreenTests {
         try await Self.withRun { test, recorded in
             try recorded.begin("build", at: 0)
             try await test.open("runs.run") { view in
-                let first = try await Self.wait(view) { _ in true }
+                let first = try await view.block { _ in true }
                 #expect(first.title == "nightly" && first.steps.map(\.state) == ["running"])
                 #expect(first.steps[0].duration == nil && first.values?["status"] == "running")
                 #expect(first.links.map(\.title) == ["Output", "Cancel"])
@@ -125,7 +115,7 @@ struct RunScreenTests {
         try await Self.withRun { test, recorded in
             try recorded.begin("build", at: 0)
             try await test.open("runs.log") { view in
-                let first = try await Self.wait(view) { _ in true }
+                let first = try await view.block { _ in true }
                 #expect(first.lines == [] && first.placeholder?.reason == .loading)
 
                 recorded.say(["type": "message", "role": "assistant", "delta": "Two "], in: "build")
@@ -147,7 +137,7 @@ struct RunScreenTests {
                 #expect(third.links.map(\.title) == ["Run"])
             }
             let one = try await test.open("runs.log", ["step": "test"]) { view in
-                try await Self.wait(view) { _ in true }
+                try await view.block { _ in true }
             }
             #expect(one.lines == ["done", "failed: too dark"] && one.title == "nightly: test")
         }
@@ -170,7 +160,7 @@ struct RunScreenTests {
             #expect(try await failure("runs.run", ["run": "zzz"]).code == "run.unknown")
             #expect(try await failure("runs.log", ["step": "biuld"]).message.contains("'build'"))
             let silent = try await test.open("runs.log", ["step": "build"]) { view in
-                try await Self.wait(view) { _ in true }
+                try await view.block { _ in true }
             }
             #expect(silent.placeholder?.message == "the step build has no output")
         }

@@ -34,7 +34,7 @@ struct ConversationScreenTests {
                     usage: Usage(inputTokens: 7, outputTokens: 2)))
 
             let block = try await test.open("chat.conversation", ["conversation": .string(talk.id.tag)]) { view in
-                try await ScreenDesk.wait(view) { _ in true }
+                try await view.block { _ in true }
             }
             let entries = block.entries
             #expect(entries.map(\.author) == [.person, .thought, .model, .tool, .model])
@@ -64,7 +64,7 @@ struct ConversationScreenTests {
             let talk = try await other.create(ConversationSetup())
             let question = try await other.append(Message(.user, "Which birds?"), to: talk.id, after: nil)
             try await test.open("chat.conversation") { view in
-                let first = try await ScreenDesk.wait(view) { $0.entries.count == 1 }
+                let first = try await view.block { $0.entries.count == 1 }
                 #expect(first.values?["state"] == "answering")
 
                 let draft = other.begin(in: talk.id, after: question.id, model: "m")
@@ -108,7 +108,7 @@ struct ConversationScreenTests {
             for call in calls { noted.append(try await history.note(CallEntry(call, .running), in: talk.id)) }
             let stored = noted
             try await test.open("chat.conversation") { view in
-                let running = try await ScreenDesk.wait(view) { _ in true }
+                let running = try await view.block { _ in true }
                 #expect(running.entries.map(\.title) == [nil, "look-a"] && running.entries[1].isOpen)
                 #expect(running.steps.map(\.state) == ["running", "running"])
 
@@ -149,12 +149,12 @@ struct ConversationScreenTests {
             let talk = try await history.talk("1", "2", "3")
             let second = try await history.entries(of: talk.id)[1].id
             try await test.open("chat.conversation") { view in
-                let first = try await ScreenDesk.wait(view) { $0.entries.count == 3 }
+                let first = try await view.block { $0.entries.count == 3 }
                 let other = try await history.append(
                     Message(.user, "other"), to: talk.id, after: second, as: .branch)
                 try await history.begin(in: talk.id, after: other.id).fail(OutOfOrder())
                 view.refresh()
-                let shown = try await ScreenDesk.wait(view) { $0.entries.count == 4 }
+                let shown = try await view.block { $0.entries.count == 4 }
                 #expect(shown.entries.map(\.text) == ["1", "2", "other", "the till is stuck"])
                 #expect(shown.entries[3].author == .notice && shown.entries[3].state == "failed")
                 #expect(shown.feed !== first.feed)
@@ -178,7 +178,7 @@ struct ConversationScreenTests {
                 try connection.run("UPDATE conversations SET head = ?", first.rawValue + Int64(count))
             }
             try await desk.test.open("chat.conversation") { view in
-                let shown = try await ScreenDesk.wait(view) { _ in true }
+                let shown = try await view.block { _ in true }
                 let feed = try #require(shown.feed)
                 #expect(shown.entries.last?.text == "message \(count)" && shown.values?["messages"] == .int(count + 1))
                 #expect(feed.end == 4_001 && shown.entries[0].author == .notice)

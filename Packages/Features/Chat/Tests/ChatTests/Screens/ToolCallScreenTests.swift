@@ -19,7 +19,7 @@ struct ToolCallScreenTests {
             let noted = try await desk.history.note(
                 CallEntry(call, .done, result: ToolResult(call: "c", content: long)), in: talk.id)
             let number = Int(try #require(noted.id).rawValue)
-            let list = try await desk.test.open("chat.tools") { view in try await ScreenDesk.wait(view) { _ in true } }
+            let list = try await desk.test.open("chat.tools") { view in try await view.block { _ in true } }
             let row = try #require(list.rows.first)
             #expect(row["call"] == .int(number) && row["output"] == nil && row["input"]?.string?.count == 200)
             let detail = try #require(list.table?.detail)
@@ -27,7 +27,7 @@ struct ToolCallScreenTests {
             #expect(arguments == ["call": .int(number), "conversation": .string(talk.id.rawValue)])
 
             let one = try await desk.test.open("chat.call", arguments) { view in
-                try await ScreenDesk.wait(view) { _ in true }
+                try await view.block { _ in true }
             }
             #expect(one.title == "look" && one.children.map(\.id) == ["facts", "input", "result", "again"])
             guard case .code(let output) = one.children[2].content, case .form(let form) = one.children[3].content

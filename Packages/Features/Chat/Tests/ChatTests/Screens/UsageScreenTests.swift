@@ -28,7 +28,7 @@ struct UsageScreenTests {
                 head = try await desk.history.begin(in: talk.id, after: head, provider: "openai").finish(answer).id
             }
             let block = try await desk.test.open("chat.costs", ["by": "provider"]) { view in
-                try await ScreenDesk.wait(view) { _ in true }
+                try await view.block { _ in true }
             }
             let charts = block.charts
             #expect(charts.map(\.form) == [.bars, .bars])
@@ -40,7 +40,7 @@ struct UsageScreenTests {
             #expect(block.rows.map { $0["group"] } == ["openai"] && block.rows[0]["input_tokens"] == 13)
 
             let late = try await desk.test.open("chat.costs", ["since": "1970-01-04T00:00:00Z"]) { view in
-                try await ScreenDesk.wait(view) { _ in true }
+                try await view.block { _ in true }
             }
             #expect(late.charts[0].labels == ["1970-01-04"] && late.rows.count == 2)
         }
@@ -49,7 +49,7 @@ struct UsageScreenTests {
     @Test("Without answers there is only the table, which says so")
     func empty() async throws {
         try await ScreenDesk.run { desk in
-            let block = try await desk.test.open("chat.costs") { view in try await ScreenDesk.wait(view) { _ in true } }
+            let block = try await desk.test.open("chat.costs") { view in try await view.block { _ in true } }
             #expect(block.charts.isEmpty && block.table?.empty == "no answers were counted yet")
         }
     }

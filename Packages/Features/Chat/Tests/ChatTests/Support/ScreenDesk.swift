@@ -38,21 +38,11 @@ struct ScreenDesk: Sendable {
     /// Sets the time of the other program, which begins in 1970.
     func set(_ now: Timestamp) { time.now.withLock { $0 = now } }
 
-    /// The first value that fulfils a condition.
-    @discardableResult
-    static func wait(_ view: OpenScreen, _ condition: (Block) -> Bool) async throws -> Block {
-        for try await state in view.states {
-            if case .failed(let failure, _) = state { throw failure }
-            if let block = state.block, condition(block) { return block }
-        }
-        throw CancellationError()
-    }
-
     /// Waits until the screen looks again, lets it, and returns the value that follows.
     func next(_ view: OpenScreen, after pause: Duration, _ condition: (Block) -> Bool) async throws -> Block {
         await test.clock.waitForSleepers(1)
         test.clock.advance(by: pause)
-        return try await Self.wait(view, condition)
+        return try await view.block(where: condition)
     }
 }
 
