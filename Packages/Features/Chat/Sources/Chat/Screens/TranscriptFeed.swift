@@ -66,8 +66,11 @@ extension TranscriptFeed {
         let results = ResultIndex(entries)
         var calls = CallIndex(calls)
         var parts: [Part] = []
+        // The time of the next message that is not about results.
+        var next: Timestamp?
         // Backwards, because the ids that models give to calls repeat, and the newest calls are known.
         for (number, entry) in entries.enumerated().reversed() {
+            defer { if entry.message.role != .tool { next = entry.time } }
             let isOpen = entry.state == .streaming
             if let end = end(of: entry) { parts.append(Part(message: entry.id, entry: end, isPending: false)) }
             let pieces = entry.message.parts
@@ -93,7 +96,7 @@ extension TranscriptFeed {
                 case .malformedCall(let call):
                     add(.tool, "\(excerpt(call.text))\n\n\(call.reason)", title: call.name, state: "failed")
                 case .call(let call):
-                    let stored = calls.take(call)
+                    let stored = calls.take(call, from: entry.time, to: next)
                     // The stored result is whole, and is there before the message for the model.
                     let result = stored?.result ?? results.result(of: call, in: entry.id)
                     // Something that follows means that the call is over, even if its process ended before it did.
@@ -201,10 +204,16 @@ private struct CallIndex {
 
     init(_ calls: [CallEntry]) { self.calls = Dictionary(grouping: calls, by: \.call.id) }
 
-    /// The newest stored call that has this id and was not taken yet.
-    mutating func take(_ call: ToolCall) -> CallEntry? {
-        guard let newest = calls[call.id]?.last, newest.call.name == call.name else { return nil }
-        return calls[call.id]?.popLast()
+    /// The newest stored call that is this one and was not taken yet. The ids that models give to calls repeat, so that
+    /// it has to be the same call, between the message that asks for it and the next one.
+    mutating func take(_ call: ToolCall, from start: Timestamp, to end: Timestamp?) -> CallEntry? {
+        let index = calls[call.id]?.lastIndex { stored in
+            guard stored.call.name == call.name, stored.call.input == call.input else { return false }
+            // A call that waits for approval has no time yet.
+            guard let time = stored.started ?? stored.ended else { return true }
+            return time >= start && end.map { time <= $0 } != false
+        }
+        return index.flatMap { calls[call.id]?.remove(at: $0) }
     }
 }
 

@@ -142,6 +142,41 @@ struct ConversationScreenTests {
         }
     }
 
+    @Test("A call does not get the output of an older one with the same id")
+    func repeatedIDs() async throws {
+        try await ScreenDesk.run { desk in
+            let history = desk.history
+            let talk = try await history.talk("Look")
+            var head = talk.head
+            func time(_ second: Int64) -> Timestamp { Timestamp(microseconds: second * 1_000_000) }
+            func ask(_ place: String, at second: Int64) async throws -> ToolCall {
+                desk.set(time(second))
+                let call = ToolCall(id: "call_0", name: "look", input: ["at": .string(place)])
+                head = try await history.append(Message(.assistant, [.call(call)]), to: talk.id, after: head).id
+                return call
+            }
+            func answer(_ text: String) async throws {
+                let result = ToolResult(call: "call_0", content: text)
+                head = try await history.append(Message(.tool, [.result(result)]), to: talk.id, after: head).id
+            }
+            let first = try await ask("sky", at: 10)
+            try await history.note(
+                CallEntry(
+                    first, .done, result: ToolResult(call: "call_0", content: "all swallows"), started: time(11),
+                    ended: time(12)), in: talk.id)
+            try await answer("swallows")
+            _ = try await ask("sea", at: 20)
+            try await answer("gulls")
+            _ = try await ask("sky", at: 30)
+            let shown = try await desk.test.open("chat.conversation") { view in try await view.block { _ in true } }
+            #expect(
+                shown.entries.map(\.text) == [
+                    "Look", "{\"at\":\"sky\"}\n\nall swallows", "{\"at\":\"sea\"}\n\ngulls", "{\"at\":\"sky\"}",
+                ])
+            #expect(shown.entries.map(\.isOpen) == [false, false, false, true])
+        }
+    }
+
     @Test("A branch is another transcript, and an answer that did not come is said to be so")
     func branch() async throws {
         try await ScreenDesk.run { desk in
