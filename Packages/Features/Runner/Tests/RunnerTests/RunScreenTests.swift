@@ -143,6 +143,23 @@ struct RunScreenTests {
         }
     }
 
+    @Test("A log without new output is no news, even if its newest line is open")
+    func silence() {
+        var log = LogLines(isOfOneStep: true)
+        func piece(_ text: String, _ number: Int) -> JournalEvent {
+            JournalEvent(
+                number: number, step: "a", time: Timestamp(microseconds: 0),
+                event: ["type": "message", "role": "assistant", "delta": .string(text)])
+        }
+        log.append([piece("Two ", 0)])
+        let version = log.feed.version
+        log.append([])
+        log.append([piece("", 1)])
+        #expect(log.feed.version == version)
+        log.append([piece("swallows", 2)])
+        #expect(log.feed.entries(from: 0).entries.map(\.text) == ["Two swallows"])
+    }
+
     @Test("A run or a step that does not exist is a failure with its advice")
     func unknown() async throws {
         try await Self.withRun { test, recorded in

@@ -71,6 +71,8 @@ struct LogLines {
 
     /// Adds the lines of events.
     mutating func append(_ events: [JournalEvent]) {
+        // Otherwise the newest line would be replaced by itself, which is news for whoever shows it.
+        guard !events.isEmpty else { return }
         // With the newest line of the feed, if it goes on here.
         var lines = open.map { [$0] } ?? []
         var isOpen = open != nil
@@ -95,8 +97,8 @@ struct LogLines {
             }
             isOpen = isPiece && !isEnded
         }
-        if open != nil, let first = lines.first {
-            feed.replaceLast(with: first)
+        if let open, let first = lines.first {
+            if first != open { feed.replaceLast(with: first) }
             feed.append(Array(lines.dropFirst()))
         } else {
             feed.append(lines)
