@@ -143,6 +143,22 @@ struct RunScreenTests {
         }
     }
 
+    @Test("Of a very long log the newest output is shown, with how much is left out", arguments: [10_000, 10_003])
+    func longLog(_ count: Int) async throws {
+        try await Self.withRun { test, recorded in
+            for number in 1...count {
+                // Of one step not all would be kept.
+                recorded.say(["type": "output", "text": .string("\(number)")], in: "step-\(number / 100)")
+            }
+            try recorded.end(.ok)
+            let shown = try await test.open("runs.log") { view in try await view.block { _ in true } }
+            #expect(shown.lines.count == 10_000 && shown.lines.last == "\(count)")
+            let omission = shown.children.first { $0.id == "omission" }
+            let text = "3 older events are not shown here; 'martlet runs logs \(recorded.run.id)' shows all."
+            #expect(omission?.content == (count > 10_000 ? .text(RichText(text, .mutedForeground)) : nil))
+        }
+    }
+
     @Test("A log without new output is no news, even if its newest line is open")
     func silence() {
         var log = LogLines(isOfOneStep: true)

@@ -18,7 +18,7 @@ struct LogScreen {
             Screen("runs.log", "Output of a run", .detail, RunsActions.run(), RunsActions.step) { screen, name, step in
                 let id = try await services.journal.find(name).id
                 var log = LogLines(isOfOneStep: step != nil)
-                var (next, isRunning) = (0, false)
+                var (next, omitted, isRunning) = (0, 0, false)
                 repeat {
                     // Read before the events, so that nothing follows when it has ended.
                     let run = try await services.journal.find(id)
@@ -29,19 +29,30 @@ struct LogScreen {
                     if let step, !isRunning, events.isEmpty, next == 0 {
                         try await RunsActions(services).requireStep(step, of: run)
                     }
+                    if next == 0, events.count == Self.mostEvents {
+                        omitted = try await services.journal.eventCount(of: id, step: step, before: events[0].number)
+                    }
                     log.append(events)
                     if let last = events.last { next = last.number + 1 }
-                    try await screen.show(Self.block(log, run, step))
+                    try await screen.show(Self.block(log, run, step, omitted: omitted))
                 } while try await screen.changed(orAfter: isRunning ? RunScreen.interval : nil)
             }
             .details("The output of a step is there when the step has ended."))
     }
 
-    private static func block(_ log: LogLines, _ run: RunRow, _ step: String?) -> Block {
+    /// - Parameter omitted: how many older events were not read.
+    private static func block(_ log: LogLines, _ run: RunRow, _ step: String?, omitted: Int) -> Block {
         let argument: [String: Link.Argument] = ["run": .value(.string(run.id))]
         var links: [Link] = [.screen("runs.run", "Run", key: "r", argument)]
         if run.isRunning { links.append(.action("runs.cancel", "Cancel", key: "c", argument)) }
-        var blocks = [Block(.log(Log(log.feed)))]
+        var blocks: [Block] = []
+        if omitted > 0 {
+            let which = step.map { " --step \($0)" } ?? ""
+            let count = omitted == 1 ? "1 older event is" : "\(omitted) older events are"
+            let text = "\(count) not shown here; 'martlet runs logs \(run.id)\(which)' shows all."
+            blocks.append(Block(.text(RichText(text, .mutedForeground)), id: "omission"))
+        }
+        blocks.append(Block(.log(Log(log.feed))))
         if log.feed.end == 0 {
             let what = step.map { "the step \($0) has" } ?? "no step has"
             let message =

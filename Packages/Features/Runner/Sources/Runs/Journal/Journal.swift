@@ -243,6 +243,16 @@ extension Journal {
         return newestFirst.reversed()
     }
 
+    /// How many events of all steps, or of one, there are before an event.
+    public func eventCount(of run: String, step: String? = nil, before number: Int) async throws -> Int {
+        try await database.read { connection in
+            try connection.first(
+                "SELECT count(*) FROM events WHERE run = ?1 AND (?2 IS NULL OR step = ?2) AND number < ?3", run, step,
+                number
+            ) { try $0[0] } ?? 0
+        }
+    }
+
     /// The process that runs it; nil if none does.
     public func holder(of run: String) async throws -> Int32? {
         let text = try await database.read { connection in
