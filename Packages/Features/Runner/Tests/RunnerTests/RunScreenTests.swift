@@ -110,6 +110,16 @@ struct RunScreenTests {
         }
     }
 
+    @Test("Only of a run with more steps than are shown it is said that there are more", arguments: [2_000, 2_001])
+    func manySteps(_ count: Int) async throws {
+        try await Self.withRun { test, recorded in
+            for number in 1...count { try recorded.begin("step-\(number)", at: Int64(number)) }
+            let shown = try await test.open("runs.run") { view in try await view.block { _ in true } }
+            #expect(shown.steps.count == 2_000 && shown.steps.last?.id == "step-\(count)")
+            #expect(shown.children.contains { $0.id == "omission" } == (count > 2_000))
+        }
+    }
+
     @Test("The output of a run follows while it runs, a step's pieces as one text")
     func log() async throws {
         try await Self.withRun { test, recorded in

@@ -31,7 +31,9 @@ struct RunScreen {
     }
 
     private func block(_ run: RunRow) async throws -> Block {
-        let steps = try await services.journal.progress(of: run.id, limit: Self.mostSteps)
+        // One more, to know whether there are more.
+        let newest = try await services.journal.progress(of: run.id, limit: Self.mostSteps + 1)
+        let steps = Array(newest.suffix(Self.mostSteps))
         let (outputs, error) = try await services.journal.ending(of: run.id)
         let detail = RunDetail(run: run, error: error, outputs: outputs, steps: [])
         let argument: [String: Link.Argument] = ["run": .value(.string(run.id))]
@@ -44,7 +46,7 @@ struct RunScreen {
         let values = Values(
             RunDetail.fields.map(\.property).filter { $0.name != "steps" }, detail.json.object ?? [:])
         var blocks = [Block(.values(values))]
-        if steps.count == Self.mostSteps {
+        if newest.count > steps.count {
             blocks.append(
                 Block(
                     .text(
