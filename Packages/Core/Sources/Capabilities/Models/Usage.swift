@@ -28,10 +28,12 @@ public struct Usage: Record, Hashable {
         self.cost = cost
     }
 
-    /// The sum. A value stays unknown only if both sides do not know it.
+    /// The sum. A value stays unknown only if both sides do not know it. What servers invent is not too large for it.
     public static func + (left: Usage, right: Usage) -> Usage {
         func sum(_ left: Int?, _ right: Int?) -> Int? {
-            left == nil && right == nil ? nil : (left ?? 0) + (right ?? 0)
+            guard let left, let right else { return left ?? right }
+            let (sum, isOver) = left.addingReportingOverflow(right)
+            return isOver ? (left < 0 ? .min : .max) : sum
         }
         return Usage(
             inputTokens: sum(left.inputTokens, right.inputTokens),

@@ -33,6 +33,9 @@ struct UsageTests {
             let days = try await history.usage(by: .day)
             #expect(days.map(\.key) == ["2026-11-21"] && days.first?.usage.inputTokens == 16)
             #expect(try await history.usage(by: .model, HistoryFilter(model: "new")).map(\.key) == ["new"])
+            // Several at once are the same as one after the other.
+            let all = try await history.usage(by: [.model, .conversation, .day])
+            #expect(all == [.model: models, .conversation: talks, .day: days])
         }
     }
 

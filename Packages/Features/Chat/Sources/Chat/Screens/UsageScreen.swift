@@ -35,14 +35,8 @@ struct UsageScreen {
     }
 
     private func block(by grouping: UsageTotal.Grouping, _ filter: HistoryFilter) async throws -> Block {
-        let days = try await services.history.usage(by: .day, filter)
-        let models = try await services.history.usage(by: .model, filter)
-        let groups =
-            switch grouping {
-            case .day: days
-            case .model: models
-            case .conversation, .provider: try await services.history.usage(by: grouping, filter)
-            }
+        let totals = try await services.history.usage(by: [.day, .model, grouping], filter)
+        let groups = totals[grouping] ?? []
         let table = Block(
             .table(
                 Table(
@@ -51,7 +45,8 @@ struct UsageScreen {
                         ? .screen("chat.conversation", "Conversation", ["conversation": .row("group")]) : nil,
                     empty: "no answers were counted yet")), id: "groups", title: "By \(grouping.rawValue)")
         guard !groups.isEmpty else { return .stack([table], id: "usage") }
-        return .stack([.stack([Self.tokens(days), Self.cost(models)], id: "charts"), table], id: "usage")
+        let charts = [Self.tokens(totals[.day] ?? []), Self.cost(totals[.model] ?? [])]
+        return .stack([.stack(charts, id: "charts"), table], id: "usage")
     }
 
     /// Tokens by day, with the days without answers in between.

@@ -7,25 +7,38 @@ extension History {
     public func usage(
         by grouping: UsageTotal.Grouping, _ filter: HistoryFilter = HistoryFilter()
     ) async throws -> [UsageTotal] {
-        try await database.read { connection in
-            try connection.all(
-                "SELECT " + grouping.key + " AS key, " + (grouping == .conversation ? "c.title" : "NULL") + Self.sums
-                    + " GROUP BY key ORDER BY max(m.time) DESC, key",
-                filter.since, filter.until, filter.model, filter.provider
-            ) { row in
-                UsageTotal(
-                    key: try row[0] ?? "", title: try row[1], answers: try row[2],
+        try await usage(by: [grouping], filter)[grouping] ?? []
+    }
+
+    /// The usage by several groupings, for which the answers are read once.
+    public func usage(
+        by groupings: Set<UsageTotal.Grouping>, _ filter: HistoryFilter = HistoryFilter()
+    ) async throws -> [UsageTotal.Grouping: [UsageTotal]] {
+        var columns: SQL = "SELECT "
+        for grouping in UsageTotal.Grouping.allCases {
+            columns = columns + (groupings.contains(grouping) ? grouping.key : "NULL") + ", "
+        }
+        let query = columns + (groupings.contains(.conversation) ? "c.title" : "NULL") + Self.sums
+        let parts = try await database.read { connection in
+            try connection.all(query, filter.since, filter.until, filter.model, filter.provider) { row in
+                var keys: [UsageTotal.Grouping: String] = [:]
+                for (index, grouping) in UsageTotal.Grouping.allCases.enumerated() { keys[grouping] = try row[index] }
+                return UsagePart(
+                    keys: keys, title: try row[4], newest: try row[5], answers: try row[6],
                     usage: Usage(
-                        inputTokens: try row[3], outputTokens: try row[4], cachedTokens: try row[5],
-                        cacheWriteTokens: try row[6], reasoningTokens: try row[7],
-                        cost: try (row[8] as Int?).map(Cost.init(nanodollars:))))
+                        inputTokens: try row[7], outputTokens: try row[8], cachedTokens: try row[9],
+                        cacheWriteTokens: try row[10], reasoningTokens: try row[11],
+                        cost: try (row[12] as Int?).map(Cost.init(nanodollars:))))
             }
         }
+        var totals: [UsageTotal.Grouping: [UsageTotal]] = [:]
+        for grouping in groupings { totals[grouping] = UsagePart.totals(of: parts, by: grouping) }
+        return totals
     }
 
     /// Invented numbers of servers are capped, so that no sum overflows.
     private static let sums: SQL = """
-        , count(*), sum(min(m.usage ->> 'input_tokens', 1000000000000)),
+        , max(m.time), count(*), sum(min(m.usage ->> 'input_tokens', 1000000000000)),
             sum(min(m.usage ->> 'output_tokens', 1000000000000)),
             sum(min(m.usage ->> 'cached_tokens', 1000000000000)),
             sum(min(m.usage ->> 'cache_write_tokens', 1000000000000)),
@@ -34,6 +47,7 @@ extension History {
         FROM messages m JOIN conversations c ON c.id = m.conversation
         WHERE m.usage IS NOT NULL AND m.usage != '{}' AND (?1 IS NULL OR m.time >= ?1) AND (?2 IS NULL OR m.time < ?2)
             AND (?3 IS NULL OR m.model = ?3) AND (?4 IS NULL OR m.provider = ?4)
+        GROUP BY 1, 2, 3, 4
         """
 }
 
@@ -44,6 +58,29 @@ extension UsageTotal.Grouping {
         case .provider: "coalesce(m.provider, c.provider)"
         case .model: "coalesce(m.model, c.model)"
         case .day: "strftime('%Y-%m-%d', m.time / 1000000, 'unixepoch')"
+        }
+    }
+}
+
+/// The usage of answers that are in the same group, whatever the grouping.
+private struct UsagePart {
+    let keys: [UsageTotal.Grouping: String]
+    let title: String?
+    /// The time of the newest answer.
+    let newest: Timestamp
+    let answers: Int
+    let usage: Usage
+
+    /// The totals, newest group first.
+    static func totals(of parts: [UsagePart], by grouping: UsageTotal.Grouping) -> [UsageTotal] {
+        let groups = Dictionary(grouping: parts) { $0.keys[grouping] ?? "" }
+        let newest = groups.mapValues { parts in parts.map(\.newest).max() ?? Timestamp(microseconds: 0) }
+        let ordered = newest.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        return ordered.map { key, _ in
+            let parts = groups[key] ?? []
+            return UsageTotal(
+                key: key, title: grouping == .conversation ? parts.first?.title : nil,
+                answers: parts.reduce(0) { $0 + $1.answers }, usage: parts.reduce(Usage()) { $0 + $1.usage })
         }
     }
 }
