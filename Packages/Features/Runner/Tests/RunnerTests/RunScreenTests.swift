@@ -55,11 +55,13 @@ struct RunScreenTests {
 
         func say(_ event: JSON, in step: String) { run.note(event, of: step, at: Timestamp(microseconds: 0)) }
 
-        func end(_ status: RunSummary.Status) throws {
-            try run.end(
-                RunSummary(
-                    id: run.id, name: "nightly", status: status, exit: status == .ok ? .done : .failed,
-                    started: Timestamp(microseconds: 0), ended: Timestamp(microseconds: 9_000_000)))
+        func end(_ status: RunSummary.Status, outputs: JSONObject = [:], error: StepError? = nil) throws {
+            var summary = RunSummary(
+                id: run.id, name: "nightly", status: status, exit: status == .ok ? .done : .failed,
+                started: Timestamp(microseconds: 0), ended: Timestamp(microseconds: 9_000_000))
+            summary.outputs = outputs
+            summary.error = error
+            try run.end(summary)
         }
     }
 
@@ -117,6 +119,28 @@ struct RunScreenTests {
             let shown = try await test.open("runs.run") { view in try await view.block { _ in true } }
             #expect(shown.steps.count == 2_000 && shown.steps.last?.id == "step-\(count)")
             #expect(shown.children.contains { $0.id == "omission" } == (count > 2_000))
+        }
+    }
+
+    @Test("Of outputs that are too long for a screen the beginning is shown, and they are named")
+    func longOutputs() async throws {
+        try await Self.withRun { test, recorded in
+            let long = String(repeating: "bird ", count: 200_000)
+            var outputs: JSONObject = ["short": "sky", "list": .array(Array(repeating: .string(long), count: 2))]
+            for number in 0..<12 { outputs["text-\(number)"] = .string(long) }
+            try recorded.end(.failed, outputs: outputs, error: StepError(code: "lab.failed", message: long))
+            let shown = try await test.open("runs.run") { view in try await view.block { _ in true } }
+            let values = try #require(shown.values?["outputs"]?.object)
+            #expect(values["short"] == "sky" && values.map(\.key) == outputs.map(\.key))
+            #expect(values["text-0"]?.string?.hasPrefix("bird bird") == true)
+            #expect(values["list"]?.string?.hasPrefix("[\"bird") == true)
+            #expect(shown.values?["error"]?.string?.contains("more; 'martlet runs show") == true)
+            guard case .text(let text) = shown.children.first(where: { $0.id == "cut" })?.content else {
+                Issue.record("nothing says which outputs are cut")
+                return
+            }
+            #expect(text.plain.hasPrefix("Only the beginning of these outputs is shown: list, text-0, text-1"))
+            #expect(text.plain.contains("and 3 more"))
         }
     }
 

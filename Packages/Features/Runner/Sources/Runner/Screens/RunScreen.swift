@@ -13,6 +13,8 @@ struct RunScreen {
 
     /// How many of the newest steps are shown.
     private static let mostSteps = 2_000
+    /// The longest text of an output or of a failure, and the longest of all outputs together.
+    private static let (longestText, longestOutputs) = (64 << 10, 512 << 10)
     /// When to look again while the run is running. Another process writes the steps.
     static let interval = Duration.seconds(1)
 
@@ -35,7 +37,11 @@ struct RunScreen {
         let newest = try await services.journal.progress(of: run.id, limit: Self.mostSteps + 1)
         let steps = Array(newest.suffix(Self.mostSteps))
         let (outputs, error) = try await services.journal.ending(of: run.id)
-        let detail = RunDetail(run: run, error: error, outputs: outputs, steps: [])
+        let (shown, cut) = Self.cut(outputs, run.id)
+        let failure = error.map {
+            StepError(code: $0.code, message: Self.cut($0.message, to: Self.longestText, run.id) ?? $0.message)
+        }
+        let detail = RunDetail(run: run, error: failure, outputs: shown, steps: [])
         let argument: [String: Link.Argument] = ["run": .value(.string(run.id))]
         var links: [Link] = [.screen("runs.log", "Output", key: "o", argument)]
         if run.isRunning {
@@ -46,6 +52,15 @@ struct RunScreen {
         let values = Values(
             RunDetail.fields.map(\.property).filter { $0.name != "steps" }, detail.json.object ?? [:])
         var blocks = [Block(.values(values))]
+        if !cut.isEmpty {
+            let names = cut.prefix(10).joined(separator: ", ") + (cut.count > 10 ? " and \(cut.count - 10) more" : "")
+            blocks.append(
+                Block(
+                    .text(
+                        RichText(
+                            "Only the beginning of these outputs is shown: \(names). 'martlet runs show \(run.id)' shows "
+                                + "all of them.", .mutedForeground)), id: "cut"))
+        }
         if newest.count > steps.count {
             blocks.append(
                 Block(
@@ -63,6 +78,34 @@ struct RunScreen {
                 ),
                 id: "steps", title: "Steps"))
         return Block(.stack(Stack(blocks)), id: "run", title: run.name, links: links)
+    }
+
+    // MARK: Outputs
+
+    /// The outputs as far as there is room for them, and the names of those that are longer.
+    private static func cut(_ outputs: JSONObject, _ run: String) -> (shown: JSONObject, cut: [String]) {
+        var shown = JSONObject()
+        var names: [String] = []
+        var room = longestOutputs
+        for (name, value) in outputs {
+            let text = value.string ?? value.text()
+            if let cut = cut(text, to: min(longestText, room), run) {
+                shown.append(name, .string(cut))
+                names.append(name)
+            } else {
+                shown.append(name, value)
+            }
+            room = max(0, room - min(longestText, text.utf8.count))
+        }
+        return (shown, names)
+    }
+
+    /// The beginning of a text; nil if it is not longer.
+    private static func cut(_ text: String, to length: Int, _ run: String) -> String? {
+        let more = text.utf8.count - length
+        guard more > 0 else { return nil }
+        let start = text[..<text.utf8.index(text.startIndex, offsetBy: length)]
+        return "\(start)…\n(\(ByteCount(more).words) more; 'martlet runs show \(run)' shows all)"
     }
 
     // MARK: Steps
