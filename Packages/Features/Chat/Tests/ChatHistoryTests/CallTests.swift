@@ -33,13 +33,17 @@ struct CallTests {
     func forks() async throws {
         try await withHistory { history in
             let chat = try await history.talk("Hello")
-            func note(_ name: String, _ chat: Conversation) async throws {
-                try await history.note(CallEntry(ToolCall(id: name, name: name, input: [:]), .done), in: chat.id)
+            func note(_ name: String, _ chat: Conversation) async throws -> CallID {
+                let call = CallEntry(ToolCall(id: name, name: name, input: [:]), .done)
+                return try #require(try await history.note(call, in: chat.id).id)
             }
-            try await note("before", chat)
+            let before = try await note("before", chat)
             let fork = try await history.fork(chat.id)
-            try await note("after", chat)
-            try await note("own", fork)
+            let after = try await note("after", chat)
+            _ = try await note("own", fork)
+            #expect(try await history.call(before, of: fork.id)?.call.name == "before")
+            #expect(try await history.call(after, of: chat.id)?.call.name == "after")
+            #expect(try await history.call(after, of: fork.id) == nil)
             #expect(try await history.timeline(of: fork.id).map(\.call.name) == ["before", "own"])
             #expect(try await history.timeline(of: chat.id).map(\.call.name) == ["before", "after"])
         }

@@ -238,11 +238,9 @@ struct HistoryActions {
 
     /// A call by its number.
     func call(_ number: Int, of conversation: ConversationID) async throws -> CallEntry {
+        if let found = try await history.call(CallID(rawValue: Int64(number)), of: conversation) { return found }
         let calls = try await history.timeline(of: conversation)
-        guard let found = calls.first(where: { $0.id?.rawValue == Int64(number) }) else {
-            throw NoSuchCall(number: number, known: calls.compactMap(\.id?.rawValue))
-        }
-        return found
+        throw NoSuchCall(number: number, known: calls.compactMap(\.id?.rawValue))
     }
 
     private var rerun: Action {

@@ -23,6 +23,11 @@ extension History {
         return entry
     }
 
+    /// A call of a conversation; nil if it has none with this id.
+    public func call(_ call: CallID, of id: ConversationID) async throws -> CallEntry? {
+        try await database.read { try $0.timeline(of: $0.row(of: id), from: call, through: call).first }
+    }
+
     /// All calls of a conversation in order, including earlier ones of the conversations that it was forked from.
     public func timeline(of id: ConversationID) async throws -> [CallEntry] {
         try await database.read { try $0.timeline(of: $0.row(of: id)) }
@@ -51,8 +56,10 @@ extension Connection {
         return call
     }
 
-    /// The calls in order: all from `first` on, or only the newest of them.
-    func timeline(of conversation: Int64, from first: CallID? = nil, limit: Int? = nil) throws -> [CallEntry] {
+    /// The calls in order: all from `first` through `last`, or only the newest of them.
+    func timeline(
+        of conversation: Int64, from first: CallID? = nil, through last: CallID? = nil, limit: Int? = nil
+    ) throws -> [CallEntry] {
         let rows = try all(
             """
             WITH RECURSIVE line (id, until) AS (
@@ -61,8 +68,9 @@ extension Connection {
                     WHERE c.parent IS NOT NULL)
             SELECT calls.id, call, source, effect, state, decision, result, started, ended
                 FROM line JOIN calls ON calls.conversation = line.id AND calls.time <= line.until
-                WHERE calls.id >= coalesce(?2, 0) ORDER BY calls.id DESC LIMIT ?3
-            """, conversation, first, limit ?? -1
+                WHERE calls.id BETWEEN coalesce(?2, 0) AND coalesce(?4, 9223372036854775807)
+                ORDER BY calls.id DESC LIMIT ?3
+            """, conversation, first, limit ?? -1, last
         ) { row in
             let call = try MessageCoding.inline.call(Self.json(row[1]))
             let effect: String? = try row[3]
