@@ -47,7 +47,7 @@ struct ToolCallScreens {
         let arguments: [String: Link.Argument] = ["conversation": .value(id), "call": .row("call")]
         let rows = news.calls.map { call in
             var row = CallRow(call).json.object ?? [:]
-            row["input"] = .string(String(call.call.input.text().prefix(shortInput)))
+            row["input"] = .string(String(String.UnicodeScalarView(call.call.input.text().unicodeScalars.prefix(shortInput))))
             // It may be long, and the screen of the call has it.
             row["output"] = nil
             return row
@@ -75,7 +75,11 @@ struct ToolCallScreens {
             blocks.append(Block(.code(Code(cut(result.content))), id: "result", title: "Output"))
         }
         // The tools of a call that a server ran are not available here.
-        if !call.call.isDone {
+        guard !call.call.isDone else { return Block(.stack(Stack(blocks)), id: "call", title: call.call.name) }
+        if call.call.input.text().utf8.count > longestText {
+            let text = "The input is too long to be edited here; 'martlet chat rerun \(id.tag) \(number)' runs it again."
+            blocks.append(Block(.text(RichText(text, .mutedForeground)), id: "again", title: "Run again"))
+        } else {
             blocks.append(
                 Block(
                     .form(

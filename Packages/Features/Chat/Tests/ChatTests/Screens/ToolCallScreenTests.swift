@@ -41,6 +41,24 @@ struct ToolCallScreenTests {
         }
     }
 
+    @Test("A call whose input is too long to be edited has a screen without the form")
+    func longInput() async throws {
+        try await ScreenDesk.run { desk in
+            let talk = try await desk.history.talk("Look")
+            let long = JSON.string(String(repeating: "sky", count: 400_000))
+            let noted = try await desk.history.note(
+                CallEntry(ToolCall(id: "c", name: "look", input: ["at": long]), .done), in: talk.id)
+            let number = Int(try #require(noted.id).rawValue)
+            let arguments: JSONObject = ["conversation": .string(talk.id.rawValue), "call": .int(number)]
+            let shown = try await desk.test.open("chat.call", arguments) { view in try await view.block { _ in true } }
+            guard case .text(let text) = shown.children.last?.content else {
+                Issue.record("\(shown.children.map(\.id))")
+                return
+            }
+            #expect(text.plain.contains("'martlet chat rerun \(talk.id.tag) \(number)' runs it again"))
+        }
+    }
+
     @Test("A number that is no call is a failure that names the calls")
     func unknown() async throws {
         try await ScreenDesk.run { desk in
