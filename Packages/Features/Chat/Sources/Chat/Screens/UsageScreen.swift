@@ -37,16 +37,22 @@ struct UsageScreen {
     private func block(by grouping: UsageTotal.Grouping, _ filter: HistoryFilter) async throws -> Block {
         let totals = try await services.history.usage(by: [.day, .model, grouping], filter)
         let groups = totals[grouping] ?? []
-        let table = Block(
-            .table(
-                Table(
-                    groups, id: "group",
-                    detail: grouping == .conversation
-                        ? .screen("chat.conversation", "Conversation", ["conversation": .row("group")]) : nil,
-                    empty: "no answers were counted yet")), id: "groups", title: "By \(grouping.rawValue)")
+        let (rows, omitted) = Table(
+            groups, id: "group",
+            detail: grouping == .conversation
+                ? .screen("chat.conversation", "Conversation", ["conversation": .row("group")]) : nil,
+            empty: "no answers were counted yet"
+        ).fitting()
+        let table = Block(.table(rows), id: "groups", title: "By \(grouping.rawValue)")
         guard !groups.isEmpty else { return .stack([table], id: "usage") }
         let charts = [Self.tokens(totals[.day] ?? []), Self.cost(totals[.model] ?? [])]
-        return .stack([.stack(charts, id: "charts"), table], id: "usage")
+        var blocks = [Block.stack(charts, id: "charts"), table]
+        if omitted > 0 {
+            let text = "only the newest \(groups.count - omitted) of \(groups.count) are shown; "
+                + "'martlet chat usage --by \(grouping.rawValue)' shows all"
+            blocks.append(Block(.text(RichText(text, .mutedForeground)), id: "omission"))
+        }
+        return .stack(blocks, id: "usage")
     }
 
     /// Tokens by day, with the days without answers in between.
