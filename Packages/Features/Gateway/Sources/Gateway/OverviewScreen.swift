@@ -85,24 +85,26 @@ struct OverviewScreen {
         }
         let all = BudgetState.Line(
             scope: .day, limit: services.settings.turns(in: services.surroundings).dayBudget, used: used)
-        var blocks = Self.gauges(all, "everything")
+        var blocks = Self.gauges(all, "everything", id: "all")
         guard !limited.isEmpty else { return blocks }
         let byClient = try await services.store.usage(by: .client, filter)
         for client in limited.prefix(Self.most) {
             let sum = byClient.first { $0.key == client.name } ?? UsageSum()
-            blocks += Self.gauges(BudgetState.Line(scope: .client, limit: client.budget, used: sum), client.name)
+            let line = BudgetState.Line(scope: .client, limit: client.budget, used: sum)
+            // A client may have any name.
+            blocks += Self.gauges(line, client.name, id: "client \(client.name)")
         }
         return blocks
     }
 
     /// A gauge for each kind of limit.
-    private static func gauges(_ line: BudgetState.Line, _ name: String) -> [Block] {
+    private static func gauges(_ line: BudgetState.Line, _ title: String, id: String) -> [Block] {
         var blocks: [Block] = []
         func add(_ used: Double, _ limit: Double, _ unit: String) {
             blocks.append(
                 Block(
-                    .gauge(Gauge(used, of: limit, unit: unit, warning: 0.8, failure: 1)), id: "\(name) \(unit)",
-                    title: name))
+                    .gauge(Gauge(used, of: limit, unit: unit, warning: 0.8, failure: 1)), id: "\(id) \(unit)",
+                    title: title))
         }
         if let limit = line.limit.tokens { add(Double(line.used.tokens ?? 0), Double(limit), "tokens") }
         if let limit = line.limit.cost {

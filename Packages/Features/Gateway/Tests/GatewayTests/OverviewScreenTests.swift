@@ -64,6 +64,7 @@ struct OverviewScreenTests {
                     ["http://127.0.0.1:\(server.port)"], fingerprint: nil)
                 _ = try await test.perform("gateway.token.create", ["name": "ci", "day-tokens": 100, "day-cost": 2])
                 _ = try await test.perform("gateway.token.create", ["name": "free"])
+                _ = try await test.perform("gateway.token.create", ["name": "everything", "day-tokens": 50])
                 let store = GatewayStore(
                     GatewayStore.database(at: "\(folder)/data/gateway.db"), now: { Timestamp(microseconds: 0) })
                 let session = try await store.createSession(NewSession(model: "m"))
@@ -74,8 +75,10 @@ struct OverviewScreenTests {
                         usage: Usage(inputTokens: 80, outputTokens: 10, cost: Cost(nanodollars: 1_000_000_000))))
                 try await test.open("gateway.overview") { view in
                     let shown = try await view.block { _ in true }
-                    #expect(shown.gauges.map(\.value) == [90, 90, 1] && shown.gauges.map(\.limit) == [1000, 100, 2])
-                    #expect(shown.gauges.map(\.unit) == ["tokens", "tokens", "US dollars"])
+                    #expect(shown.gauges.map(\.value) == [90, 90, 1, 0])
+                    #expect(shown.gauges.map(\.limit) == [1000, 100, 2, 50])
+                    #expect(shown.gauges.map(\.unit) == ["tokens", "tokens", "US dollars", "tokens"])
+                    #expect(shown.repeatedIDs.isEmpty)
                     #expect(shown.value("today")?["answers"] == 1 && shown.value("today")?["input_tokens"] == 80)
                     #expect(shown.rows.map { $0["id"] } == [.string(session.id)])
                 }
