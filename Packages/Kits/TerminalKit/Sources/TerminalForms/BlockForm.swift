@@ -29,8 +29,8 @@ extension TextForm {
             guard case .all(let rows) = table.rows, !rows.isEmpty else { return [muted(table.empty)] }
             return self.table(rows.map { .object($0) }, table.columns)
         case .tree(let tree): return tree.nodes.flatMap { node($0, depth: 0) }
-        case .log(let log): return log.feed.entries(from: 0).entries.map(line)
-        case .transcript(let transcript): return apart(transcript.feed.entries(from: 0).entries.map(entry))
+        case .log(let log): return entries(of: log.feed).map(line)
+        case .transcript(let transcript): return apart(entries(of: transcript.feed).map(entry))
         case .timeline(let timeline):
             return table(timeline.steps.map(\.json), Timeline.Step.fields.map(\.property))
         case .waterfall(let waterfall): return self.waterfall(waterfall)
@@ -82,6 +82,11 @@ extension TextForm {
         var line = StyledText(String(repeating: "  ", count: depth)) + node.label.styled
         if let state = node.state { line = line + StyledText("  ") + self.state(state) }
         return [line] + node.children.flatMap { self.node($0, depth: depth + 1) }
+    }
+
+    private func entries<Entry>(of feed: Feed<Entry>) -> ArraySlice<Entry> {
+        let (start, entries) = feed.entries(from: 0)
+        return feedEnds[ObjectIdentifier(feed)].map { entries.prefix(max(0, $0 - start)) } ?? entries
     }
 
     /// A line of a log.

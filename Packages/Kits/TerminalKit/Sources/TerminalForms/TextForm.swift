@@ -12,6 +12,8 @@ public struct TextForm {
     public var theme: @Sendable () -> Theme
     /// Formats times relative to now and in local time; nil to print them as programs get them.
     public var clock: LocalClock?
+    /// Up to which positions feeds are printed; one that is not here is printed as far as it goes.
+    public var feedEnds: [ObjectIdentifier: Int] = [:]
 
     /// By default times are printed as programs get them.
     public init(

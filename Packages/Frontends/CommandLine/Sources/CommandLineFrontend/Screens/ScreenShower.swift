@@ -47,44 +47,56 @@ struct ScreenShower: Sendable {
     /// only the new lines where nothing else has changed.
     func follow(_ view: OpenScreen) async throws {
         var shown: Block?
-        var positions: [[String]: FeedPosition] = [:]
+        var feeds = FollowedFeeds()
         for try await state in view.states {
             switch state {
             case .loading: try await context.emit(Self.whole.event(("loading", nil, nil)))
             case .failed(let failure, let last):
-                shown = nil
+                (shown, feeds) = (nil, FollowedFeeds())
                 let redactor = context.host.redactor
+                let error = redactor.redact(AnyFailure(failure).report)["error"]
                 try await context.emit(
-                    Self.whole.event(
-                        ("failed", last, redactor.redact(AnyFailure(failure).report)["error"]),
-                        text: redactor.redact(failure.message) + "\n"))
+                    Self.whole.event(("failed", last, error), text: redactor.redact(failure.message) + "\n"))
             case .ready(let block):
                 let block = try await filled(block)
-                let grown = block.grownFeeds(since: &positions)
-                let changes = shown.map { block.changes(since: $0) }
-                var events: [ActionEvent] = []
-                if let changes, !changes.contains(where: \.path.isEmpty) {
-                    events = changes.map { Self.change.event($0) }
-                } else if shown != block {
-                    events = [Self.whole.event(("ready", block, nil))]
-                }
-                let onlyGrew = events.isEmpty && !context.isWatched
-                // The whole screen has the lines already.
-                if shown != nil { events += grown.map { Self.lines.event($0, text: onlyGrew ? $0.text : nil) } }
+                let grown = feeds.grown(in: block, form())
+                try await send(block, after: shown, grown, ends: feeds.ends)
                 shown = block
-                if let last = events.popLast() {
-                    events.append(onlyGrew ? last : ActionEvent(last.type, last.fields, text: text(of: block)))
-                    try await context.emit(context.isWatched ? [.clear] + events : events)
-                }
             }
         }
     }
 
-    /// The screen for a person. Texts of events have no colours.
-    private func text(of block: Block) -> String {
-        let form = TextForm(
+    /// Sends what has changed since another block was shown.
+    private func send(
+        _ block: Block, after shown: Block?, _ grown: [FeedLines], ends: [ObjectIdentifier: Int]
+    ) async throws {
+        let changes = shown.map { block.changes(since: $0) }
+        let isWhole = changes?.contains(where: \.path.isEmpty) ?? true
+        var events = isWhole ? [Self.whole.event(("ready", block, nil))] : changes?.map { Self.change.event($0) } ?? []
+        let isPrinted = !events.isEmpty || context.isWatched
+        // A block that is sent has its lines already.
+        for lines in grown where !isWhole && changes?.contains(where: { lines.path.starts(with: $0.path) }) != true {
+            events.append(Self.lines.event(lines, text: isPrinted ? nil : lines.text))
+        }
+        guard let last = events.popLast() else { return }
+        let text = isPrinted ? text(of: block, ends: context.isWatched ? [:] : ends) : last.text
+        events.append(ActionEvent(last.type, last.fields, text: text))
+        try await context.emit(context.isWatched ? [.clear] + events : events)
+    }
+
+    /// Texts of events have no colours.
+    private func form() -> TextForm {
+        TextForm(
             level: .none, width: CommandLineFeature.width(context.host),
             clock: context.isWatched ? LocalClock(now: context.host.now()) : nil)
+    }
+
+    /// The screen for a person.
+    ///
+    /// - Parameter ends: up to where feeds are printed.
+    private func text(of block: Block, ends: [ObjectIdentifier: Int]) -> String {
+        var form = form()
+        form.feedEnds = ends
         return form.text(form.lines(block))
     }
 
@@ -123,51 +135,4 @@ struct ScreenShower: Sendable {
 
 extension Block {
     fileprivate func with(_ content: Content) -> Block { Block(content, id: id, title: title, links: links) }
-
-    /// The new entries of all feeds inside.
-    fileprivate func grownFeeds(since positions: inout [[String]: FeedPosition], at path: [String] = []) -> [FeedLines]
-    {
-        switch content {
-        case .log(let log): return Self.grown(log.feed, path, &positions)
-        case .transcript(let transcript): return Self.grown(transcript.feed, path, &positions)
-        default: return children.flatMap { $0.grownFeeds(since: &positions, at: path + [$0.id]) }
-        }
-    }
-
-    private static func grown<Entry: FeedEntry & SpokenEntry>(
-        _ feed: Feed<Entry>, _ path: [String], _ positions: inout [[String]: FeedPosition]
-    ) -> [FeedLines] {
-        let (version, identity) = (feed.version, ObjectIdentifier(feed))
-        // The screen may show another feed at the same place.
-        let before = positions[path].flatMap { $0.feed == identity ? $0 : nil }
-        guard before?.version != version else { return [] }
-        // The newest entry may have been replaced since.
-        let (from, entries) = feed.entries(from: max(0, (before?.end ?? 0) - 1))
-        positions[path] = FeedPosition(feed: identity, end: from + entries.count, version: version)
-        let text = entries.map { $0.text + "\n" }.joined()
-        return [FeedLines(path: path, from: from, lines: entries.map(\.json), text: text)]
-    }
 }
-
-/// How far a feed was read.
-private struct FeedPosition {
-    let feed: ObjectIdentifier
-    let end: Int
-    let version: Int
-}
-
-/// New entries of a feed.
-struct FeedLines: Sendable {
-    let path: [String]
-    let from: Int
-    let lines: [JSON]
-    let text: String
-}
-
-/// An entry of a feed with a text.
-private protocol SpokenEntry: OutputValue {
-    var text: String { get }
-}
-
-extension Log.Line: SpokenEntry {}
-extension Transcript.Entry: SpokenEntry {}

@@ -11,14 +11,20 @@ import Testing
 
 /// A number and lines that a test changes.
 private final class Meter: Sendable {
-    private let state = Mutex((value: 1, isBroken: false))
+    private let state = Mutex((value: 1, isBroken: false, reads: 0))
     let feed = Feed<Log.Line>()
+    let talk = Feed<Transcript.Entry>()
 
     func set(_ value: Int) { state.withLock { $0.value = value } }
     func breaks() { state.withLock { $0.isBroken = true } }
+    func repair() { state.withLock { $0.isBroken = false } }
+
+    /// How often it was read.
+    var reads: Int { state.withLock { $0.reads } }
 
     func read() throws -> Int {
         try state.withLock { state in
+            state.reads += 1
             if state.isBroken { throw MeterFailure() }
             return state.value
         }
@@ -57,6 +63,10 @@ private struct MeterFeature: Feature {
                             Block(.log(Log(meter.feed)), id: "log"),
                         ]))
                 } while try await screen.changed()
+            })
+        registry.add(
+            Screen("meter.talk", "What was said", .detail) { screen in
+                try await screen.show(Block(.transcript(Transcript(meter.talk))))
             })
         registry.add(
             Screen("meter.long", "A long list", .tab("Meter")) { screen in
@@ -142,6 +152,78 @@ struct ScreenShowTests {
         for event in output.events { #expect(declared.problems(in: event.json).isEmpty, "\(event)") }
     }
 
+    /// Follows a screen until the body is done.
+    private func following(
+        _ test: TestHost, _ id: String, _ arguments: JSONObject = [:], _ body: (RecordingOutput) async throws -> Void
+    ) async throws {
+        let output = RecordingOutput()
+        var given: JSONObject = ["id": .string(id), "follow": true]
+        if !arguments.isEmpty { given["arguments"] = .object(arguments) }
+        let following = Task { [given] in try await test.perform("screen.show", given, output: output) }
+        await output.wait { $0.contains { $0.type == "screen" && $0.fields["state"] != "loading" } }
+        try await body(output)
+        following.cancel()
+        await #expect(throws: CancellationError.self) { try await following.value }
+    }
+
+    @Test("Of a log that has lines already only the new ones follow, also beside another change")
+    func grown() async throws {
+        meter.feed.append([Log.Line("a"), Log.Line("b", state: "ok")])
+        let test = try host()
+        try await following(test, "meter.now", ["unit": "bar"]) { output in
+            let whole = try #require(output.events.last)
+            let log = whole.fields["block"]?["blocks"]?.array?.last
+            #expect(log?["lines"] == [["text": "a"], ["state": "ok", "text": "b"]] && log?["end"] == 2)
+            #expect(whole.text == "1 bar 1\n\na\nok  b\n")
+
+            meter.feed.append(Log.Line("c", state: "failed"))
+            await output.wait { $0.contains { $0.type == "lines" } }
+            let one = try #require(output.events.last)
+            #expect(one.fields["from"] == 2 && one.fields["lines"] == [["state": "failed", "text": "c"]])
+            // As it would be in the whole screen.
+            #expect(one.text == "failed  c\n")
+
+            meter.feed.replaceLast(with: Log.Line("cd"))
+            await output.wait { $0.count { $0.type == "lines" } == 2 }
+            #expect(output.events.last?.fields["from"] == 2 && output.events.last?.text == "cd\n")
+
+            // The same once more is nothing new.
+            meter.feed.replaceLast(with: Log.Line("cd"))
+            meter.set(2)
+            meter.feed.append(Log.Line("e"))
+            try await test.perform("meter.set", ["value": 2])
+            await output.wait { events in
+                events.contains { $0.type == "change" }
+                    && events.contains { $0.fields["lines"]?.array?.contains { $0["text"] == "e" } == true }
+            }
+            let sent = output.events.filter { $0.type == "lines" }.dropFirst(2)
+            #expect(sent.map { $0.fields["lines"] } == [[["text": "e"]]] && sent.first?.fields["from"] == 3)
+            #expect(output.events.count { $0.type == "screen" && $0.fields["state"] == "ready" } == 1)
+        }
+    }
+
+    @Test("What is still being said is sent as it grows, and printed when it is said")
+    func talk() async throws {
+        meter.talk.append([
+            Transcript.Entry("1", .person, "Hi"), Transcript.Entry("2", .tool, "Hel", title: "echo", isOpen: true),
+        ])
+        let test = try host()
+        try await following(test, "meter.talk") { output in
+            let whole = try #require(output.events.last)
+            #expect(whole.text == "person\nHi\n" && whole.fields["block"]?["entries"]?.array?.count == 2)
+            meter.talk.replaceLast(with: Transcript.Entry("2", .tool, "Hello", title: "echo", isOpen: true))
+            await output.wait { $0.contains { $0.type == "lines" } }
+            let growing = try #require(output.events.last)
+            #expect(growing.fields["from"] == 1 && growing.text == "")
+            #expect(growing.fields["lines"]?.array?.map { $0["text"] } == ["Hello"])
+            meter.talk.replaceLast(with: Transcript.Entry("2", .tool, "Hello!", title: "echo"))
+            meter.talk.append(Transcript.Entry("3", .person, "Yes?"))
+            await output.wait { $0.contains { $0.text?.contains("Yes?") == true } }
+            let texts = output.events.compactMap(\.text).joined()
+            #expect(texts == "person\nHi\n\necho\nHello!\n\nperson\nYes?\n")
+        }
+    }
+
     @Test("Of a list with a source the first rows are shown, and it is said that there are more")
     func source() async throws {
         let test = try host()
@@ -153,8 +235,8 @@ struct ScreenShowTests {
     @Test("The list names every screen with its place and feature")
     func list() async throws {
         let list = try await host().perform("screen.list")
-        #expect(list.array?.map { $0["id"] } == ["meter.now", "meter.long"])
-        #expect(list.array?.map { $0["placement"] } == ["detail", "tab Meter"])
+        #expect(list.array?.map { $0["id"] } == ["meter.now", "meter.talk", "meter.long"])
+        #expect(list.array?.map { $0["placement"] } == ["detail", "detail", "tab Meter"])
     }
 
     // MARK: The command line
@@ -189,7 +271,7 @@ struct ScreenShowTests {
         #expect(page.contains("--digits <1…9>") && page.contains("--follow"))
         let completer = Completer(
             tree: CommandTree(test.composition.registry.actions), registry: test.composition.registry, host: test.host)
-        #expect(completer.candidates(["screen", "show", "meter."]).map(\.word) == ["meter.now", "meter.long"])
+        #expect(completer.candidates(["screen", "show", "meter."]).map(\.word) == ["meter.now", "meter.talk", "meter.long"])
         #expect(completer.candidates(["screen", "show", "meter.now", "--d"]).map(\.word) == ["--digits"])
     }
 }
