@@ -108,7 +108,7 @@ public final class OpenScreen: Sendable {
         public func makeAsyncIterator() -> Iterator { Iterator(screen: screen) }
 
         /// Waits for states.
-        public struct Iterator: AsyncIteratorProtocol {
+        public struct Iterator: AsyncIteratorProtocol, Sendable {
             let screen: OpenScreen
             private var seen = -1
 

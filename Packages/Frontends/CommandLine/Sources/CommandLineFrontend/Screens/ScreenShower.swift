@@ -38,6 +38,9 @@ struct ScreenShower: Sendable {
         whole.declaration, change.declaration, lines.declaration,
     ]
 
+    /// When to try again after a failure, because nobody is there to ask for it.
+    private static let retryPause = Duration.seconds(5)
+
     /// The first value, with the rows of long lists.
     func first(of view: OpenScreen) async throws -> Block {
         try await filled(try await view.block())
@@ -47,17 +50,25 @@ struct ScreenShower: Sendable {
     /// only the new lines where nothing else has changed.
     func follow(_ view: OpenScreen) async throws {
         var shown: Block?
+        var failed: JSON?
         var feeds = FollowedFeeds()
-        for try await state in view.states {
+        var states = view.states.makeAsyncIterator()
+        while true {
+            let state: ScreenState
+            (states, state) = try await next(states, of: view, isFailed: failed != nil)
             switch state {
             case .loading: try await context.emit(Self.whole.event(("loading", nil, nil)))
             case .failed(let failure, let last):
                 (shown, feeds) = (nil, FollowedFeeds())
                 let redactor = context.host.redactor
                 let error = redactor.redact(AnyFailure(failure).report)["error"]
+                // It is tried again and again.
+                guard failed != error else { continue }
+                failed = error
                 try await context.emit(
                     Self.whole.event(("failed", last, error), text: redactor.redact(failure.message) + "\n"))
             case .ready(let block):
+                failed = nil
                 let block = try await filled(block)
                 let grown = feeds.grown(in: block, form())
                 try await send(block, after: shown, grown, ends: feeds.ends)
@@ -82,6 +93,22 @@ struct ScreenShower: Sendable {
         let text = isPrinted ? text(of: block, ends: context.isWatched ? [:] : ends) : last.text
         events.append(ActionEvent(last.type, last.fields, text: text))
         try await context.emit(context.isWatched ? [.clear] + events : events)
+    }
+
+    /// The next state, for which a failed screen is tried again.
+    private func next(
+        _ states: OpenScreen.States.Iterator, of view: OpenScreen, isFailed: Bool
+    ) async throws -> (OpenScreen.States.Iterator, ScreenState) {
+        while true {
+            let found = try await withTimeLimit(isFailed ? Self.retryPause : nil, on: context.host.clock) {
+                var states = states
+                let state = try await states.next()
+                return (states, state)
+            }
+            if case (let states, let state?)? = found { return (states, state) }
+            try Task.checkCancellation()
+            view.refresh()
+        }
     }
 
     /// Texts of events have no colours.

@@ -202,6 +202,30 @@ struct ScreenShowTests {
         }
     }
 
+    @Test("A screen that failed is tried again, says each failure once, and then sends everything again")
+    func recovery() async throws {
+        meter.feed.append(Log.Line("a"))
+        let test = try host()
+        try await following(test, "meter.now", ["unit": "bar"]) { output in
+            meter.breaks()
+            try await test.perform("meter.set", ["value": 2])
+            await output.wait { $0.contains { $0.fields["state"] == "failed" } }
+            while meter.reads < 4 {
+                test.clock.advance(by: .seconds(5))
+                await Task.yield()
+            }
+            meter.feed.append(Log.Line("b"))
+            meter.repair()
+            while output.events.count(where: { $0.fields["state"] == "ready" }) < 2 {
+                test.clock.advance(by: .seconds(5))
+                await Task.yield()
+            }
+            #expect(output.events.map { $0.fields["state"] } == ["ready", "failed", "ready"])
+            let lines = output.events.last?.fields["block"]?["blocks"]?.array?.last?["lines"]
+            #expect(lines == [["text": "a"], ["text": "b"]] && output.events.last?.text == "2 bar 1\n\na\nb\n")
+        }
+    }
+
     @Test("What is still being said is sent as it grows, and printed when it is said")
     func talk() async throws {
         meter.talk.append([
