@@ -29,8 +29,9 @@ extension TextForm {
             guard case .all(let rows) = table.rows, !rows.isEmpty else { return [muted(table.empty)] }
             return self.table(rows.map { .object($0) }, table.columns)
         case .tree(let tree): return tree.nodes.flatMap { node($0, depth: 0) }
-        case .log(let log): return entries(of: log.feed).map(line)
-        case .transcript(let transcript): return apart(entries(of: transcript.feed).map(entry))
+        case .log(let log): return omission(log.feed, "line") + entries(of: log.feed).map(line)
+        case .transcript(let transcript):
+            return apart([omission(transcript.feed, "entry")] + entries(of: transcript.feed).map(entry))
         case .timeline(let timeline):
             return table(timeline.steps.map(\.json), Timeline.Step.fields.map(\.property))
         case .waterfall(let waterfall): return self.waterfall(waterfall)
@@ -87,6 +88,14 @@ extension TextForm {
     private func entries<Entry>(of feed: Feed<Entry>) -> ArraySlice<Entry> {
         let (start, entries) = feed.entries(from: 0)
         return feedEnds[ObjectIdentifier(feed)].map { entries.prefix(max(0, $0 - start)) } ?? entries
+    }
+
+    /// Says how many entries of a feed were dropped.
+    public func omission<Entry>(_ feed: Feed<Entry>, _ noun: String) -> [StyledText] {
+        let count = feed.start
+        guard count > 0 else { return [] }
+        let words = count == 1 ? "1 older \(noun) is" : "\(count) older \(noun == "entry" ? "entries" : "\(noun)s") are"
+        return [muted("\(words) not shown")]
     }
 
     /// A line of a log.

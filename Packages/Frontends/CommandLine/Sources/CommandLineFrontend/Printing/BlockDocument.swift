@@ -40,7 +40,9 @@ enum BlockDocument {
         case .markdown(let markdown): return [markdown.text]
         case .code(let code): return [fenced(code.text, code.language ?? "")]
         case .diff(let diff): return [fenced(diff.text, "diff")]
-        case .transcript(let transcript): return transcript.feed.entries(from: 0).entries.flatMap(entry)
+        case .transcript(let transcript):
+            let omission = form.omission(transcript.feed, "entry").map { trimmed(form.text([$0])) }
+            return omission + transcript.feed.entries(from: 0).entries.flatMap(entry)
         case .stack, .split, .tabs, .collapsible: return block.children.flatMap { sections($0, form) }
         case .text, .placeholder: return [trimmed(form.text(form.content(of: block)))]
         case .tree, .log, .waterfall, .chart, .gauge, .progress, .form, .composer:

@@ -70,6 +70,19 @@ struct BlockFormTests {
         #expect(text(Block(.transcript(Transcript(feed)))) == "person\nHi\n\nglob  ok\na.txt\n")
     }
 
+    @Test("It is said how much of a long log or transcript was dropped")
+    func dropped() {
+        let lines = Feed<Log.Line>(mostEntries: 2)
+        for text in ["a", "b", "c"] { lines.append(Log.Line(text)) }
+        #expect(text(Block(.log(Log(lines)))) == "1 older line is not shown\nb\nc\n")
+        let entries = Feed<Transcript.Entry>(mostEntries: 1)
+        for number in 1...3 { entries.append(Transcript.Entry("\(number)", .tool, "\(number)")) }
+        let transcript = Block(.transcript(Transcript(entries)))
+        #expect(text(transcript) == "2 older entries are not shown\n\ntool\n3\n")
+        let document = BlockDocument.markdown(transcript, TextForm(level: .none, width: nil))
+        #expect(document.hasPrefix("2 older entries are not shown\n\n**tool**"))
+    }
+
     @Test("Numbers are drawn as bars that fit a line, and a missing number is a gap")
     func numbers() {
         #expect(
