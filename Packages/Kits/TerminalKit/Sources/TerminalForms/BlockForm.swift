@@ -150,23 +150,31 @@ extension TextForm {
 
     /// A bar with its label on each line, or a row of small bars where the positions have no labels.
     private func chart(_ chart: Chart) -> [StyledText] {
-        guard chart.form == .bars, !chart.labels.isEmpty else { return chart.series.map { sparkline($0, chart.unit) } }
+        guard chart.form == .bars, !chart.labels.isEmpty else {
+            return chart.series.enumerated().map { sparkline($1, chart.unit, Self.token(ofSeries: $0)) }
+        }
         let most = chart.series.flatMap(\.values).filter(\.isFinite).max() ?? 0
         let labels = chart.labels.map { TextWidth.truncate(Sanitizer.sanitize($0), to: 24) }
         let room = labels.map { TextWidth.of($0) }.max() ?? 0
         let unit = chart.unit.map { " \($0)" } ?? ""
-        return chart.series.flatMap { series -> [StyledText] in
+        return chart.series.enumerated().flatMap { number, series -> [StyledText] in
+            let token = Self.token(ofSeries: number)
             let title = chart.series.count > 1 ? [StyledText(series.name, Style(bold: true))] : []
             return title
                 + zip(labels, series.values).map { label, value in
-                    let bar = bar(to: most > 0 && value.isFinite ? value / most : 0, .chart1)
+                    let bar = bar(to: most > 0 && value.isFinite ? value / most : 0, token)
                     let number = value.isFinite ? Self.number(value) + unit : "no value"
                     return StyledText(TextWidth.pad(label, to: room) + "  ") + bar + StyledText("  \(number)")
                 }
         }
     }
 
-    private func sparkline(_ series: Chart.Series, _ unit: String?) -> StyledText {
+    private static func token(ofSeries number: Int) -> ThemeToken {
+        let tokens: [ThemeToken] = [.chart1, .chart2, .chart3, .chart4, .chart5]
+        return tokens[number % tokens.count]
+    }
+
+    private func sparkline(_ series: Chart.Series, _ unit: String?, _ token: ThemeToken) -> StyledText {
         let values = series.values.suffix(max(10, (width ?? 80) - 40))
         let known = values.filter(\.isFinite)
         guard let least = known.min(), let most = known.max(), let last = known.last else {
@@ -178,7 +186,7 @@ extension TextForm {
             return most > least ? levels[Int((value - least) / (most - least) * 7)] : levels[0]
         }
         let unit = unit.map { " \($0)" } ?? ""
-        return StyledText("\(series.name)  ", Style(bold: true)) + StyledText(String(marks), Style(.chart1))
+        return StyledText("\(series.name)  ", Style(bold: true)) + StyledText(String(marks), Style(token))
             + StyledText("  \(Self.number(last))\(unit)  (\(Self.number(least)) to \(Self.number(most)))")
     }
 

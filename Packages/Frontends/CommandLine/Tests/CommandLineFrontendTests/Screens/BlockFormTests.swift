@@ -108,6 +108,16 @@ struct BlockFormTests {
         #expect(text(Block(.chart(two))).split(separator: "\n").count == 4)
     }
 
+    @Test("Each series has its own colour, and after five they begin again", arguments: [Chart.Form.bars, .line])
+    func colours(_ kind: Chart.Form) {
+        let series = (1...6).map { Chart.Series("\($0)", [Double($0)]) }
+        let labels = kind == .bars ? ["Mon"] : []
+        let form = TextForm(level: .none, width: nil)
+        let lines = form.lines(Block(.chart(Chart(kind, series, labels: labels))))
+        let tokens = lines.flatMap { $0.runs.compactMap(\.style.token) }.filter { $0 != .mutedForeground }
+        #expect(tokens == [.chart1, .chart2, .chart3, .chart4, .chart5, .chart1])
+    }
+
     @Test("Spans are drawn where they were, below what they belong to")
     func waterfall() {
         let start = Timestamp(microseconds: 0)
