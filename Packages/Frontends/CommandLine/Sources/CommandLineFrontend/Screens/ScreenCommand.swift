@@ -12,16 +12,17 @@ struct ScreenCommand {
     private let id: String
 
     /// Nil if the words do not begin with a command that shows a known screen. The id may be one word, or several as in
-    /// commands.
+    /// commands. The option `--follow` may stand before it.
     init?(_ words: [String], _ registry: Registry) {
         guard words.starts(with: ["screen", "show"]), words.count > 2,
             let follow = registry.actions["screen.show"]?.parameters.first(where: { $0.name == "follow" })
         else { return nil }
-        let given = words.dropFirst(2)
-        for count in 1...given.count {
+        let options = words.dropFirst(2).prefix { $0 == "--\(follow.name)" }
+        let given = words.dropFirst(2 + options.count)
+        for count in 1...max(1, given.count) {
             guard let screen = registry.screens[given.prefix(count).joined(separator: ".")] else { continue }
             id = screen.id
-            rest = Array(given.dropFirst(count))
+            rest = Array(options + given.dropFirst(count))
             action = screen.command("screen.show.\(screen.id)", adding: [follow])
             return
         }

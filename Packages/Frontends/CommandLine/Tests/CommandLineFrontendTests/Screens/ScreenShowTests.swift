@@ -276,13 +276,18 @@ struct ScreenShowTests {
                     "id": "meter.now", "arguments": ["unit": "bar", "digits": 3],
                 ])
         }
-        let follow = try #require(ScreenCommand(["screen", "show", "meter.now", "bar", "--follow"], registry))
-        let parsed = try ArgumentParser.parse(follow.rest, for: follow.action)
-        #expect(follow.arguments(parsed.arguments)["follow"] == true)
+        for words in [["meter.now", "bar", "--follow"], ["--follow", "meter.now", "bar"], ["--follow", "meter", "now", "bar"]] {
+            let follow = try #require(ScreenCommand(["screen", "show"] + words, registry))
+            let parsed = try ArgumentParser.parse(follow.rest, for: follow.action)
+            #expect(
+                follow.arguments(parsed.arguments) == [
+                    "id": "meter.now", "follow": true, "arguments": ["unit": "bar"],
+                ])
+        }
         let wrong = try #require(ScreenCommand(["screen", "show", "meter.now", "--nope"], registry))
         #expect(throws: ArgumentsFailure.self) { try ArgumentParser.parse(wrong.rest, for: wrong.action) }
         for words in [
-            ["screen", "show"], ["screen", "list", "meter.now"], ["screen", "show", "meter.gone"], ["meter"],
+            ["screen", "show"], ["screen", "show", "--follow"], ["screen", "list", "meter.now"], ["screen", "show", "meter.gone"], ["meter"],
         ] {
             #expect(ScreenCommand(words, registry) == nil)
         }
