@@ -43,7 +43,8 @@ struct ScreenShower: Sendable {
 
     /// The first value, with the rows of long lists.
     func first(of view: OpenScreen) async throws -> Block {
-        try await filled(try await view.block())
+        var told: Set<String> = []
+        return try await filled(try await view.block(), &told)
     }
 
     /// Sends events for each change until the action is cancelled. A person sees the whole screen again, and on a pipe
@@ -52,6 +53,7 @@ struct ScreenShower: Sendable {
         var shown: Block?
         var failed: JSON?
         var feeds = FollowedFeeds()
+        var told: Set<String> = []
         var states = view.states.makeAsyncIterator()
         while true {
             let state: ScreenState
@@ -69,7 +71,7 @@ struct ScreenShower: Sendable {
                     Self.whole.event(("failed", last, error), text: redactor.redact(failure.message) + "\n"))
             case .ready(let block):
                 failed = nil
-                let block = try await filled(block)
+                let block = try await filled(block, &told)
                 let grown = feeds.grown(in: block, form())
                 try await send(block, after: shown, grown, ends: feeds.ends)
                 shown = block
@@ -128,33 +130,43 @@ struct ScreenShower: Sendable {
     }
 
     /// The block with the first rows of each list that has a source.
-    private func filled(_ block: Block) async throws -> Block {
+    ///
+    /// - Parameter told: the notices so far, each of which is given once.
+    /// - Throws: `BlockTooLarge` if all of them together are too many.
+    private func filled(_ block: Block, _ told: inout Set<String>) async throws -> Block {
+        let filled = try await rows(in: block, &told)
+        if let excess = filled.excess { throw excess }
+        return filled
+    }
+
+    private func rows(in block: Block, _ told: inout Set<String>) async throws -> Block {
         switch block.content {
         case .table(let table):
             guard case .source(let source) = table.rows else { return block }
             let page = try await source.rows(RowSource.Request(count: Self.mostRows))
-            if page.hasNext {
-                context.notice("only the first \(page.rows.count) rows of \(block.title ?? block.id) are shown")
+            let whole = Screens.Table(
+                table.columns, .all(page.rows), id: table.rowID, links: table.rowLinks, detail: table.detail,
+                empty: table.empty)
+            let (shown, omitted) = whole.fitting()
+            if page.hasNext || omitted > 0 {
+                let notice = "only the first \(page.rows.count - omitted) rows of \(block.title ?? block.id) are shown"
+                if told.insert(notice).inserted { context.notice(notice) }
             }
-            return block.with(
-                .table(
-                    Screens.Table(
-                        table.columns, .all(page.rows), id: table.rowID, links: table.rowLinks, detail: table.detail,
-                        empty: table.empty)))
+            return block.with(.table(shown))
         case .stack(let stack):
             var blocks: [Block] = []
-            for inner in stack.blocks { blocks.append(try await filled(inner)) }
+            for inner in stack.blocks { blocks.append(try await rows(in: inner, &told)) }
             return block.with(.stack(Stack(blocks, stack.axis)))
         case .tabs(let tabs):
             var blocks: [Block] = []
-            for inner in tabs.blocks { blocks.append(try await filled(inner)) }
+            for inner in tabs.blocks { blocks.append(try await rows(in: inner, &told)) }
             return block.with(.tabs(Tabs(blocks)))
         case .split(let split):
-            let (first, second) = (try await filled(split.first), try await filled(split.second))
+            let (first, second) = (try await rows(in: split.first, &told), try await rows(in: split.second, &told))
             return block.with(.split(Split(first, second, split.axis, fraction: split.fraction)))
         case .collapsible(let collapsible):
             return block.with(
-                .collapsible(Collapsible(try await filled(collapsible.block), isOpen: collapsible.isOpen)))
+                .collapsible(Collapsible(try await rows(in: collapsible.block, &told), isOpen: collapsible.isOpen)))
         default: return block
         }
     }

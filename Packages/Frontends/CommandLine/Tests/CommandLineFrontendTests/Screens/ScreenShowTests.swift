@@ -72,10 +72,27 @@ private struct MeterFeature: Feature {
             Screen("meter.long", "A long list", .tab("Meter")) { screen in
                 let properties = [Schema.Property("n", "Number", .integer(nil))]
                 let source = RowSource { request in
-                    let rows = (0..<min(3, request.count)).map { JSONObject([("n", .int($0))]) }
+                    let first = (try? meter.read()) ?? 0
+                    let rows = (first..<first + min(3, request.count)).map { JSONObject([("n", .int($0))]) }
                     return RowSource.Page(rows, hasNext: true)
                 }
-                try await screen.show(Block(.table(Table(properties, .source(source), id: ["n"])), title: "Numbers"))
+                repeat {
+                    try await screen.show(Block(.table(Table(properties, .source(source), id: ["n"])), title: "Numbers"))
+                } while try await screen.changed()
+            })
+        registry.add(
+            Screen("meter.wide", "Long lists of long rows", .detail, .argument("tables", "Number of tables", as: Int.self)) {
+                screen, count in
+                let source = RowSource { request in
+                    RowSource.Page(
+                        (0..<request.count).map { ["n": .int($0), "text": .string(String(repeating: "x", count: 10_000))] })
+                }
+                let properties = [Schema.Property("n", "Number", .integer(nil))]
+                try await screen.show(
+                    .stack(
+                        (0..<count).map {
+                            Block(.table(Table(properties, .source(source), id: ["n"])), id: "table \($0)")
+                        }))
             })
     }
 }
@@ -252,15 +269,34 @@ struct ScreenShowTests {
     func source() async throws {
         let test = try host()
         let shown = try await test.perform("screen.show", ["id": "meter.long"])
-        #expect(shown["block"]?["rows"]?.array?.map { $0["n"] } == [0, 1, 2])
+        #expect(shown["block"]?["rows"]?.array?.map { $0["n"] } == [1, 2, 3])
         #expect(test.output.notices == ["only the first 3 rows of Numbers are shown"])
+        // While it is followed it is said once.
+        try await following(test, "meter.long") { output in
+            for value in 2...3 {
+                try await test.perform("meter.set", ["value": .int(value)])
+                await output.wait { $0.count { $0.type == "change" || $0.type == "screen" } == value }
+            }
+            #expect(output.notices == ["only the first 3 rows of Numbers are shown"])
+        }
+    }
+
+    @Test("Rows from sources count towards the limit of a screen, and of one list only as many are shown as fit")
+    func wide() async throws {
+        let test = try host()
+        let shown = try await test.perform("screen.show", ["id": "meter.wide", "arguments": ["tables": 1]])
+        let count = shown["block"]?["blocks"]?.array?.first?["rows"]?.array?.count ?? 0
+        #expect((80..<90).contains(count) && test.output.notices == ["only the first \(count) rows of table 0 are shown"])
+        await #expect(throws: BlockTooLarge.self) {
+            try await test.perform("screen.show", ["id": "meter.wide", "arguments": ["tables": 2]])
+        }
     }
 
     @Test("The list names every screen with its place and feature")
     func list() async throws {
         let list = try await host().perform("screen.list")
-        #expect(list.array?.map { $0["id"] } == ["meter.now", "meter.talk", "meter.long"])
-        #expect(list.array?.map { $0["placement"] } == ["detail", "detail", "tab Meter"])
+        #expect(list.array?.map { $0["id"] } == ["meter.now", "meter.talk", "meter.long", "meter.wide"])
+        #expect(list.array?.map { $0["placement"] } == ["detail", "detail", "tab Meter", "detail"])
     }
 
     // MARK: The command line
@@ -300,7 +336,7 @@ struct ScreenShowTests {
         #expect(page.contains("--digits <1…9>") && page.contains("--follow"))
         let completer = Completer(
             tree: CommandTree(test.composition.registry.actions), registry: test.composition.registry, host: test.host)
-        #expect(completer.candidates(["screen", "show", "meter."]).map(\.word) == ["meter.now", "meter.talk", "meter.long"])
+        #expect(completer.candidates(["screen", "show", "meter."]).map(\.word) == ["meter.now", "meter.talk", "meter.long", "meter.wide"])
         #expect(completer.candidates(["screen", "show", "meter.now", "--d"]).map(\.word) == ["--digits"])
     }
 }
