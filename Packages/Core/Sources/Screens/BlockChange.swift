@@ -1,6 +1,6 @@
 /// A block that differs from the one that was shown before, with its place.
 public struct BlockChange: Sendable, Hashable {
-    /// The ids of the blocks from the outermost on, the changed one last. Empty if everything changed.
+    /// The ids from the outermost block inwards, without its own; the changed one is the last. Empty if everything changed.
     public let path: [String]
     /// The new block.
     public let block: Block

@@ -22,13 +22,17 @@ struct ScreenShower: Sendable {
     private static let change = EventKind<BlockChange>(
         "change", "A block of the screen has changed",
         [
-            Field("path", "The ids of the blocks from the outermost on, the changed one last") { $0.path },
+            Field("path", "The ids from the outermost block inwards, without its own; the changed one is the last") {
+                $0.path
+            },
             Field(Schema.Property("block", "The new block", .any)) { $0.block.json },
         ])
     private static let lines = EventKind<FeedLines>(
         "lines", "A log or a transcript in the screen has grown",
         [
-            Field("path", "The ids of the blocks from the outermost on") { $0.path },
+            Field("path", "The ids from the outermost block inwards, without its own; empty for the whole screen") {
+                $0.path
+            },
             Field("from", "The position of the first of these lines; a smaller one than expected replaces") { $0.from },
             Field(Schema.Property("lines", "The new lines", .array(.any))) { JSON.array($0.lines) },
         ])
