@@ -413,7 +413,8 @@ private struct Showing: PlainFeature {
                 try await screen.show(
                     .stack([
                         Block(.form(Form("showing.act", values: ["town": "Bern"], submit: "Act")), id: "good"),
-                        Block(.form(place), id: "wrong"), Block(.composer(Composer("showing.act", "word", hint: "Word"))),
+                        Block(.form(place), id: "wrong"),
+                        Block(.composer(Composer("showing.act", "word", hint: "Word"))),
                         Block(.form(Form("showing.none", submit: "Act"))),
                     ]))
                 try await screen.changed()

@@ -281,7 +281,8 @@ struct ScreenTests {
         }
     }
 
-    @Test("A hidden screen begins again after a change of settings, and keeps no old ones", arguments: ["books", "watch"])
+    @Test(
+        "A hidden screen begins again after a change of settings, and keeps no old ones", arguments: ["books", "watch"])
     func hiddenRenewed(_ id: String) async throws {
         let test = try host()
         try await test.open("shelf.\(id)") { [shelf] view in

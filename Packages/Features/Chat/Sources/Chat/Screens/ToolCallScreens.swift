@@ -47,7 +47,8 @@ struct ToolCallScreens {
         let arguments: [String: Link.Argument] = ["conversation": .value(id), "call": .row("call")]
         let rows = news.calls.map { call in
             var row = CallRow(call).json.object ?? [:]
-            row["input"] = .string(String(String.UnicodeScalarView(call.call.input.text().unicodeScalars.prefix(shortInput))))
+            row["input"] = .string(
+                String(String.UnicodeScalarView(call.call.input.text().unicodeScalars.prefix(shortInput))))
             // It may be long, and the screen of the call has it.
             row["output"] = nil
             return row
@@ -77,7 +78,8 @@ struct ToolCallScreens {
         // The tools of a call that a server ran are not available here.
         guard !call.call.isDone else { return Block(.stack(Stack(blocks)), id: "call", title: call.call.name) }
         if call.call.input.text().utf8.count > longestText {
-            let text = "The input is too long to be edited here; 'martlet chat rerun \(id.tag) \(number)' runs it again."
+            let text =
+                "The input is too long to be edited here; 'martlet chat rerun \(id.tag) \(number)' runs it again."
             blocks.append(Block(.text(RichText(text, .mutedForeground)), id: "again", title: "Run again"))
         } else {
             blocks.append(

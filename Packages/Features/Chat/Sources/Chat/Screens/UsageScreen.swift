@@ -48,7 +48,8 @@ struct UsageScreen {
         let charts = [Self.tokens(totals[.day] ?? []), Self.cost(totals[.model] ?? [])]
         var blocks = [Block.stack(charts, id: "charts"), table]
         if omitted > 0 {
-            let text = "only the newest \(groups.count - omitted) of \(groups.count) are shown; "
+            let text =
+                "only the newest \(groups.count - omitted) of \(groups.count) are shown; "
                 + "'martlet chat usage --by \(grouping.rawValue)' shows all"
             blocks.append(Block(.text(RichText(text, .mutedForeground)), id: "omission"))
         }

@@ -77,15 +77,20 @@ private struct MeterFeature: Feature {
                     return RowSource.Page(rows, hasNext: true)
                 }
                 repeat {
-                    try await screen.show(Block(.table(Table(properties, .source(source), id: ["n"])), title: "Numbers"))
+                    try await screen.show(
+                        Block(.table(Table(properties, .source(source), id: ["n"])), title: "Numbers"))
                 } while try await screen.changed()
             })
         registry.add(
-            Screen("meter.wide", "Long lists of long rows", .detail, .argument("tables", "Number of tables", as: Int.self)) {
+            Screen(
+                "meter.wide", "Long lists of long rows", .detail, .argument("tables", "Number of tables", as: Int.self)
+            ) {
                 screen, count in
                 let source = RowSource { request in
                     RowSource.Page(
-                        (0..<request.count).map { ["n": .int($0), "text": .string(String(repeating: "x", count: 10_000))] })
+                        (0..<request.count).map {
+                            ["n": .int($0), "text": .string(String(repeating: "x", count: 10_000))]
+                        })
                 }
                 let properties = [Schema.Property("n", "Number", .integer(nil))]
                 try await screen.show(
@@ -286,7 +291,8 @@ struct ScreenShowTests {
         let test = try host()
         let shown = try await test.perform("screen.show", ["id": "meter.wide", "arguments": ["tables": 1]])
         let count = shown["block"]?["blocks"]?.array?.first?["rows"]?.array?.count ?? 0
-        #expect((80..<90).contains(count) && test.output.notices == ["only the first \(count) rows of table 0 are shown"])
+        #expect(
+            (80..<90).contains(count) && test.output.notices == ["only the first \(count) rows of table 0 are shown"])
         await #expect(throws: BlockTooLarge.self) {
             try await test.perform("screen.show", ["id": "meter.wide", "arguments": ["tables": 2]])
         }
@@ -312,7 +318,9 @@ struct ScreenShowTests {
                     "id": "meter.now", "arguments": ["unit": "bar", "digits": 3],
                 ])
         }
-        for words in [["meter.now", "bar", "--follow"], ["--follow", "meter.now", "bar"], ["--follow", "meter", "now", "bar"]] {
+        for words in [
+            ["meter.now", "bar", "--follow"], ["--follow", "meter.now", "bar"], ["--follow", "meter", "now", "bar"],
+        ] {
             let follow = try #require(ScreenCommand(["screen", "show"] + words, registry))
             let parsed = try ArgumentParser.parse(follow.rest, for: follow.action)
             #expect(
@@ -323,7 +331,8 @@ struct ScreenShowTests {
         let wrong = try #require(ScreenCommand(["screen", "show", "meter.now", "--nope"], registry))
         #expect(throws: ArgumentsFailure.self) { try ArgumentParser.parse(wrong.rest, for: wrong.action) }
         for words in [
-            ["screen", "show"], ["screen", "show", "--follow"], ["screen", "list", "meter.now"], ["screen", "show", "meter.gone"], ["meter"],
+            ["screen", "show"], ["screen", "show", "--follow"], ["screen", "list", "meter.now"],
+            ["screen", "show", "meter.gone"], ["meter"],
         ] {
             #expect(ScreenCommand(words, registry) == nil)
         }
@@ -336,7 +345,10 @@ struct ScreenShowTests {
         #expect(page.contains("--digits <1…9>") && page.contains("--follow"))
         let completer = Completer(
             tree: CommandTree(test.composition.registry.actions), registry: test.composition.registry, host: test.host)
-        #expect(completer.candidates(["screen", "show", "meter."]).map(\.word) == ["meter.now", "meter.talk", "meter.long", "meter.wide"])
+        #expect(
+            completer.candidates(["screen", "show", "meter."]).map(\.word) == [
+                "meter.now", "meter.talk", "meter.long", "meter.wide",
+            ])
         #expect(completer.candidates(["screen", "show", "meter.now", "--d"]).map(\.word) == ["--digits"])
     }
 }
