@@ -128,19 +128,13 @@ import Synchronization
         try read(limit: patience.map { max(1, Int32($0 / .milliseconds(1))) } ?? -1)
     }
 
-    /// What is there without waiting, kept input first, and at most about a megabyte.
+    /// What was typed or pasted at once, kept input first, and at most about a megabyte.
     borrowing func readAvailable() -> [UInt8] {
         var bytes = Self.kept.withLock { kept in
             defer { kept = [] }
             return kept
         }
-        var piece = [UInt8](repeating: 0, count: 4_096)
-        while bytes.count < 1 << 20 {
-            let count = unsafe piece.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
-            // The next read reports an end or an error.
-            guard count > 0 else { break }
-            bytes += piece.prefix(count)
-        }
+        InputBurst.read(from: descriptor, wake, into: &bytes)
         return bytes
     }
 

@@ -61,7 +61,7 @@ public final class FullScreenTerminal: Sendable {
 
     /// The result of a read.
     public enum Input: Sendable, Hashable {
-        /// Typed bytes, reports and replies.
+        /// Typed bytes, reports and replies: what came at once, up to about a megabyte.
         case bytes([UInt8])
         /// The window has another size.
         case resized
@@ -261,7 +261,7 @@ extension FullScreenTerminal {
                 if let end, end <= .now { return .quiet }
                 if dropIfStalled() { return .lost }
             case .readable:
-                switch try device.read() {
+                switch try device.readBurst() {
                 case .bytes(let bytes): return .bytes(bytes)
                 case .end: return .end
                 case .nothing: break

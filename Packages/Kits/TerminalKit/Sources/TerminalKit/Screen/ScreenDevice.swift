@@ -17,9 +17,6 @@ import Glibc
         case end
     }
 
-    /// A terminal gives at most this much at once.
-    private static let chunk = 4096
-
     let descriptor: Int32
     private let wake: WakePipe
 
@@ -77,7 +74,7 @@ import Glibc
     }
 
     /// Reads at most `count` bytes of input.
-    borrowing func read(atMost count: Int = chunk) throws(TerminalError) -> Reading {
+    borrowing func read(atMost count: Int = InputBurst.pieceSize) throws(TerminalError) -> Reading {
         var bytes = [UInt8](repeating: 0, count: count)
         let result = unsafe Glibc.read(descriptor, &bytes, count)
         if result > 0 { return .bytes(Array(bytes.prefix(result))) }
@@ -90,6 +87,14 @@ import Glibc
         case 0: return .end
         default: throw TerminalError(.system, "cannot read from the terminal", errno: failure)
         }
+    }
+
+    /// Reads what was typed or pasted at once.
+    borrowing func readBurst() throws(TerminalError) -> Reading {
+        let first = try read()
+        guard case .bytes(var bytes) = first else { return first }
+        InputBurst.read(from: descriptor, wake, into: &bytes, alreadyRead: bytes.count)
+        return .bytes(bytes)
     }
 
     /// Writes a part of a frame for the showing `turn`, without waiting.

@@ -90,6 +90,29 @@ extension OneTerminal {
             }
         }
 
+        @Test("Case 18: A long paste is read at once, so that an end mark in it runs nothing")
+        func innerEnd() async throws {
+            let pty = try PseudoTerminal()
+            try await FullScreenTerminal.with(Self.options(pty)) { terminal async throws in
+                let (start, end) = (PasteCollector.startMark, PasteCollector.endMark)
+                let pasted = start + Array("x".utf8) + end + Array(String(repeating: "rm -rf x\r", count: 1_000).utf8)
+                let bytes = pasted + end
+                for from in stride(from: 0, to: bytes.count, by: 4_095) {
+                    pty.type(String(decoding: bytes[from..<min(from + 4_095, bytes.count)], as: UTF8.self))
+                }
+                var decoder = InputDecoder()
+                var events: [InputEvent] = []
+                while case .bytes(let read) = try await terminal.read(limit: decoder.patience) {
+                    events += decoder.receive(read)
+                    if decoder.patience == nil { break }
+                }
+                events += decoder.stopWaiting()
+                let text = "x␛[201~" + String(repeating: "rm -rf x\n", count: 1_000)
+                let isWhole = events == [.paste(Paste(text: text))]
+                #expect(isWhole, "\(events.count) events")
+            }
+        }
+
         @Test("A cancelled read throws at once, and the next one is not disturbed")
         func cancelled() async throws {
             let pty = try PseudoTerminal()
