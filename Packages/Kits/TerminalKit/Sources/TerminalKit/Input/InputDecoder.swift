@@ -74,6 +74,8 @@ public struct InputDecoder: Sendable {
     private var characters = UTF8Decoder()
     private var characterModifiers: Modifiers = []
     private var paste: PasteCollector
+    /// How the paste seems to be over. What follows soon may show that it is not.
+    private var ending: PasteCollector.Ending?
     /// How many bytes the sequence has that was completed last, with its Escape.
     private(set) var sequenceLength = 0
 
@@ -109,7 +111,7 @@ public struct InputDecoder: Sendable {
     public var patience: Duration? {
         switch state {
         case .ground: late?.patience
-        case .paste: .seconds(2)
+        case .paste: ending == nil ? .seconds(2) : .milliseconds(20)
         case .string where held.isEmpty && !reportsEscape: .milliseconds(500)
         case .string: Self.stringPatience - age
         case .stringEscape: min(.milliseconds(500), Self.stringPatience - age)
@@ -139,7 +141,7 @@ public struct InputDecoder: Sendable {
         case .string: return typedIntroducer(isKey: held.isEmpty)
         case .stringEscape: return held.isEmpty ? typedIntroducer() + [.key(KeyPress(.escape))] : []
         case .oldMouse: return prefix
-        case .paste: return [.paste(paste.finish(isCut: true))]
+        case .paste: return endPaste(ending)
         }
     }
 }
@@ -418,20 +420,21 @@ extension InputDecoder {
     }
 
     private mutating func continuePaste(_ bytes: inout ArraySlice<UInt8>) -> [InputEvent] {
-        switch paste.receive(&bytes) {
-        case .more: return []
-        case .end:
-            // Old versions of tmux do not escape an end mark in what is pasted. The last one of the bytes is the end.
-            if Self.hasLaterEnd(bytes) {
-                paste.showEndMark()
-                return []
-            }
-            state = .ground
-            return [.paste(paste.finish(isCut: false))]
-        case .interrupted:
-            state = .ground
-            return [.paste(paste.finish(isCut: true)), .key(KeyPress(.character("c"), .ctrl))]
-        }
+        if ending == nil { ending = paste.receive(&bytes) }
+        guard let ending, !bytes.isEmpty else { return [] }
+        // Old versions of tmux do not escape an end mark in what is pasted: the last one is the end. And who presses
+        // Ctrl-C twice to get out of a paste waits for what that does.
+        if ending == .mark, !Self.hasLaterEnd(bytes) { return endPaste(ending) }
+        self.ending = nil
+        paste.show(ending)
+        return []
+    }
+
+    private mutating func endPaste(_ ending: PasteCollector.Ending?) -> [InputEvent] {
+        state = .ground
+        self.ending = nil
+        let event = InputEvent.paste(paste.finish(isCut: ending != .mark))
+        return ending == .interrupts ? [event, .key(KeyPress(.character("c"), .ctrl))] : [event]
     }
 
     /// Whether there is an end mark that is not that of another paste.

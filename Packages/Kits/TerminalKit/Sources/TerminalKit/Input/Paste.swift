@@ -17,10 +17,11 @@ public struct Paste: Hashable, Sendable {
 
 /// Collects what a terminal sends between the marks of a paste.
 struct PasteCollector: Sendable {
-    enum Step {
-        case more, end
-        /// The user pressed Ctrl-C twice, because the end did not arrive.
-        case interrupted
+    /// What ends a paste, unless more of it follows.
+    enum Ending {
+        case mark
+        /// The user pressed Ctrl-C twice, because the mark did not arrive.
+        case interrupts
     }
 
     static let endMark = Array("\u{1B}[201~".utf8)
@@ -44,8 +45,8 @@ struct PasteCollector: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Takes bytes up to the end of the paste, or all of them.
-    mutating func receive(_ bytes: inout ArraySlice<UInt8>) -> Step {
+    /// Takes bytes up to an end of the paste, or all of them.
+    mutating func receive(_ bytes: inout ArraySlice<UInt8>) -> Ending? {
         while let byte = bytes.first {
             if isAfterReturn {
                 isAfterReturn = false
@@ -59,12 +60,12 @@ struct PasteCollector: Sendable {
                 isAfterInterrupt = false
                 if byte == Self.interrupt {
                     bytes.removeFirst()
-                    return .interrupted
+                    return .interrupts
                 }
                 append([Self.interrupt])
             }
             if !held.isEmpty {
-                if let step = hold(byte, &bytes) { return step }
+                if hold(byte, &bytes) { return .mark }
                 continue
             }
             let plain = bytes.prefix { $0 != Self.escape && $0 != Self.interrupt && $0 != 0x0D }
@@ -78,11 +79,13 @@ struct PasteCollector: Sendable {
             default: endLine()
             }
         }
-        return .more
+        return nil
     }
 
-    /// Adds an end mark to the text, because it was part of what was pasted.
-    mutating func showEndMark() { append(Self.endMark[...]) }
+    /// Adds an end to the text, because it was part of what was pasted.
+    mutating func show(_ ending: Ending) {
+        append(ending == .mark ? Self.endMark[...] : [Self.interrupt, Self.interrupt])
+    }
 
     /// The paste, which is over.
     mutating func finish(isCut: Bool) -> Paste {
@@ -93,24 +96,25 @@ struct PasteCollector: Sendable {
         return Paste(text: String(decoding: text, as: UTF8.self), omittedBytes: omittedBytes, isCut: isCut)
     }
 
-    /// Continues the held sequence with the first of `bytes`, or shows it and leaves the byte.
-    private mutating func hold(_ byte: UInt8, _ bytes: inout ArraySlice<UInt8>) -> Step? {
+    /// Continues the held sequence with the first of `bytes`, or shows it and leaves the byte. Returns whether it is the
+    /// end mark.
+    private mutating func hold(_ byte: UInt8, _ bytes: inout ArraySlice<UInt8>) -> Bool {
         if held.count == 1
             ? byte == UInt8(ascii: "[") : (0x20...0x3F).contains(byte) && held.count < Self.longestSequence
         {
             held.append(byte)
             bytes.removeFirst()
-            return nil
+            return false
         }
         guard held.count > 1, (0x40...0x7E).contains(byte) else {
             show()
-            return nil
+            return false
         }
         held.append(byte)
         bytes.removeFirst()
         if held == Self.endMark {
             held = []
-            return .end
+            return true
         }
         let sequence = ControlSequence(held.dropFirst(2).dropLast(), final: byte)
         switch sequence.final {
@@ -129,7 +133,7 @@ struct PasteCollector: Sendable {
             }
         default: show()
         }
-        return nil
+        return false
     }
 
     /// The bytes that a key types.

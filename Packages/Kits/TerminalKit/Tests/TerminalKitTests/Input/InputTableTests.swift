@@ -111,17 +111,17 @@ enum InputTable {
 
     private static let pastes: [(String, String)] = [
         (#"\e[200~one\r\ntwo\rthree\nfour\e[201~x"#, #"paste "one\ntwo\nthree\nfour", x"#),
-        (#"\e[200~\e[201~"#, #"paste """#), (#"\e[200~a\tb\r\e[201~"#, #"paste "a\tb\n""#), (#"\e[201~x"#, "x"),
-        (#"\e[200~\r\r\n\n\e[201~"#, #"paste "\n\n\n""#), (#"\e[200~é\xFF\xC3\e[201~"#, #"paste "é��""#),
-        (#"\e[200~\e[2J\e]0;t\x07\x00\e[201~"#, #"paste "␛[2J␛]0;t␇␀""#),
-        (#"\e[200~a\xC2\x9Bb\xE2\x80\xAEc\e[201~"#, #"paste "a�b‹U+202E›c""#),
-        (#"\e[200~\e[I\e[O\e[<35;1;2Mx\e[<0;1;2m\e[201~"#, #"paste "x""#),
-        (#"\e[200~\e[97u\e[97:65;2u\e[106;5u\e[27;5;106~\e[13u\e[9u\e[97;1:3u\e[201~"#, #"paste "aA\n\n\n\t""#),
-        (#"\e[200~\e[0;;26085:26412u\e[127u\e[57352u\e[201~"#, #"paste "日本␡␛[57352u""#),
-        (#"\e[200~\e[200~\e[20\e[201~"#, #"paste "␛[200~␛[20""#), (#"\e[200~\e\e[201~"#, #"paste "␛""#),
+        (#"\e[200~\e[201~\."#, #"paste """#), (#"\e[200~a\tb\r\e[201~\."#, #"paste "a\tb\n""#), (#"\e[201~x"#, "x"),
+        (#"\e[200~\r\r\n\n\e[201~\."#, #"paste "\n\n\n""#), (#"\e[200~é\xFF\xC3\e[201~\."#, #"paste "é��""#),
+        (#"\e[200~\e[2J\e]0;t\x07\x00\e[201~\."#, #"paste "␛[2J␛]0;t␇␀""#),
+        (#"\e[200~a\xC2\x9Bb\xE2\x80\xAEc\e[201~\."#, #"paste "a�b‹U+202E›c""#),
+        (#"\e[200~\e[I\e[O\e[<35;1;2Mx\e[<0;1;2m\e[201~\."#, #"paste "x""#),
+        (#"\e[200~\e[97u\e[97:65;2u\e[106;5u\e[27;5;106~\e[13u\e[9u\e[97;1:3u\e[201~\."#, #"paste "aA\n\n\n\t""#),
+        (#"\e[200~\e[0;;26085:26412u\e[127u\e[57352u\e[201~\."#, #"paste "日本␡␛[57352u""#),
+        (#"\e[200~\e[200~\e[20\e[201~\."#, #"paste "␛[200~␛[20""#), (#"\e[200~\e\e[201~\."#, #"paste "␛""#),
         (#"\e[200~half\."#, #"paste "half" cut"#), (#"\e[200~half\e[20\.x"#, #"paste "half␛[20" cut, x"#),
-        (#"\e[200~a\x03b\x03\x03"#, #"paste "a␃b" cut, Ctrl-c"#), (#"\e[200~a\x03\e[201~"#, #"paste "a␃""#),
-        (#"\e[200~a\x03\."#, #"paste "a␃" cut"#),
+        (#"\e[200~a\x03b\x03\x03\."#, #"paste "a␃b" cut, Ctrl-c"#), (#"\e[200~a\x03\e[201~\."#, #"paste "a␃""#),
+        (#"\e[200~a\x03\."#, #"paste "a␃" cut"#), (#"\e[200~a\x03\x03b\r\."#, #"paste "a␃␃b\n" cut"#),
     ]
 
     private static let cut: [(String, String)] = [

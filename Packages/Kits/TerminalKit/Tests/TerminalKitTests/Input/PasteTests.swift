@@ -58,8 +58,8 @@ import Testing
     func neutral(pasted: String, expected: String) {
         var decoder = InputDecoder()
         let bytes = Self.start + Array(pasted.utf8) + Self.end
-        #expect(decoder.receive(bytes) == [.paste(Paste(text: expected))])
-        #expect(bytes.flatMap { decoder.receive($0) } == [.paste(Paste(text: expected))])
+        #expect(decoder.receive(bytes) + decoder.stopWaiting() == [.paste(Paste(text: expected))])
+        #expect(bytes.flatMap { decoder.receive($0) } + decoder.stopWaiting() == [.paste(Paste(text: expected))])
     }
 
     @Test("18: an end mark within a paste, as old versions of tmux pass it, runs nothing")
@@ -70,9 +70,37 @@ import Testing
         #expect(decoder.receive(bytes) == [.paste(Paste(text: "x ␛[201~ rm -rf /\n")), key])
         // Another paste is another one.
         let two = Self.start + Array("a".utf8) + Self.end + Self.start + Array("b".utf8) + Self.end
-        #expect(decoder.receive(two) == [.paste(Paste(text: "a")), .paste(Paste(text: "b"))])
+        #expect(decoder.receive(two) + decoder.stopWaiting() == [.paste(Paste(text: "a")), .paste(Paste(text: "b"))])
         // An end mark alone types nothing.
         #expect(decoder.receive(Self.end + Array("k".utf8)) == [key])
+    }
+
+    @Test("18: an end mark at the end of a read is the end of the paste only if nothing follows soon")
+    func innerEndAtCut() {
+        var decoder = InputDecoder()
+        let inner = Self.start + Array("x".utf8) + Self.end
+        #expect(decoder.receive(inner).isEmpty)
+        #expect(decoder.patience == .milliseconds(20))
+        #expect(decoder.receive("rm -rf /\r".utf8 + Self.end).isEmpty)
+        #expect(decoder.stopWaiting() == [.paste(Paste(text: "x␛[201~rm -rf /\n"))])
+        // A key ends it too.
+        #expect(decoder.receive(inner).isEmpty)
+        #expect(describe(decoder.receive("k".utf8)) == #"paste "x", k"#)
+        #expect(decoder.patience == nil)
+    }
+
+    @Test("Ctrl-C twice within what is pasted runs nothing")
+    func innerInterrupts() {
+        let paste = Paste(text: "harmless␃␃rm -rf x\n")
+        let bytes = Self.start + Array("harmless\u{03}\u{03}rm -rf x\r".utf8) + Self.end
+        for place in 1..<bytes.count {
+            var decoder = InputDecoder()
+            let events = decoder.receive(bytes[..<place]) + decoder.receive(bytes[place...])
+            #expect(events.isEmpty && decoder.stopWaiting() == [.paste(paste)], "cut at \(place)")
+        }
+        var decoder = InputDecoder()
+        #expect(decoder.receive(Self.start + Array("half\u{03}\u{03}".utf8)).isEmpty)
+        #expect(describe(decoder.stopWaiting()) == #"paste "half" cut, Ctrl-c"#)
     }
 
     @Test("19: a paste without an end is over after 2 s of silence, and keys work")
@@ -95,7 +123,7 @@ import Testing
         for place in 1..<bytes.count {
             var decoder = InputDecoder()
             let events = decoder.receive(bytes[..<place]) + decoder.receive(bytes[place...])
-            #expect(events == [.paste(Paste(text: "abcd"))], "cut at \(place)")
+            #expect(events + decoder.stopWaiting() == [.paste(Paste(text: "abcd"))], "cut at \(place)")
         }
     }
 
@@ -105,7 +133,8 @@ import Testing
         #expect(decoder.receive(Self.start).isEmpty)
         for _ in 0..<1_000 { #expect(decoder.receive("漢".utf8).isEmpty) }
         #expect(decoder.pendingByteCount <= 1_000)
-        guard case .paste(let paste) = try #require(decoder.receive(Self.end).first) else {
+        #expect(decoder.receive(Self.end).isEmpty)
+        guard case .paste(let paste) = try #require(decoder.stopWaiting().first) else {
             return #expect(Bool(false))
         }
         // The last character that fits whole is the last one.

@@ -5,7 +5,8 @@ func keys(_ typed: String) -> [ComposerKey] { keys(Array(typed.utf8)) }
 
 func keys(_ bytes: [UInt8]) -> [ComposerKey] {
     var decoder = InputDecoder(pasteLimit: Composition.pasteLimit)
-    return decoder.receive(bytes).flatMap(ComposerKey.keys(of:))
+    // What ends a paste waits for what follows.
+    return (decoder.receive(bytes) + (decoder.isPasting ? decoder.stopWaiting() : [])).flatMap(ComposerKey.keys(of:))
 }
 
 /// An editor after some typing, with the last step.
