@@ -19,6 +19,10 @@ static _Atomic int state = idle;
 // The number of restores running on other threads. Leaving waits for them, because the caller then closes the
 // descriptors.
 static _Atomic int restoring = 0;
+// Whether the process ends, as far as is known, so that the terminal is not taken again.
+static _Atomic bool is_over = false;
+// The number of threads that are taking the terminal.
+static _Atomic int taking = 0;
 static int terminal_fd, wake_fd;
 static struct termios saved, raw;
 static bool wants_marks, is_silent, is_screen;
@@ -43,6 +47,21 @@ static bool is_ours(void) {
     return foreground < 0 || foreground == getpgrp();
 }
 
+// Begins to take the terminal from the state in which it is given back; false if it must stay there. The end of it has
+// to follow in any case. Handlers of this thread do not run in between, because the end of a process waits for this.
+static bool begin_taking(sigset_t *before) {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, before);
+    atomic_fetch_add(&taking, 1);
+    return !atomic_load(&is_over);
+}
+
+static void end_taking(const sigset_t *before) {
+    atomic_fetch_sub(&taking, 1);
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
 static void put_back(void) {
     if (!is_ours()) return;
     // The terminal may go to another job in the meantime; then SIGTTOU would stop this process.
@@ -64,6 +83,11 @@ static void put_back(void) {
 static void restore(bool is_end) {
     int error = errno;
     atomic_fetch_add(&restoring, 1);
+    if (is_end) {
+        atomic_store(&is_over, true);
+        // Another thread may have begun before. It does not wait for anything.
+        for (int patience = 200; atomic_load(&taking) != 0 && patience > 0; patience--) poll(NULL, 0, 1);
+    }
     if (atomic_load(&state) == taken) {
         put_back();
         // Input for this program must not become a command of the shell.
@@ -125,18 +149,22 @@ static bool has_lines(void) {
 static void take_again(bool was_put_back) {
     // A program that was stopped by SIGSTOP is still on the screen.
     if (is_screen) martlet_screen_hide(terminal_fd);
-    if (was_put_back) {
-        tcgetattr(terminal_fd, &saved);
-        if (is_screen) martlet_guardian_note(terminal_fd, true);
+    sigset_t before;
+    if (begin_taking(&before)) {
+        if (was_put_back) {
+            tcgetattr(terminal_fd, &saved);
+            if (is_screen) martlet_guardian_note(terminal_fd, true);
+        }
+        tcsetattr(terminal_fd, TCSANOW, &raw);
+        if (is_screen) {
+            martlet_guardian_note(terminal_fd, false);
+            martlet_screen_show(terminal_fd);
+        }
+        if (wants_marks) mark_pastes_again();
+        ssize_t ignored = write(wake_fd, "\3", 1);
+        (void)ignored;
     }
-    while (tcsetattr(terminal_fd, TCSANOW, &raw) != 0 && errno == EINTR) {}
-    if (is_screen) {
-        martlet_guardian_note(terminal_fd, false);
-        martlet_screen_show(terminal_fd);
-    }
-    if (wants_marks) mark_pastes_again();
-    ssize_t ignored = write(wake_fd, "\3", 1);
-    (void)ignored;
+    end_taking(&before);
 }
 
 // Whether a continuation belongs to a stop that takes the terminal again itself. It may be reported to another thread
@@ -295,6 +323,7 @@ static int begin(int fd, int wake) {
     atomic_store(&stop_state, runs);
     atomic_store(&expects_continue, false);
     atomic_store(&is_lent, false);
+    atomic_store(&is_over, false);
     return 0;
 }
 
@@ -317,12 +346,11 @@ int martlet_terminal_enter(int fd, int wake, int input) {
     install(input == martlet_input_keys);
     atomic_store(&state, taken);
     if (input == martlet_input_secret) tcflush(fd, TCIFLUSH);
-    if (tcsetattr(fd, TCSANOW, &raw) == 0) {
-        if (wants_marks) mark_pastes_again();
-        return 0;
-    }
-    error = errno;
-    martlet_terminal_leave();
+    sigset_t before;
+    error = begin_taking(&before) ? (tcsetattr(fd, TCSANOW, &raw) == 0 ? 0 : errno) : EINTR;
+    if (error == 0 && wants_marks) mark_pastes_again();
+    end_taking(&before);
+    if (error != 0) martlet_terminal_leave();
     return error;
 }
 
@@ -346,14 +374,17 @@ int martlet_screen_enter(int fd, int wake, int options) {
     is_screen = true;
     install(true);
     atomic_store(&state, taken);
+    // What was written so far is shown by the modes of then. This may wait for a stopped terminal.
+    tcdrain(fd);
+    sigset_t before;
     // What was typed so far stays, unlike with TCSAFLUSH.
-    if (tcsetattr(fd, TCSADRAIN, &raw) == 0) {
+    error = begin_taking(&before) ? (tcsetattr(fd, TCSANOW, &raw) == 0 ? 0 : errno) : EINTR;
+    if (error == 0) {
         martlet_guardian_note(fd, false);
         martlet_screen_show(fd);
-        return 0;
     }
-    error = errno;
-    martlet_terminal_leave();
+    end_taking(&before);
+    if (error != 0) martlet_terminal_leave();
     return error;
 }
 

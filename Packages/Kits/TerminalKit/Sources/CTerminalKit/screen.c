@@ -80,8 +80,9 @@ void martlet_screen_show(int fd) {
     atomic_store(&entered, 0);
     atomic_store(&shared->written, unsynchronised);
     atomic_fetch_add(&turn, 1);
-    atomic_store(&shared->state, screen_on);
+    // Before the state says so, because a thread that leaves the screen from then on waits for this.
     atomic_fetch_add(&writing, 1);
+    atomic_store(&shared->state, screen_on);
     finish_entering(fd);
     atomic_fetch_sub(&writing, 1);
     unblock_signals(before);

@@ -19,6 +19,15 @@ extension OneTerminal {
             Array("\u{1B}[Hframe \(number)\(String(repeating: "~", count: 300))".utf8)
         }
 
+        /// Raises a signal on this thread, although those of the pool block most, so that its handler has run afterwards.
+        private static func raiseHere(_ signal: Int32) {
+            var (only, before) = (sigset_t(), sigset_t())
+            unsafe sigaddset(&only, signal)
+            unsafe pthread_sigmask(SIG_UNBLOCK, &only, &before)
+            raise(signal)
+            unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
+        }
+
         @Test("The screen is entered before the first frame, and everything is given back at the end")
         func life() async throws {
             let pty = try PseudoTerminal()
@@ -51,6 +60,21 @@ extension OneTerminal {
                     try await FullScreenTerminal.with(Self.options(pty)) { _ in throw Problem() }
                 }
                 #expect(pty.flags == before)
+            }
+        }
+
+        @Test("A terminal that was restored for the end of the process is not taken by a continuation")
+        func over() async throws {
+            let pty = try PseudoTerminal()
+            let before = pty.flags
+            try await FullScreenTerminal.with(Self.options(pty)) { terminal async throws in
+                _ = try await pty.output(upTo: "\u{1B}[?25l")
+                TerminalInput.restore()
+                let left = try await pty.output()
+                #expect(left.hasSuffix("\u{1B}[?25h") && pty.flags == before)
+                Self.raiseHere(SIGCONT)
+                #expect(try await pty.output() == "" && pty.flags == before)
+                await #expect { _ = try await terminal.read() } throws: { ($0 as? TerminalError)?.kind == .interrupted }
             }
         }
 
