@@ -102,8 +102,6 @@ public final class FullScreenTerminal: Sendable {
         var isEnding = false, isLeft = false
         /// Whether replies to queries are still to come.
         var awaitsReplies = false
-        /// Says which byte is their end, if that is not the answer to DA1.
-        var isEndOfReplies: (@Sendable (UInt8) -> Bool)?
         /// Input that an earlier reader has kept.
         var kept: [UInt8]
     }
@@ -194,23 +192,25 @@ extension FullScreenTerminal {
     /// Asks the terminal something. The last query has to be DA1 (`CSI c`), which every terminal answers.
     ///
     /// The replies come as bytes of ``read(limit:)``. Until ``repliesHaveCome()`` leaving the screen waits for them, at
-    /// most 200 ms, and discards them, because a late reply would be typed into the shell. `isEnd` sees each byte
-    /// of that and says whether it ended the replies; without it, that is a complete answer to DA1. A stop of the job
-    /// discards them as well.
+    /// most 200 ms, and discards them, because a late reply would be typed into the shell. A stop of the job discards
+    /// them as well.
     @discardableResult
-    public func ask(_ queries: [UInt8], isEnd: (@Sendable (UInt8) -> Bool)? = nil) -> Offer {
-        state.withLock { ($0.awaitsReplies, $0.isEndOfReplies) = (true, isEnd) }
+    public func ask(_ queries: [UInt8]) -> Offer {
+        let awaitedReplies = state.withLock { state in
+            defer { state.awaitsReplies = true }
+            return state.awaitsReplies
+        }
         martlet_screen_fence(true)
         let offer = offer(frame: queries)
-        // What was not sent is not answered.
-        if offer == .refused || offer == .hidden { repliesHaveCome() }
+        // What was not sent is not answered, but an earlier question still is.
+        if !awaitedReplies, offer == .refused || offer == .hidden { repliesHaveCome() }
         return offer
     }
 
-    /// Says that the replies to ``ask(_:isEnd:)`` have come.
+    /// Says that the replies to ``ask(_:)`` have come.
     public func repliesHaveCome() {
         martlet_screen_fence(false)
-        state.withLock { ($0.awaitsReplies, $0.isEndOfReplies) = (false, nil) }
+        state.withLock { $0.awaitsReplies = false }
     }
 }
 
@@ -273,7 +273,7 @@ extension FullScreenTerminal {
                 state.withLock { state in
                     state.turn = martlet_screen_turn()
                     state.writer = FrameWriter()
-                    (state.awaitsReplies, state.isEndOfReplies) = (false, nil)
+                    state.awaitsReplies = false
                 }
                 return .continued
             case .woken(.restored): throw TerminalError(.interrupted, "the screen was left because of a signal")
@@ -332,15 +332,15 @@ extension FullScreenTerminal {
     @concurrent private func leaveOnThread() async { leaveNow() }
 
     private func leaveNow() {
-        let (isFirst, awaitsReplies, isEnd) = state.withLock { state in
+        let (isFirst, awaitsReplies) = state.withLock { state in
             defer { (state.isEnding, state.isLeft) = (true, true) }
-            return (!state.isLeft, state.awaitsReplies, state.isEndOfReplies)
+            return (!state.isLeft, state.awaitsReplies)
         }
         guard isFirst else { return }
         if awaitsReplies {
             martlet_screen_fence(false)
             var answer = DeviceAttributesAnswer()
-            device.discard { byte in isEnd?(byte) ?? answer.isEnded(by: byte) }
+            device.discard { answer.isEnded(by: $0) }
         }
         device.leave()
     }

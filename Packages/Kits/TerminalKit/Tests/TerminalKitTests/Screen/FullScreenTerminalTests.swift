@@ -137,6 +137,24 @@ extension OneTerminal {
             }
         }
 
+        @Test("Case 45: A question that is refused does not end the wait for the replies to an earlier one")
+        func refusedQuestion() async throws {
+            let pty = try PseudoTerminal()
+            let query = Array("\u{1B}[c".utf8)
+            let terminal = try FullScreenTerminal(Self.options(pty))
+            #expect(terminal.ask(query) == .written)
+            #expect(terminal.offer(frame: Array((String(repeating: "x", count: 60_000) + ".").utf8)) == .waiting)
+            #expect(terminal.ask(query) == .refused)
+            async let input = terminal.read()
+            _ = try await pty.output(upTo: "x.")
+            #expect(try await input == .room)
+            pty.type("\u{1B}[?62;22ck")
+            await terminal.leave()
+            let next = try FullScreenTerminal(Self.options(pty))
+            #expect(try await next.read() == .bytes([0x6B]))
+            await next.leave()
+        }
+
         @Test("A cancelled read throws at once, and the next one is not disturbed")
         func cancelled() async throws {
             let pty = try PseudoTerminal()
