@@ -31,9 +31,10 @@
 // - It writes the leave sequence only if the terminal still belongs to the job of the program, or to the shell that
 //   waited for it, and which shows nothing but a prompt. If another job owns the terminal, it is not touched.
 // - It restores the modes only if the job still owns the terminal and the modes are still those of the program. A shell
-//   that has taken the terminal restores them itself, and then sets its own.
-// - The program says in shared memory whether it is on the screen. While it is stopped, or has lent the terminal, there
-//   is nothing to do.
+//   that has taken the terminal restores them itself, and then sets its own. The program changes the modes before it
+//   shows the screen, so they are restored without a screen too.
+// - The program says in shared memory whether it is on the screen. While it is stopped, or has lent the terminal, the
+//   screen is off and another job owns the terminal.
 //
 // The guardian starts as a copy of a program with many threads and much memory, of which the copies would stay as the
 // program changes its own. So it unmaps everything but two places: the memory that it shares, with its stack, and its
@@ -107,7 +108,6 @@ IN_GUARDIAN static bool has_modes_of_program(struct guardian *own) {
 }
 
 IN_GUARDIAN static void leave_for_program(struct guardian *own) {
-    if (own->state == screen_off) return;
     int owner = 0;
     if (own->has_jobs) {
         // This fails if the terminal is gone.
@@ -116,6 +116,8 @@ IN_GUARDIAN static void leave_for_program(struct guardian *own) {
     }
     if ((!own->has_jobs || owner == own->group) && has_modes_of_program(own))
         ask_kernel(SYS_ioctl, own->terminal, TCSETS, (long)&own->saved, 0);
+    // The program has not shown the screen yet, or has left it.
+    if (own->state == screen_off) return;
     while (own->written < own->length) {
         // This waits for a stopped terminal, and what a shell writes waits behind it. It fails if the terminal is gone.
         long count =

@@ -90,6 +90,23 @@ import Testing
         }
     }
 
+    @Test("Case 44: The modes are restored if the program is killed while the screen is not shown")
+    func killedWithoutScreen() async throws {
+        try await ShellSession.with { session in
+            let (program, raw) = try session.startAlone()
+            let guardian = try OtherProcess.child(of: program)
+            // A job without a shell is not stopped, but it leaves the screen for half a second.
+            #expect(kill(program, SIGTSTP) == 0)
+            try session.output(upTo: "\u{1B}[?25h")
+            let before = try session.modes(otherThan: raw)
+            var modes = raw
+            #expect(unsafe tcsetattr(session.pty.slave, TCSANOW, &modes) == 0)
+            #expect(kill(program, SIGKILL) == 0)
+            try OtherProcess.waitForEnd(of: guardian)
+            #expect(session.pty.flags == before)
+        }
+    }
+
     @Test(
         "A program that a signal ends while the terminal takes nothing leaves the screen when the terminal goes on",
         arguments: [End.terminate, .hangUp, .exit])

@@ -168,6 +168,26 @@ final class ShellSession: Sendable {
         return pid
     }
 
+    /// Runs the program in a session without job control. Returns its process and the modes that it has set.
+    func startAlone() throws -> (program: pid_t, modes: termios) {
+        type("exec sh -c \"\(ScreenProbe.command(["mouse"])); cat\"\n")
+        try output(upTo: "cat\"\r\n")
+        let program = try painted()
+        var modes = termios()
+        guard unsafe tcgetattr(pty.slave, &modes) == 0 else { throw Failure(message: "no modes: \(errno)") }
+        return (program, modes)
+    }
+
+    /// Waits until the terminal has other modes, and returns them.
+    func modes(otherThan modes: termios) throws -> [tcflag_t] {
+        for _ in 0..<20_000 {
+            let flags = pty.flags
+            if flags != [modes.c_lflag, modes.c_iflag, modes.c_oflag] { return flags }
+            poll(nil, 0, 1)
+        }
+        throw Failure(message: "the terminal keeps its modes")
+    }
+
     /// The group of processes that has the terminal.
     var foreground: pid_t { tcgetpgrp(pty.master) }
 
