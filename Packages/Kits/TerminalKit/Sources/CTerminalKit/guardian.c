@@ -118,11 +118,11 @@ IN_GUARDIAN static void leave_for_program(struct guardian *own) {
         ask_kernel(SYS_ioctl, own->terminal, TCSETS, (long)&own->saved, 0);
     // The program has not shown the screen yet, or has left it.
     if (own->state == screen_off) return;
-    while (own->written < own->length) {
+    // Loads and stores only: for others a compiler may call a function of its library. No other process writes by now.
+    for (unsigned done; (done = atomic_load(&own->written)) < own->length;) {
         // This waits for a stopped terminal, and what a shell writes waits behind it. It fails if the terminal is gone.
-        long count =
-            ask_kernel(SYS_write, own->terminal, (long)(own->leave + own->written), own->length - own->written, 0);
-        if (count > 0) own->written += (unsigned)count;
+        long count = ask_kernel(SYS_write, own->terminal, (long)(own->leave + done), own->length - done, 0);
+        if (count > 0) atomic_store(&own->written, done + (unsigned)count);
         else if (count != -EINTR) return;
     }
 }
