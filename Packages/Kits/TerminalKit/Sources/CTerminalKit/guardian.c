@@ -133,6 +133,9 @@ IN_GUARDIAN static int guard(void *argument) {
     uintptr_t code_end = ((uintptr_t)__stop_martlet_guardian + 4095) & ~(uintptr_t)4095;
     ask_kernel(SYS_setpgid, 0, 0, 0, 0);
     ask_kernel(SYS_prctl, PR_SET_NAME, (long)own->name, 0, 0);
+    // Its own end of the program's pipe first and by number: with it the guardian would wait for itself if the kernel, or
+    // a filter of system calls, does not have close_range.
+    ask_kernel(SYS_close, own->write_end, 0, 0, 0);
     // Nothing that the program has open, nor its folder, may stay in use.
     int first = own->pipe < own->terminal ? own->pipe : own->terminal;
     int second = own->pipe < own->terminal ? own->terminal : own->pipe;
@@ -204,6 +207,7 @@ int martlet_guardian_start(int fd) {
     }
     shared->terminal = terminal;
     shared->pipe = ends[0];
+    shared->write_end = ends[1];
     shared->has_jobs = tcgetpgrp(terminal) >= 0;
     shared->group = getpgrp();
     shared->parent = getpgid(getppid());

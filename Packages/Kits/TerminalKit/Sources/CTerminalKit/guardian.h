@@ -24,7 +24,7 @@ struct guardian {
     struct modes saved, raw;
 
     // The rest is for the guardian.
-    int terminal, pipe;
+    int terminal, pipe, write_end;
     // Whether the terminal controls the program. Otherwise no other job can own it.
     bool has_jobs;
     pid_t group, parent, session;
