@@ -185,8 +185,7 @@ static void note_rseq(void) {
 #endif
 }
 
-// Ends a guardian that still waits for a stopped terminal, which is taken again.
-static void abandon(void) {
+void martlet_guardian_abandon(void) {
     if (process < 0) return;
     kill(process, SIGKILL);
     while (waitpid(process, NULL, __WALL) < 0 && errno == EINTR) {}
@@ -194,7 +193,6 @@ static void abandon(void) {
 }
 
 int martlet_guardian_start(int fd) {
-    abandon();
     int ends[2];
     // A pair of sockets is a pipe to which one can write without SIGPIPE.
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return errno;

@@ -16,7 +16,7 @@ struct modes {
 // What a program shares with its guardian, a small process that leaves the screen for it if it is killed. It is a
 // mapping of its own, which is never unmapped, because a signal handler may use it at any time.
 struct guardian {
-    // Whoever sets `leaving` writes the leave sequence. The guardian writes what is missing of it at the end.
+    // The thread that sets `leaving` writes the leave sequence. The guardian writes what is missing of it at the end.
     _Atomic int state;
     _Atomic unsigned written;
     unsigned length;
@@ -36,6 +36,9 @@ struct guardian {
 
 // The memory to share, or null; errno then says why.
 struct guardian *martlet_guardian_memory(void);
+
+// Ends the last guardian if it still waits for a stopped terminal. It must not see what is prepared for the next screen.
+void martlet_guardian_abandon(void);
 
 // Starts the guardian of the terminal of `fd`. Returns 0 or an errno.
 int martlet_guardian_start(int fd);

@@ -25,6 +25,7 @@ static _Atomic bool fence_is_open = false;
 int martlet_screen_prepare(int options) {
     shared = martlet_guardian_memory();
     if (!shared) return errno;
+    martlet_guardian_abandon();
     bool has_mouse = options & martlet_screen_mouse, has_title = options & martlet_screen_title;
     // The keyboard's stack belongs to a screen, so it is pushed on the alternate one, and popped before leaving that.
     strcpy(enter, has_title ? "\033[22;0t" : "");
