@@ -189,7 +189,8 @@ static bool stop_by(int signal, const struct sigaction *action) {
     // without a shell is not stopped.
     for (int patience = 500; is_screen && atomic_load(&expects_continue) && patience > 0; patience--) poll(NULL, 0, 1);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return !atomic_load(&expects_continue);
+    // A later continuation does not belong to this stop.
+    return !atomic_exchange(&expects_continue, false);
 }
 
 // A full-screen program has nothing to do in the background: it stops like one that reads there, until it has the

@@ -120,6 +120,21 @@ import Testing
         }
     }
 
+    @Test("A continuation after a stop without effect shows the screen again")
+    func continuedLater() async throws {
+        try await ShellSession.with { session in
+            let (program, _) = try session.startAlone()
+            // A job without a shell is not stopped. Its screen is back after half a second.
+            #expect(kill(program, SIGTSTP) == 0)
+            for _ in 0..<2 {
+                try session.output(upTo: "\u{1B}[?25h")
+                try session.output(upTo: "\u{1B}[?1049h")
+                #expect(try session.painted() == program)
+                #expect(kill(program, SIGCONT) == 0)
+            }
+        }
+    }
+
     @Test("A program that is killed while it is stopped has left the screen, and nothing is written again")
     func killedWhileStopped() async throws {
         try await ShellSession.with { session in
