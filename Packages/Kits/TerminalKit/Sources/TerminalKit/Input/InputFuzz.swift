@@ -40,7 +40,8 @@
 
     private static func check(_ events: [InputEvent], _ decoder: InputDecoder, count: Int) {
         let limit = InputDecoder.stringLimit + pasteLimit + 4_096
-        precondition(decoder.pendingByteCount <= min(limit, 3 * count), "more is kept than came")
+        // The name of a direction in a paste, such as `‹U+202E›`, is four times as long as the scalar.
+        precondition(decoder.pendingByteCount <= min(limit, 4 * count), "more is kept than came")
         for event in events {
             switch event {
             case .key(let press):

@@ -26,6 +26,11 @@ import Testing
         InputFuzz.decode(bytes)
     }
 
+    @Test("23: a paste of directions, whose names are long, is as good as any")
+    func directions() {
+        InputFuzz.decode(Array("\u{1B}[200~\(String(repeating: "\u{202E}", count: 20))".utf8))
+    }
+
     @Test("23: long input of one kind does not grow the decoder", arguments: pieces)
     func long(piece: [UInt8]) {
         InputFuzz.decode(Array(repeatElement(piece, count: 2_000).joined()))
