@@ -33,7 +33,7 @@ import Synchronization
     }
 
     /// Input that was read by a reader of something else. The process may read from only one terminal.
-    private static let kept = Mutex<[UInt8]>([])
+    private static let kept = Mutex<ArraySlice<UInt8>>([])
 
     private let descriptor: Int32
     private let wake: WakePipe
@@ -98,7 +98,7 @@ import Synchronization
 
     /// The next input; `quiet` after `limit` milliseconds without any.
     borrowing func read(limit: Int32 = -1) throws(TerminalError) -> Input {
-        if let byte = Self.kept.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return .byte(byte) }
+        if let byte = Self.kept.withLock({ $0.popFirst() }) { return .byte(byte) }
         return try readNew(limit: limit)
     }
 
@@ -130,10 +130,7 @@ import Synchronization
 
     /// What was typed or pasted at once, kept input first, and at most about a megabyte.
     borrowing func readAvailable() -> [UInt8] {
-        var bytes = Self.kept.withLock { kept in
-            defer { kept = [] }
-            return kept
-        }
+        var bytes = Self.takeKept()
         InputBurst.read(from: descriptor, wake, into: &bytes)
         return bytes
     }
@@ -159,7 +156,7 @@ import Synchronization
     static func takeKept() -> [UInt8] {
         kept.withLock { kept in
             defer { kept = [] }
-            return kept
+            return Array(kept)
         }
     }
 

@@ -65,6 +65,15 @@ extension OneTerminal {
             #expect(try await input.readLine(prompt: "> ") == "next")
         }
 
+        @Test("The cost of input that was kept follows its length", .timeLimit(.minutes(1)))
+        func muchTypedBefore() async throws {
+            let pty = try PseudoTerminal()
+            let typed = [UInt8](repeating: 0x79, count: 1 << 22)
+            TerminalDevice.keep(typed)
+            try await TerminalInput(path: pty.path).unanswered {}
+            #expect(TerminalDevice.takeKept() == typed)
+        }
+
         @Test("Ctrl-D on an empty line ends the input")
         func end() async throws {
             let pty = try PseudoTerminal()
