@@ -27,6 +27,8 @@ struct FrameWriter: Sendable {
     private static let beginOfUpdate = Array("\u{1B}[?2026h".utf8)
 
     private var rest: ArraySlice<UInt8> = []
+    /// Whether the frame that waits is a synchronised update.
+    private var isUpdate = false
     /// Whether a frame was refused while this one waits.
     private(set) var hasRefused = false
     /// Whether the terminal may have got only the beginning of a sequence.
@@ -47,7 +49,8 @@ struct FrameWriter: Sendable {
         }
         rest = isCut ? (Self.endOfSequence + frame)[...] : frame[...]
         (hasRefused, isCut) = (false, false)
-        switch send(isUpdate: frame.starts(with: Self.beginOfUpdate), write) {
+        isUpdate = frame.starts(with: Self.beginOfUpdate)
+        switch send(write) {
         case .waiting: return .waiting
         case .finished, .hasRoom: return .written
         case .hidden: return .hidden
@@ -56,7 +59,7 @@ struct FrameWriter: Sendable {
 
     /// Goes on with the frame that waits.
     mutating func resume(write: (ArraySlice<UInt8>, _ isUpdate: Bool) -> Attempt) -> Progress {
-        send(isUpdate: false, write)
+        send(write)
     }
 
     /// Forgets the frame that waits. The next one has to paint everything.
@@ -65,7 +68,7 @@ struct FrameWriter: Sendable {
         isCut = true
     }
 
-    private mutating func send(isUpdate: Bool, _ write: (ArraySlice<UInt8>, _ isUpdate: Bool) -> Attempt) -> Progress {
+    private mutating func send(_ write: (ArraySlice<UInt8>, _ isUpdate: Bool) -> Attempt) -> Progress {
         while !rest.isEmpty {
             switch write(rest, isUpdate) {
             case .took(0): return .waiting

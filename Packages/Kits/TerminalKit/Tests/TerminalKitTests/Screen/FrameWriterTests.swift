@@ -101,4 +101,14 @@ struct FrameWriterTests {
         _ = writer.offer(bytes("two"), write: sink.write)
         #expect(sink.updates == [true, false])
     }
+
+    @Test("Case 33: A synchronised update is still known as one when it had to wait")
+    func lateUpdate() {
+        let sink = Sink()
+        var writer = FrameWriter()
+        #expect(writer.offer(bytes("\u{1B}[?2026hone\u{1B}[?2026l"), write: sink.write) == .waiting)
+        sink.room = 100
+        #expect(writer.resume(write: sink.write) == .finished)
+        #expect(sink.updates == [true, true])
+    }
 }
