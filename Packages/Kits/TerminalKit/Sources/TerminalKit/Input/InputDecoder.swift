@@ -155,6 +155,12 @@ extension InputDecoder {
         return false
     }
 
+    /// Whether a string has begun and not ended.
+    var isInString: Bool {
+        if case .string = state { return true }
+        return false
+    }
+
     /// Whether a paste has begun and not ended.
     var isPasting: Bool {
         if case .paste = state { return true }

@@ -22,7 +22,14 @@ struct LineEditor: Sendable {
     /// How long an incomplete key is worth waiting for.
     var patience: Duration? { decoder.patience }
 
-    mutating func receive(_ byte: UInt8) -> Step {
+    /// - Parameter silence: the time since the byte before.
+    mutating func receive(_ byte: UInt8, after silence: Duration = .zero) -> Step {
+        decoder.wait(silence)
+        // No answer contains a line end, so the string began as a key such as Alt-], and Return was typed after it.
+        if decoder.isInString, byte == 0x0D || byte == 0x0A {
+            let step = act(on: decoder.stopWaiting())
+            if step != .unfinished { return step }
+        }
         // Text is taken as it comes, because a secret may be in any encoding.
         if decoder.isAtGround, byte >= 0x20, byte != 0x7F { return append([byte]) }
         return act(on: decoder.receive(byte))

@@ -89,8 +89,9 @@ struct Question: Sendable {
         while true {
             let step: LineEditor.Step
             var needsDrawing = false
+            let start = ContinuousClock.now
             switch try device.read(within: editor.patience) {
-            case .byte(let byte): step = editor.receive(byte)
+            case .byte(let byte): step = editor.receive(byte, after: .now - start)
             case .quiet: step = editor.stopWaiting()
             case .continued: (step, needsDrawing) = (.unfinished, true)
             case .end, .resized: return false

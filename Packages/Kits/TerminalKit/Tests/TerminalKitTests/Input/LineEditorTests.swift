@@ -55,12 +55,24 @@ import Testing
         arguments: [
             ("a\n", LineEditor.Step.finished), ("a\r", .finished), ("a\u{03}", .interrupted), ("\u{04}", .end),
             ("\u{1B}\u{03}", .interrupted),
-            ("\u{1B}[\n", .finished),
+            ("\u{1B}[\n", .finished), ("a\u{1B}]\n", .finished), ("a\u{1B}]b\r", .finished),
+            ("\u{1B}P\n", .finished), ("\u{1B}_\u{1B}\r", .finished),
         ])
     func ends(typed: String, step: LineEditor.Step) throws {
         var editor = LineEditor(isSecret: false)
         for byte in typed.utf8.dropLast() { #expect(editor.receive(byte) == .unfinished) }
         #expect(editor.receive(try #require(typed.utf8.last)) == step)
+    }
+
+    @Test("A string without an end takes no key after a second, even if keys are typed all the time")
+    func stringWithoutEnd() {
+        var editor = LineEditor(isSecret: false)
+        for byte in "a\u{1B}]b".utf8 { #expect(editor.receive(byte, after: .milliseconds(200)) == .unfinished) }
+        for _ in 0..<3 { #expect(editor.receive(0x63, after: .milliseconds(250)) == .unfinished) }
+        #expect(editor.patience == .milliseconds(50))
+        #expect(editor.stopWaiting() == .unfinished)
+        #expect(editor.receive(0x64) == .unfinished)
+        #expect(editor.bytes == Array("ad".utf8))
     }
 
     @Test("A line has a limit")
