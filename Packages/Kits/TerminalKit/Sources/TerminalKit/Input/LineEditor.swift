@@ -31,7 +31,7 @@ struct LineEditor: Sendable {
             if step != .unfinished { return step }
         }
         // Text is taken as it comes, because a secret may be in any encoding.
-        if decoder.isAtGround, byte >= 0x20, byte != 0x7F { return append([byte]) }
+        if decoder.isAtGround, byte >= 0x20, byte != 0x7F { return append(CollectionOfOne(byte)) }
         return act(on: decoder.receive(byte))
     }
 
@@ -51,7 +51,7 @@ struct LineEditor: Sendable {
             var step = Step.unfinished
             switch event {
             case .key(let press): step = act(on: press)
-            case .text(let text): step = append(Array(text.utf8))
+            case .text(let text): step = append(text.utf8)
             case .mouse, .paste, .focus, .reply: break
             }
             if step != .unfinished { return step }
@@ -60,7 +60,7 @@ struct LineEditor: Sendable {
     }
 
     private mutating func act(on press: KeyPress) -> Step {
-        if let scalar = press.text { return append(Array(String(Character(scalar)).utf8)) }
+        if let scalar = press.text { return append(UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter) }
         switch (press.key, press.modifiers.subtracting(.alt)) {
         // Return and Ctrl-C work even after a lone Escape.
         case (.enter, _), (.character("j"), .ctrl): return .finished
@@ -70,13 +70,13 @@ struct LineEditor: Sendable {
         case (.character("d"), .ctrl): return bytes.isEmpty ? .end : .unfinished
         case (.character("u"), .ctrl): wipe()
         case (.backspace, _): removeLast()
-        case (.tab, []): return append([0x09])
+        case (.tab, []): return append(CollectionOfOne(0x09))
         default: break
         }
         return .unfinished
     }
 
-    private mutating func append(_ more: [UInt8]) -> Step {
+    private mutating func append(_ more: some Collection<UInt8>) -> Step {
         if bytes.count + more.count > Self.limit { return .tooLong }
         bytes += more
         return .unfinished
