@@ -11,7 +11,7 @@ extension FullScreenTerminal {
     /// should be started without this.
     ///
     /// Meanwhile frames are ``Offer/hidden``, and a read gets nothing of what is typed. Cancellation does not end the
-    /// program. Throws if the program could not be started.
+    /// program. Throws if the program could not be started, and `busy` while another one has the terminal.
     ///
     /// - Parameters:
     ///   - command: the program, by path or name, and its arguments.
@@ -20,6 +20,8 @@ extension FullScreenTerminal {
     public nonisolated(nonsending) func lend(
         to command: [String], environment: [String: String]? = nil
     ) async throws(TerminalError) -> Int32 {
+        try beginLending()
+        defer { endLending() }
         let (error, status) = try await run(command, environment)
         guard error == 0 else {
             throw TerminalError(

@@ -100,6 +100,8 @@ public final class FullScreenTerminal: Sendable {
         var progress = ContinuousClock.now
         /// Whether the screen is about to be left, so that nothing is read or written, and whether it was.
         var isEnding = false, isLeft = false
+        /// Whether another program has the terminal.
+        var isLent = false
         /// Whether replies to queries are still to come.
         var awaitsReplies = false
         /// Input that an earlier reader has kept.
@@ -316,9 +318,23 @@ extension FullScreenTerminal {
     }
 }
 
-// MARK: Leaving
+// MARK: Lending and leaving
 
 extension FullScreenTerminal {
+    /// Says that another program is about to get the terminal. Throws if one has it, or the screen was left.
+    func beginLending() throws(TerminalError) {
+        try state.withLock { state throws(TerminalError) in
+            guard !state.isEnding else { throw TerminalError(.noScreen, "the screen was left") }
+            guard !state.isLent else {
+                throw TerminalError(.busy, "another program has the terminal; end that one first")
+            }
+            state.isLent = true
+        }
+    }
+
+    /// Says that the other program has ended.
+    func endLending() { state.withLock { $0.isLent = false } }
+
     /// Gives the terminal back, after the replies to open queries have come. A second call changes nothing, and a read
     /// that waits ends.
     public nonisolated(nonsending) func leave() async {

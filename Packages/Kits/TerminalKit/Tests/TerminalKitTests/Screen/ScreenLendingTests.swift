@@ -6,10 +6,10 @@ import Testing
 /// A full-screen program that lends the terminal to an editor. The numbers are those of the terminal's cases.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ScreenLendingTests {
     /// Starts the program with a shell command as its editor, and lets it lend the terminal.
-    private static func lend(_ editor: String, _ session: ShellSession) throws {
+    private static func lend(_ editor: String, _ session: ShellSession, key: String = "l") throws {
         try session.answer(to: "export MARTLET_SCREEN_EDITOR='\(editor)'")
         try session.start("mouse", "sync")
-        session.type("l")
+        session.type(key)
     }
 
     private static func quit(_ session: ShellSession, _ before: String) throws {
@@ -32,6 +32,21 @@ import Testing
             try session.output(upTo: "got-typed\r\n")
             try session.output(upTo: "\u{1B}[?1049h")
             try session.output(upTo: "lent=4;")
+            try Self.quit(session, before)
+        }
+    }
+
+    @Test("While one program has the terminal, it is not lent to another one")
+    func twice() async throws {
+        try await ShellSession.with { session in
+            let before = try session.modes()
+            try Self.lend("read line; echo got-$line; exit 4", session, key: "L")
+            try session.output(upTo: "<terminal.busy>")
+            session.type("typed\n")
+            try session.output(upTo: "got-typed\r\n")
+            try session.output(upTo: "\u{1B}[?1049h")
+            try session.output(upTo: "<status 4>")
+            try session.painted()
             try Self.quit(session, before)
         }
     }

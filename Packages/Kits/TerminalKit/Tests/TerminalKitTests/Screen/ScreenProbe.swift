@@ -10,7 +10,7 @@ import Testing
 ///
 /// It paints frames all the time, each with its process, its number and the size. Keys: `q` quits, `e` fails, `x` calls
 /// `exit`, `t` traps, `a` asks the terminal and goes on, `Q` asks and quits at once, Ctrl-Z stops, `l`
-/// lends the terminal to the command in `MARTLET_SCREEN_EDITOR`.
+/// lends the terminal to the command in `MARTLET_SCREEN_EDITOR`, `L` does so twice at once and says the results.
 enum ScreenProbe {
     static let variable = "MARTLET_SCREEN_PROBE"
 
@@ -68,6 +68,26 @@ enum ScreenProbe {
         }
     }
 
+    private static var editor: [String] {
+        let editor = unsafe getenv("MARTLET_SCREEN_EDITOR").map { unsafe String(cString: $0) } ?? "missing"
+        return editor == "missing" ? ["/nonexistent"] : ["sh", "-c", editor]
+    }
+
+    private static func lendTwice(_ terminal: FullScreenTerminal) async {
+        await withTaskGroup { group in
+            for _ in 0..<2 {
+                group.addTask {
+                    do throws(TerminalError) {
+                        return "status \(try await terminal.lend(to: editor))"
+                    } catch {
+                        return error.code
+                    }
+                }
+            }
+            for await result in group { Terminal(fileDescriptor: STDOUT_FILENO).write("<\(result)>") }
+        }
+    }
+
     /// Whether the program goes on after a key.
     private static func key(_ byte: UInt8, _ terminal: FullScreenTerminal) async throws -> Bool {
         switch byte {
@@ -80,11 +100,10 @@ enum ScreenProbe {
             return byte == UInt8(ascii: "a")
         case 0x1A: terminal.suspend()
         case UInt8(ascii: "l"):
-            let editor = unsafe getenv("MARTLET_SCREEN_EDITOR").map { unsafe String(cString: $0) } ?? "missing"
-            let words = editor == "missing" ? ["/nonexistent"] : ["sh", "-c", editor]
             let status: Int32
-            do { status = try await terminal.lend(to: words) } catch { status = -1 }
+            do { status = try await terminal.lend(to: editor) } catch { status = -1 }
             Self.lent.store(status, ordering: .relaxed)
+        case UInt8(ascii: "L"): await lendTwice(terminal)
         default: break
         }
         return true
