@@ -348,11 +348,13 @@ extension FullScreenTerminal {
     @concurrent private func leaveOnThread() async { leaveNow() }
 
     private func leaveNow() {
-        let (isFirst, awaitsReplies) = state.withLock { state in
-            defer { (state.isEnding, state.isLeft) = (true, true) }
-            return (!state.isLeft, state.awaitsReplies)
+        let (isFirst, awaitsReplies, unread) = state.withLock { state in
+            defer { (state.isEnding, state.isLeft, state.kept) = (true, true, []) }
+            return (!state.isLeft, state.awaitsReplies, state.kept)
         }
         guard isFirst else { return }
+        // What was typed before the screen, and not read on it, is for the next question.
+        TerminalDevice.keep(unread)
         if awaitsReplies {
             martlet_screen_fence(false)
             var answer = DeviceAttributesAnswer()

@@ -114,6 +114,14 @@ extension OneTerminal {
             }
         }
 
+        @Test("Keys that were kept before a screen, and not read on it, are for the next question")
+        func unreadKeys() async throws {
+            let pty = try PseudoTerminal()
+            TerminalDevice.keep(Array("before\n".utf8))
+            try await FullScreenTerminal.with(Self.options(pty)) { #expect($0.typedAhead == 7) }
+            #expect(try await TerminalInput(path: pty.path).readLine(prompt: "> ") == "before")
+        }
+
         @Test("Case 18: A long paste is read at once, so that an end mark in it runs nothing")
         func innerEnd() async throws {
             let pty = try PseudoTerminal()
