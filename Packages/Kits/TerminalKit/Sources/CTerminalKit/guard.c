@@ -40,12 +40,8 @@ static _Atomic int stop_state = runs;
 // Whether another program of this job has the terminal for a while.
 static _Atomic bool is_lent = false;
 
-// In the background the terminal belongs to the shell or another job, with its modes. A terminal that does not control
-// this process has no jobs, and tcgetpgrp fails.
-static bool is_ours(void) {
-    pid_t foreground = tcgetpgrp(terminal_fd);
-    return foreground < 0 || foreground == getpgrp();
-}
+// In the background the terminal belongs to the shell or another job, with its modes.
+static bool is_ours(void) { return martlet_terminal_is_ours(terminal_fd); }
 
 // Begins to take the terminal from the state in which it is given back; false if it must stay there. The end of it has
 // to follow in any case. Handlers of this thread do not run in between, because the end of a process waits for this.
@@ -414,6 +410,7 @@ void martlet_screen_take_back(void) {
 }
 
 bool martlet_terminal_is_ours(int fd) {
+    // This fails for a terminal that does not control this process, which no other job can own either.
     pid_t foreground = tcgetpgrp(fd);
     return foreground < 0 || foreground == getpgrp();
 }

@@ -42,20 +42,10 @@ import Synchronization
     let typedAhead: Int
 
     init(path: String, wake: WakePipe, mode: Mode) throws(TerminalError) {
-        let descriptor = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-        guard descriptor >= 0, isatty(descriptor) == 1 else {
-            let error = errno
-            if descriptor >= 0 { close(descriptor) }
-            throw TerminalError(
+        let descriptor = try Terminal.openDevice(path, to: "ask") { error in
+            TerminalError(
                 .notATerminal, "there is no terminal to ask on; pass the value as an option, a file or a variable",
                 errno: error)
-        }
-        // This fails for a terminal that does not control this process, and then no other job can own it.
-        let foreground = tcgetpgrp(descriptor)
-        guard foreground < 0 || foreground == getpgrp() else {
-            close(descriptor)
-            throw TerminalError(
-                .inBackground, "cannot ask in the background; bring the program to the foreground with fg")
         }
         let error = Self.enter(descriptor, wake, mode)
         guard error == 0 else {

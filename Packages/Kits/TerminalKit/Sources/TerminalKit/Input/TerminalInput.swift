@@ -49,8 +49,7 @@ public struct TerminalInput: Sendable {
         let descriptor = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        let foreground = tcgetpgrp(descriptor)
-        if foreground < 0 || foreground == getpgrp() { tcflush(descriptor, TCIFLUSH) }
+        if martlet_terminal_is_ours(descriptor) { tcflush(descriptor, TCIFLUSH) }
     }
 
     private func read(_ prompt: StyledText, isSecret: Bool) async throws(TerminalError) -> [UInt8]? {

@@ -21,19 +21,10 @@ import Glibc
     private let wake: WakePipe
 
     init(_ options: FullScreenTerminal.Options, wake: WakePipe) throws(TerminalError) {
-        // A separate open file, because O_NONBLOCK on standard input would also change the shell's descriptor.
-        let descriptor = unsafe open(options.path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-        guard descriptor >= 0, isatty(descriptor) == 1 else {
-            let error = errno
-            if descriptor >= 0 { close(descriptor) }
-            throw TerminalError(
+        let descriptor = try Terminal.openDevice(options.path, to: "show a screen") { error in
+            TerminalError(
                 .noScreen, "a full screen needs a terminal, and this process has none; run it from a terminal",
                 errno: error)
-        }
-        guard martlet_terminal_is_ours(descriptor) else {
-            close(descriptor)
-            throw TerminalError(
-                .inBackground, "cannot show a screen in the background; bring the program to the foreground with fg")
         }
         var features: Int32 = 0
         if options.hasMouse { features |= Int32(martlet_screen_mouse) }

@@ -53,6 +53,31 @@ extension Terminal {
 }
 
 extension Terminal {
+    /// Opens the terminal at `path` for reading and writing without waiting. It is a file of its own, because O_NONBLOCK
+    /// on standard input would also change the shell's descriptor.
+    ///
+    /// Throws `inBackground` if it belongs to another job; the message says that the process cannot do `purpose`.
+    ///
+    /// - Parameter noTerminal: makes the error for a path where there is no terminal, from the errno.
+    static func openDevice(
+        _ path: String, to purpose: String, noTerminal: (Int32) -> TerminalError
+    ) throws(TerminalError) -> Int32 {
+        let descriptor = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard descriptor >= 0, isatty(descriptor) == 1 else {
+            let error = errno
+            if descriptor >= 0 { close(descriptor) }
+            throw noTerminal(error)
+        }
+        guard martlet_terminal_is_ours(descriptor) else {
+            close(descriptor)
+            throw TerminalError(
+                .inBackground, "cannot \(purpose) in the background; bring the program to the foreground with fg")
+        }
+        return descriptor
+    }
+}
+
+extension Terminal {
     /// Writes all of `text`. Text that cannot be written is dropped, because the reader is gone.
     func write(_ text: String) {
         var bytes = Array(text.utf8)[...]
