@@ -23,7 +23,9 @@ import Synchronization
 /// continues; in the background the program stops. A process has one terminal, so only one screen, question or
 /// ``TypingSilence`` is open at a time.
 ///
-/// Reading is for one task at a time. Everything else may be called from anywhere, and never blocks.
+/// Reading is for one task at a time, and so is lending. Everything else may be called from any task. Frames and queries
+/// never wait for the terminal. Taking the screen waits for a terminal that has not shown what was written before, and
+/// leaving it waits for open replies, and less than a second for a terminal that takes no output.
 public final class FullScreenTerminal: Sendable {
     /// What a screen needs.
     public struct Options: Sendable {
@@ -83,7 +85,7 @@ public final class FullScreenTerminal: Sendable {
     public enum Offer: Sendable, Hashable {
         /// The terminal has taken all of it.
         case written
-        /// The terminal has taken a part. The rest is written when there is room, while somebody reads.
+        /// The terminal has taken a part. The rest is written when there is room, while a task reads.
         case waiting
         /// An earlier frame still waits. This one is dropped, and ``Input/room`` or ``Input/lost`` will ask for the
         /// newest state.
@@ -183,7 +185,7 @@ extension FullScreenTerminal {
             if offer == .waiting { state.progress = .now }
             return (offer, !hadRefused)
         }
-        // The reader has to wait for room too, and not for ever if somebody waits for that.
+        // The reader has to wait for room too, and not for ever if a refused caller waits for that.
         switch offer {
         case (.waiting, _), (.refused, true): wake.wake(.changed)
         default: break

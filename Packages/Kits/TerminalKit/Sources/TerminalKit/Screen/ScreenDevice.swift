@@ -1,7 +1,8 @@
 import CTerminalKit
 import Glibc
 
-/// The opened terminal of a full screen, and its place on the screen. Both are given back at deinitialisation.
+/// The opened terminal of a full screen, which is taken by the initialiser and given back by ``leave()``. Deinitialisation
+/// only closes the descriptor.
 @safe struct ScreenDevice: ~Copyable {
     /// What a wait has found.
     enum Event: Equatable {
