@@ -192,10 +192,10 @@ static bool stop_by(int signal, const struct sigaction *action) {
 // A full-screen program has nothing to do in the background: it stops like one that reads there, until it has the
 // terminal. Returns whether it has.
 static bool wait_for_terminal(void) {
-    struct sigaction standard = {.sa_handler = SIG_DFL}, before;
+    struct sigaction by_default = {.sa_handler = SIG_DFL}, before;
     sigaction(SIGTTIN, NULL, &before);
     // Nobody stops a process whose job has no shell. Such a job never gets the terminal either.
-    while (!is_ours() && stop_by(SIGTTIN, &standard)) {}
+    while (!is_ours() && stop_by(SIGTTIN, &by_default)) {}
     sigaction(SIGTTIN, &before, NULL);
     return is_ours();
 }

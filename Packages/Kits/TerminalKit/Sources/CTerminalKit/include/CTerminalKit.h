@@ -73,7 +73,7 @@ void martlet_terminal_leave(void);
 void martlet_terminal_restore(void);
 
 /// Opens libcmark-gfm with its extensions, and returns null, or why it cannot be used. Only one thread may call it at a
-/// time, and nobody any function of the library before it has returned null.
+/// time, and no function of the library may be called before it has returned null.
 const char *martlet_markdown_open(void);
 
 /// Creates a pipe whose ends do not block and are not inherited. Returns 0 or an errno.

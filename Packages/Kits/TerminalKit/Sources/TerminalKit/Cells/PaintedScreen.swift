@@ -163,8 +163,8 @@ extension PaintedScreen {
             case 22: (look.bold, look.dim) = (false, false)
             case 30...37, 90...97: look.foreground = .named(number)
             case 40...47, 100...107: look.background = .named(number - 10)
-            case 39: look.foreground = .standard
-            case 49: look.background = .standard
+            case 39: look.foreground = .terminalDefault
+            case 49: look.background = .terminalDefault
             case 38, 48:
                 let color: Rendition.Color
                 if rest.popFirst() == 5 {
@@ -255,7 +255,7 @@ extension PaintedScreen {
                 let cell = buffer.cells[row * columns + column]
                 if !cell.isRightHalf { isDoubtful = cell.isDoubtful }
                 if isDoubtful { continue }
-                var look = Rendition(buffer.styles[Int(cell.style)], level: level, theme: theme).withoutStandardNames
+                var look = Rendition(buffer.styles[Int(cell.style)], level: level, theme: theme).withoutNamedDefault
                 if !links { look.link = nil }
                 let painted = cells[row][column]
                 let isText = painted.text == buffer.text(of: cell) || isWithoutMarks(cell, column, painted, buffer)

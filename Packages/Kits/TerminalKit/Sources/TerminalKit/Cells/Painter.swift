@@ -90,7 +90,7 @@ public struct Painter: Sendable {
         if looks.count > 2_000 { looks = [:] }
         return buffer.styles.map { style in
             if let look = looks[style] { return look }
-            var look = Rendition(style, level: level, theme: theme).withoutStandardNames
+            var look = Rendition(style, level: level, theme: theme).withoutNamedDefault
             if !showsLinks { look.link = nil }
             looks[style] = look
             return look

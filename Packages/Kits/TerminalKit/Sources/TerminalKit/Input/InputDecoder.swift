@@ -92,7 +92,7 @@ public struct InputDecoder: Sendable {
     /// The events that are complete with `bytes`.
     ///
     /// - Parameter silence: the time since the bytes before, by which a string without an end is given up even if
-    ///   somebody types all the time.
+    ///   keys are typed all the time.
     public mutating func receive(_ bytes: some Sequence<UInt8>, after silence: Duration = .zero) -> [InputEvent] {
         wait(silence)
         var rest = Array(bytes)[...]

@@ -5,15 +5,15 @@ struct Rendition: Sendable, Hashable {
     /// A colour as the terminal is told about it.
     enum Color: Sendable, Hashable {
         /// The terminal's own colour of text, or of the surface.
-        case standard
+        case terminalDefault
         /// One of the terminal's own sixteen colours, by the parameter for text: 30–37, 90–97.
         case named(Int)
         case indexed(Int)
         case rgb(Int, Int, Int)
     }
 
-    var foreground = Color.standard
-    var background = Color.standard
+    var foreground = Color.terminalDefault
+    var background = Color.terminalDefault
     var bold = false
     var dim = false
     var italic = false
@@ -39,7 +39,7 @@ struct Rendition: Sendable, Hashable {
             background = Self.color(color, level)
             foreground =
                 theme.textColor(style.token ?? .foreground, on: token, level: level)
-                .map { Self.color($0, level) } ?? .standard
+                .map { Self.color($0, level) } ?? .terminalDefault
             return
         }
         if let color = style.token.flatMap({ theme.textColor($0, level: level) }) {
@@ -69,13 +69,13 @@ struct Rendition: Sendable, Hashable {
     private static func text(onNamed hue: Int) -> Int { [31, 34, 35].contains(hue) ? 97 : 30 }
 
     /// Whether a space in it looks different from an erased cell.
-    var showsOnSpaces: Bool { background != .standard || reverse || underline || strikethrough || link != nil }
+    var showsOnSpaces: Bool { background != .terminalDefault || reverse || underline || strikethrough || link != nil }
 
     /// The colour of text as the terminal has it, where a theme says so by its parameter 39.
-    var withoutStandardNames: Rendition {
+    var withoutNamedDefault: Rendition {
         guard foreground == .named(39) else { return self }
         var result = self
-        result.foreground = .standard
+        result.foreground = .terminalDefault
         return result
     }
 }
@@ -142,7 +142,7 @@ extension Rendition {
             (foreground, other.foreground, 0), (background, other.background, 10),
         ] where color != last {
             switch color {
-            case .standard: add(39 + surface, &output)
+            case .terminalDefault: add(39 + surface, &output)
             case .named(let number): add(number + surface, &output)
             case .indexed(let number):
                 add(38 + surface, &output)

@@ -99,7 +99,7 @@ struct PyteTests {
             || place.hasSuffix(";\(series.columns - 1)") && String(text.unicodeScalars.prefix(1)) == shown.text
         #expect(isText, "\(place): \(shown.text) for \(text)")
         if cell.isRightHalf { return }
-        let look = Rendition(screen.styles[Int(cell.style)], level: series.level, theme: .dark).withoutStandardNames
+        let look = Rendition(screen.styles[Int(cell.style)], level: series.level, theme: .dark).withoutNamedDefault
         if cell.isSpace && !look.showsOnSpaces { return }
         #expect(shown.background == word(look.background), "\(place)")
         #expect(cell.isSpace || shown.foreground == word(look.foreground), "\(place)")

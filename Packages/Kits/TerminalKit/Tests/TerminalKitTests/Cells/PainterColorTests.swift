@@ -63,7 +63,7 @@ private struct Palette {
 
     private func color(_ color: Rendition.Color) -> RGB? {
         switch color {
-        case .standard, .named: return nil
+        case .terminalDefault, .named: return nil
         case .rgb(let red, let green, let blue): return (red, green, blue)
         case .indexed(let number):
             if number >= 232 { return (8 + 10 * (number - 232), 8 + 10 * (number - 232), 8 + 10 * (number - 232)) }
@@ -102,7 +102,7 @@ private struct Palette {
                 for token in [nil] + ThemeToken.allCases {
                     let look = look(Style(token, background: surface), .ansi16, theme)
                     guard case .named(let ground) = look.background else {
-                        #expect(look.background == .standard)
+                        #expect(look.background == .terminalDefault)
                         continue
                     }
                     guard case .named(let text) = look.foreground else {
@@ -127,7 +127,7 @@ private struct Palette {
                 for token in [nil, .error, .mutedForeground] as [ThemeToken?] {
                     let chosen = look(Style(token, background: surface), level, theme)
                     let other = look(Style(token), level, theme)
-                    #expect(chosen != other && (chosen.reverse || chosen.background != .standard))
+                    #expect(chosen != other && (chosen.reverse || chosen.background != .terminalDefault))
                 }
             }
         }

@@ -71,7 +71,7 @@ import Testing
         for _ in 0..<20 {
             let text = random.text().replacing("\t", with: " ")
             let frame = ComposerFrame(
-                typed(text).editor, prompt: "somebody › ", size: TerminalSize(columns: columns, rows: 12))
+                typed(text).editor, prompt: "operator › ", size: TerminalSize(columns: columns, rows: 12))
             for row in frame.rows { #expect(row.width < columns, "seed \(columns): \(row.plainText)") }
         }
     }

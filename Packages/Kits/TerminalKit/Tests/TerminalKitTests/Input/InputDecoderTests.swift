@@ -74,7 +74,7 @@ import Testing
         #expect(describe(decoder.receive("a".utf8)) == "a")
     }
 
-    @Test("21: a string without an end is given up after a second, even if somebody types all the time")
+    @Test("21: a string without an end is given up after a second, even if keys are typed all the time")
     func typingIntoString() {
         var decoder = InputDecoder()
         #expect(decoder.receive("\u{1B}]0;title".utf8).isEmpty)

@@ -15,16 +15,16 @@ enum ScreenProbe {
     static let variable = "MARTLET_SCREEN_PROBE"
 
     /// What the variable says, separated by commas: `mouse`, `sync`, `still` (one frame for each event), `large`.
-    static var wish: [Substring]? {
+    static var settings: [Substring]? {
         unsafe getenv(variable).map { unsafe String(cString: $0) }.map { $0.split(separator: ",") }
     }
 
     /// The words for a shell that run the program.
-    static func command(_ wishes: [String]) -> String {
+    static func command(_ settings: [String]) -> String {
         var path = [CChar](repeating: 0, count: 4096)
         let count = unsafe readlink("/proc/self/exe", &path, path.count)
         let name = String(decoding: path.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
-        return "\(variable)=probe,\(wishes.joined(separator: ",")) '\(name)' --testing-library swift-testing "
+        return "\(variable)=probe,\(settings.joined(separator: ",")) '\(name)' --testing-library swift-testing "
             + "--filter ScreenProbeTests 2>/dev/null"
     }
 
@@ -33,24 +33,24 @@ enum ScreenProbe {
     /// The status of the last editor, which frames say.
     private static let lent = Atomic<Int32>(0)
 
-    static func frame(_ number: Int, _ size: TerminalSize, _ wish: [Substring]) -> [UInt8] {
+    static func frame(_ number: Int, _ size: TerminalSize, _ settings: [Substring]) -> [UInt8] {
         let words =
             "pid=\(getpid()) frame=\(number) size=\(size.columns)x\(size.rows)."
             + " lent=\(lent.load(ordering: .relaxed));"
-        let filler = String(repeating: "~", count: wish.contains("large") ? 20_000 : 200)
-        let update = wish.contains("sync") ? ("\u{1B}[?2026h", "\u{1B}[?2026l") : ("", "")
+        let filler = String(repeating: "~", count: settings.contains("large") ? 20_000 : 200)
+        let update = settings.contains("sync") ? ("\u{1B}[?2026h", "\u{1B}[?2026l") : ("", "")
         return Array("\(update.0)\u{1B}[H\u{1B}[38;5;2m\(words)\u{1B}[m\u{1B}[2;1H\(filler)\(update.1)".utf8)
     }
 
-    static func run(_ wish: [Substring]) async throws {
+    static func run(_ settings: [Substring]) async throws {
         var options = FullScreenTerminal.Options()
-        options.hasMouse = wish.contains("mouse")
+        options.hasMouse = settings.contains("mouse")
         try await FullScreenTerminal.with(options) { terminal in
-            let painter = wish.contains("still") ? nil : Task { await paint(terminal, wish) }
+            let painter = settings.contains("still") ? nil : Task { await paint(terminal, settings) }
             defer { painter?.cancel() }
             var number = 0
             while true {
-                terminal.offer(frame: frame(number, terminal.size, wish))
+                terminal.offer(frame: frame(number, terminal.size, settings))
                 number += 1
                 let input = try await terminal.read()
                 if input == .end { return }
@@ -60,9 +60,9 @@ enum ScreenProbe {
         }
     }
 
-    private static func paint(_ terminal: FullScreenTerminal, _ wish: [Substring]) async {
+    private static func paint(_ terminal: FullScreenTerminal, _ settings: [Substring]) async {
         for number in 1... {
-            terminal.offer(frame: frame(number, terminal.size, wish))
+            terminal.offer(frame: frame(number, terminal.size, settings))
             // The pace of a busy program. Nobody waits for it.
             guard (try? await Task.sleep(for: .milliseconds(2))) != nil else { return }
         }
@@ -113,9 +113,9 @@ enum ScreenProbe {
 struct ScreenProbeTests {
     @Test("A frame of the program for the tests says who painted it, and at which size")
     func frame() async throws {
-        if let wish = ScreenProbe.wish {
+        if let settings = ScreenProbe.settings {
             do {
-                try await ScreenProbe.run(wish)
+                try await ScreenProbe.run(settings)
                 exit(0)
             } catch let error as TerminalError {
                 print(error.message)

@@ -146,14 +146,14 @@ final class ShellSession: Sendable {
 
     /// Runs the program for the tests until it has painted, and returns its process.
     @discardableResult
-    func start(_ wishes: String...) throws -> pid_t {
-        try begin(wishes)
+    func start(_ settings: String...) throws -> pid_t {
+        try begin(settings)
         return try painted()
     }
 
     /// Types the command of the program.
-    func begin(_ wishes: [String]) throws {
-        type(ScreenProbe.command(wishes) + "\n")
+    func begin(_ settings: [String]) throws {
+        type(ScreenProbe.command(settings) + "\n")
         try output(upTo: "2>/dev/null\r\n")
     }
 
