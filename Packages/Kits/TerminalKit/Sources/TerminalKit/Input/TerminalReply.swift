@@ -13,8 +13,6 @@ public enum TerminalReply: Hashable, Sendable {
     case keyboardFlags(Int)
     /// A colour (OSC 4, 10, 11 and 12).
     case color(ColorSlot, TerminalColor)
-    /// The content of a clipboard (OSC 52).
-    case clipboard(selection: String, content: [UInt8])
     /// The size of the window in cells and pixels, which was asked for or has changed.
     case size(TerminalSize, pixelWidth: Int, pixelHeight: Int)
     /// The user has changed to a dark or light theme.
@@ -84,8 +82,6 @@ public enum TerminalReply: Hashable, Sendable {
             let color = TerminalColor(parts[2])
         {
             self = .color(.palette(index), color)
-        } else if number == "52", parts.count == 3, let content = Base64.decode(String(parts[2])) {
-            self = .clipboard(selection: String(parts[1]), content: content)
         } else {
             return nil
         }

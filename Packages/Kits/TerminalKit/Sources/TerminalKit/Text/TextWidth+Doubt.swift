@@ -6,7 +6,7 @@ extension TextWidth {
     /// Doubtful are emoji with a presentation selector, a skin tone or a joiner, flags and their letters, syllables of
     /// several scalars, scalars of Unicode 15 and later, and those whose width a later version has changed. Accents of
     /// the Latin, Greek and Cyrillic alphabets, and the private use areas, are not.
-    public static func isDoubtful(_ character: Character) -> Bool {
+    static func isDoubtful(_ character: Character) -> Bool {
         if character.isASCII { return false }
         let scalars = character.unicodeScalars
         guard let first = scalars.first, !isDoubtful(first) else { return true }

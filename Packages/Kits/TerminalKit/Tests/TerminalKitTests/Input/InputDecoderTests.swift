@@ -92,7 +92,7 @@ import Testing
     func longString() {
         var decoder = InputDecoder()
         let piece = Array(repeating: UInt8(ascii: "A"), count: 4_095)
-        #expect(decoder.receive("\u{1B}]52;c;".utf8).isEmpty)
+        #expect(decoder.receive("\u{1B}P>|".utf8).isEmpty)
         for _ in 0..<100 { #expect(decoder.receive(piece).isEmpty) }
         #expect(decoder.pendingByteCount <= InputDecoder.stringLimit)
         #expect(describe(decoder.receive("\u{07}x".utf8)) == "x")

@@ -100,7 +100,7 @@ enum InputTable {
         (#"\e]10;rgb:f/8/0\x07"#, "color foreground 65535/34952/0"),
         (#"\e]4;9;rgb:ff/00/80\x07"#, "color palette(9) 65535/0/32896"),
         (#"\e]12;rgba:fff/800/000/fff\x9C"#, "color cursor 65535/32775/0"),
-        (#"\e]52;c;aGkh\x07"#, "clipboard c hi!"), (#"\e]52;c;?!\x07x"#, "x"), (#"\e]11;#ffffff\x07x"#, "x"),
+        (#"\e]52;c;aGkh\x07x"#, "x"), (#"\e]11;#ffffff\x07x"#, "x"),
         (#"\e]4;999;rgb:f/f/f\x07\e]11;rgb:+f/f/f\x07\e]0;title\x07"#, ""),
         (#"\eP>|tmux 3.5a\e\\x"#, "name tmux 3.5a, x"), (#"\eP1$r0m\e\\x"#, "x"),
         (#"\e_Gi=31;OK\e\"#, "graphics i=31;OK"),

@@ -31,7 +31,7 @@ import Testing
         arguments: [
             "\u{1B}[?62;22c", "\u{1B}[?2026;2$y", "\u{1B}[12;40R", "\u{1B}[?1u", "\u{1B}[48;24;80;480;800t",
             "\u{1B}[?997;2n", "\u{1B}]11;rgb:ffff/8080/0000\u{1B}\\", "\u{1B}]4;7;rgb:c/c/c\u{07}",
-            "\u{1B}]52;c;aGkh\u{1B}\\", "\u{1B}P>|tmux 3.5a\u{1B}\\", "\u{1B}_Gi=31;OK\u{1B}\\",
+            "\u{1B}P>|tmux 3.5a\u{1B}\\", "\u{1B}_Gi=31;OK\u{1B}\\",
         ])
     func cut(reply: String) {
         let bytes = Array(reply.utf8)

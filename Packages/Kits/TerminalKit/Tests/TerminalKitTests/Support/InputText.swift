@@ -98,7 +98,6 @@ private func describe(_ reply: TerminalReply) -> String {
     case .cursor(let row, let column): "cursor at \(row);\(column)"
     case .keyboardFlags(let flags): "keyboard flags \(flags)"
     case .color(let slot, let color): "color \(slot) \(color.red)/\(color.green)/\(color.blue)"
-    case .clipboard(let selection, let content): "clipboard \(selection) \(String(decoding: content, as: UTF8.self))"
     case .size(let size, let width, let height): "size \(size.columns)x\(size.rows) \(width)x\(height)"
     case .theme(let theme): "theme \(theme)"
     case .name(let name): "name \(name)"
