@@ -27,16 +27,28 @@ extension HSLColor {
         Contrast.ratio(shown(at: level), ground.shown(at: level)) >= Contrast.legible
     }
 
-    /// The colour itself, or one that is as much lighter or darker as it needs to be legible.
+    /// The colour itself, or one that is as much lighter or darker as it needs to be legible. Where colours are coarse, one
+    /// that keeps its hue is preferred: a lighter red would become orange.
     func legible(on ground: HSLColor, level: ColorLevel) -> HSLColor {
         if isLegible(on: ground, level: level) { return self }
         let isDark = Contrast.luminance(ground.shown(at: level)) < Contrast.middle
+        var nearest: HSLColor?
         for step in stride(from: 4, through: 100, by: 4) {
             let color = HSLColor(hue, saturation, isDark ? max(lightness, step) : min(lightness, 100 - step))
-            if color.isLegible(on: ground, level: level) { return color }
+            guard color.isLegible(on: ground, level: level) else { continue }
+            if color.keepsHue(at: level) { return color }
+            nearest = nearest ?? color
         }
         // Black or white has at least 4.58 on any colour.
-        return HSLColor(0, 0, isDark ? 100 : 0)
+        return nearest ?? HSLColor(0, 0, isDark ? 100 : 0)
+    }
+
+    /// Whether a terminal of that level draws it in about the same hue. Greys have none.
+    private func keepsHue(at level: ColorLevel) -> Bool {
+        guard isHue, level == .ansi256 else { return true }
+        guard let shown = Contrast.hue(shown(at: level)) else { return false }
+        let distance = abs(Double(hue) - shown)
+        return min(distance, 360 - distance) <= 12
     }
 }
 
@@ -57,6 +69,18 @@ enum Contrast {
 
     static func luminance(_ color: Color) -> Double {
         0.2126 * part(color.red) + 0.7152 * part(color.green) + 0.0722 * part(color.blue)
+    }
+
+    /// The hue in degrees; nil for a grey.
+    static func hue(_ color: Color) -> Double? {
+        let (red, green, blue) = (Double(color.red), Double(color.green), Double(color.blue))
+        let most = max(red, green, blue), range = most - min(red, green, blue)
+        guard range > 0 else { return nil }
+        let turn =
+            if most == red { (green - blue) / range } else if most == green { (blue - red) / range + 2 } else {
+                (red - green) / range + 4
+            }
+        return turn < 0 ? 60 * turn + 360 : 60 * turn
     }
 
     private static func part(_ value: Int) -> Double {

@@ -22,7 +22,7 @@ import Testing
     @Test(
         "Each level has its own sequence",
         arguments: [
-            (ColorLevel.ansi16, "\u{1B}[1;31mno\u{1B}[0m"), (.ansi256, "\u{1B}[1;38;5;202mno\u{1B}[0m"),
+            (ColorLevel.ansi16, "\u{1B}[1;31mno\u{1B}[0m"), (.ansi256, "\u{1B}[1;38;5;203mno\u{1B}[0m"),
             (.truecolor, "\u{1B}[1;38;2;227;42;13mno\u{1B}[0m"),
         ])
     func levels(level: ColorLevel, expected: String) {

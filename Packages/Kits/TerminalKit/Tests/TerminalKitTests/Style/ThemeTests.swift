@@ -103,6 +103,13 @@ private func xterm(_ number: Int) -> (red: Int, green: Int, blue: Int) {
         }
     }
 
+    @Test("What is destructive is red in 256 colours too, not orange")
+    func red() {
+        for (theme, number) in [(Theme.dark, 203), (.light, 124), (.highContrastDark, 210), (.highContrastLight, 88)] {
+            #expect(theme.textColor(.destructive, level: .ansi256)?.xterm256 == number)
+        }
+    }
+
     @Test("Additions, deletions and errors differ by hue, not only by brightness")
     func hued() throws {
         for theme in [Theme.dark, .light, .highContrastDark, .highContrastLight] {
