@@ -54,7 +54,8 @@ struct Rendition: Sendable, Hashable {
             let hue = color.ansi16()
             (background, foreground) = (.named(hue), .named(Self.text(onNamed: hue)))
         } else {
-            reverse = true
+            // Exchanged colours on exchanged colours are the plain ones.
+            reverse.toggle()
         }
     }
 

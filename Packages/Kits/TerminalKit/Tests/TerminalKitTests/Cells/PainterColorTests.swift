@@ -133,6 +133,16 @@ private struct Palette {
         }
     }
 
+    @Test("41: Exchanged colours are seen on what is selected, at every level", arguments: ColorLevel.allCases)
+    func reversed(level: ColorLevel) {
+        for theme in Self.themes.map(\.1) + [.terminal, .plain] {
+            for surface in [ThemeToken.accent, .destructive, .card] {
+                let plain = look(Style(background: surface), level, theme)
+                #expect(look(Style(background: surface, reverse: true), level, theme) != plain)
+            }
+        }
+    }
+
     @Test("41: Without colours, attributes stay", arguments: [Theme.dark, .light, .terminal, .plain])
     func none(theme: Theme) {
         let style = Style(
