@@ -38,8 +38,8 @@ public struct CellArea: Sendable, Hashable {
     public func intersection(_ other: CellArea) -> CellArea {
         let (top, left) = (max(row, other.row), max(column, other.column))
         return CellArea(
-            row: top, column: left, rows: min(endRow, other.endRow) - top,
-            columns: min(endColumn, other.endColumn) - left)
+            row: top, column: left, rows: max(top, min(endRow, other.endRow)) - top,
+            columns: max(left, min(endColumn, other.endColumn)) - left)
     }
 
     /// Whether the place is in it.
@@ -47,8 +47,14 @@ public struct CellArea: Sendable, Hashable {
         rowRange.contains(place.row) && columnRange.contains(place.column)
     }
 
-    var endRow: Int { row + rows }
-    var endColumn: Int { column + columns }
+    var endRow: Int { Self.end(row, rows) }
+    var endColumn: Int { Self.end(column, columns) }
     var rowRange: Range<Int> { row..<endRow }
     var columnRange: Range<Int> { column..<endColumn }
+
+    /// The end of what begins at `start`; that of the numbers for an area that reaches beyond them.
+    private static func end(_ start: Int, _ count: Int) -> Int {
+        let (end, isTooLarge) = start.addingReportingOverflow(count)
+        return isTooLarge ? .max : end
+    }
 }

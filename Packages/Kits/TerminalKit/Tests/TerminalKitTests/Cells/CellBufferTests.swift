@@ -4,6 +4,26 @@ import Testing
 @testable import TerminalKit
 
 @Suite struct CellBufferTests {
+    @Test("39: An area of any size and at any place is as good as any")
+    func largeAreas() {
+        let numbers = [Int.min, -1, 0, 1, .max]
+        var cells = CellBuffer(columns: 4, rows: 3)
+        let all = cells.area
+        for row in numbers {
+            for rows in numbers {
+                let area = CellArea(row: row, column: row, rows: rows, columns: rows)
+                let shared = area.intersection(all)
+                #expect(shared == all.intersection(area))
+                #expect(shared.isEmpty == (rows < 1 || row > 1 || row < 0 && rows < .max || row == .min))
+                let place = CellPosition(row: 1, column: 1)
+                #expect(area.contains(place) == shared.contains(place))
+                cells.fill(area, Style(background: .accent))
+                cells.restyle(area) { $0.bold = true }
+                cells.write("text", row: row, column: row, in: area)
+            }
+        }
+    }
+
     private func row(_ columns: Int, _ draw: (inout CellBuffer) -> Void) -> String {
         var cells = CellBuffer(columns: columns, rows: 1)
         draw(&cells)
