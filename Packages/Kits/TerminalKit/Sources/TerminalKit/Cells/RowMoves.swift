@@ -17,6 +17,9 @@ struct RowMoves: Equatable, Sendable {
     private static let cost = 34
     /// A frame in which more blocks have moved is repainted in part.
     private static let maximumMoves = 4
+    /// How many blocks are tried for a move, the longest ones. To compare a block takes as long as to compare its region,
+    /// which may be the whole screen.
+    private static let maximumCandidates = 8
 
     /// Compares buffers of the same size, whose cells are equal if they look the same.
     init(from old: [Cell], to new: [Cell], columns: Int, rows: Int) {
@@ -48,7 +51,7 @@ struct RowMoves: Equatable, Sendable {
             guard let hash else { continue }
             places[hash] = places[hash] == nil ? row : -1
         }
-        var best: (gain: Int, move: RowMove)?
+        var candidates: [(length: Int, move: RowMove)] = []
         var row = 0
         while row < costs.count {
             guard costs[row] > 0, let place = places[newHashes[row]], place >= 0, place != row else {
@@ -63,9 +66,13 @@ struct RowMoves: Equatable, Sendable {
             while first > 0 && hasMoved(first - 1) { first -= 1 }
             while last + 1 < costs.count && hasMoved(last + 1) { last += 1 }
             let move = RowMove(top: min(first, first + count), bottom: max(last, last + count), count: count)
-            let gain = self.gain(of: move, screens, costs)
-            if gain > best?.gain ?? 0 { best = (gain, move) }
+            candidates.append((last - first, move))
             row = last + 1
+        }
+        var best: (gain: Int, move: RowMove)?
+        for candidate in candidates.sorted(by: { $0.length > $1.length }).prefix(Self.maximumCandidates) {
+            let gain = self.gain(of: candidate.move, screens, costs)
+            if gain > best?.gain ?? 0 { best = (gain, candidate.move) }
         }
         return best?.move
     }

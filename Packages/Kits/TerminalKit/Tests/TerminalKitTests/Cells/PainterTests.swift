@@ -75,6 +75,30 @@ extension [UInt8] {
         #expect(frame(from: cells(10, 1), to: new).painted == expected)
     }
 
+    @Test("A screen whose rows all moved to other places is compared in a moment", .timeLimit(.minutes(1)))
+    func mixedRows() {
+        let (rows, columns) = (30_000, 10)
+        func cells(_ number: (Int) -> Int) -> [Cell] {
+            (0..<rows).flatMap { row in
+                Array(repeating: Cell(scalar: UInt32(0x4E00 + number(row)), style: 0, width: 1), count: columns)
+            }
+        }
+        let moves = RowMoves(from: cells { $0 }, to: cells { rows - 1 - $0 }, columns: columns, rows: rows)
+        #expect(moves.sources.count == rows)
+    }
+
+    @Test("The longest of many blocks that moved is scrolled")
+    func longestBlock() {
+        let order = (0..<20).reversed() + (40..<60) + (20..<40)
+        func cells(_ order: [Int]) -> [Cell] {
+            order.flatMap { row in
+                Array(repeating: Cell(scalar: UInt32(0x4E00 + row), style: 0, width: 1), count: 80)
+            }
+        }
+        let moves = RowMoves(from: cells(Array(0..<60)), to: cells(Array(order)), columns: 80, rows: 60)
+        #expect(moves.moves.first == RowMove(top: 20, bottom: 59, count: 20))
+    }
+
     @Test("26: A row with a doubtful cluster is painted from it to the end, before and after")
     func remnant() {
         let (emoji, plain) = (cells(10, 1, ["ab👍🏽 tail"]), cells(10, 1, ["abcd tail"]))
