@@ -26,7 +26,8 @@ struct Glyph: Equatable {
             return show(
                 Glyph(scalar: first.value, cluster: "", width: TextWidth.leading(first), isDoubtful: isDoubtful))
         }
-        if isWhole(all, first) {
+        let tags = regionTags(all)
+        if isWhole(all, first, tags) {
             let width = TextWidth.of(character)
             return show(Glyph(scalar: nil, cluster: String(character), width: width, isDoubtful: true))
         }
@@ -35,7 +36,7 @@ struct Glyph: Equatable {
         var refused: [Unicode.Scalar] = []
         for (index, scalar) in scalars.enumerated().dropFirst() {
             let next = index + 1 < scalars.count ? scalars[index + 1] : nil
-            if isExpected(scalar, after: kept[kept.count - 1], before: next, first: first) {
+            if index <= tags || isExpected(scalar, after: kept[kept.count - 1], before: next, first: first) {
                 kept.append(scalar)
             } else {
                 refused.append(scalar)
@@ -46,7 +47,9 @@ struct Glyph: Equatable {
     }
 
     /// Whether a cluster without accents can be drawn as it is.
-    private static func isWhole(_ scalars: Character.UnicodeScalarView, _ first: Unicode.Scalar) -> Bool {
+    private static func isWhole(
+        _ scalars: Character.UnicodeScalarView, _ first: Unicode.Scalar, _ tags: Int
+    ) -> Bool {
         var (count, last) = (1, first)
         var index = scalars.index(after: scalars.startIndex)
         while index < scalars.endIndex {
@@ -55,7 +58,7 @@ struct Glyph: Equatable {
             let next = index < scalars.endIndex ? scalars[index] : nil
             count += 1
             guard count <= maximumScalars, !(0x300...0x36F).contains(scalar.value),
-                isExpected(scalar, after: last, before: next, first: first)
+                count <= tags + 1 || isExpected(scalar, after: last, before: next, first: first)
             else { return false }
             last = scalar
         }
@@ -101,12 +104,24 @@ struct Glyph: Equatable {
         case 0x200D: last.value >= 0x590 && last.value != 0x200D && (next?.value ?? 0) >= 0x590
         case 0xFE00...0xFE0F: !last.properties.isVariationSelector && !first.properties.isAlphabetic
         case 0xE0100...0xE01EF: !last.properties.isVariationSelector && first.properties.isIdeographic
-        // The letters of a flag of a region.
-        case 0xE0020...0xE007F: first.value == 0x1F3F4
         case 0x1100...0x11FF: true
         case 0x180B...0x180F: (0x1800...0x18AF).contains(first.value)
         default: !scalar.properties.isDefaultIgnorableCodePoint && !Sanitizer.isHarmful(scalar.value)
         }
+    }
+}
+
+extension Glyph {
+    /// How many scalars after a black flag make it the flag of a region: up to six letters or digits and their end.
+    /// Others, and those that do not end, would hide a text.
+    private static func regionTags(_ scalars: Character.UnicodeScalarView) -> Int {
+        guard scalars.first?.value == 0x1F3F4 else { return 0 }
+        let rest = scalars.dropFirst()
+        let count = rest.prefix {
+            (0xE0030...0xE0039).contains($0.value) || (0xE0061...0xE007A).contains($0.value)
+        }.count
+        guard (1...6).contains(count), rest.dropFirst(count).first?.value == 0xE007F else { return 0 }
+        return count + 1
     }
 }
 

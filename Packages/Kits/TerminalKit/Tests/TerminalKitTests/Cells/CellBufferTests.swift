@@ -49,9 +49,17 @@ import Testing
             ("a\u{E0041}b", "a‹U+E0041›b"), ("a\u{FE0F}b", "a‹U+FE0F›b"), ("\u{200E}a", "‹U+200E›a"),
             ("👨\u{200D}b", "👨‹U+200D›b"), ("\u{1160}", "‹U+1160›"), ("a\u{3164}", "a‹U+3164›"),
             ("a\u{2028}b", "a‹U+2028›b"),
+            ("🏴\u{E0067}\u{E0062}", "🏴‹U+E0067›‹U+E0062›"), ("🏴\u{E007F}", "🏴‹U+E007F›"),
+            ("🏴\u{E0020}\u{E007F}", "🏴‹U+E0020›‹U+E007F›"),
+            ("🏴\u{E0061}\u{E007F}\u{E0062}", "🏴\u{E0061}\u{E007F}‹U+E0062›"),
+            (
+                "🏴" + String(repeating: "\u{E0061}", count: 7) + "\u{E007F}",
+                "🏴" + String(repeating: "‹U+E0061›", count: 7) + "‹U+E007F›"
+            ),
+            ("👍\u{E0061}\u{E007F}", "👍‹U+E0061›‹U+E007F›"),
         ])
     func names(text: String, expected: String) {
-        var cells = CellBuffer(columns: 20, rows: 1)
+        var cells = CellBuffer(columns: 90, rows: 1)
         cells.write(StyledText(text), row: 0, column: 0)
         #expect(cells.text(row: 0).unicodeScalars.elementsEqual(expected.unicodeScalars))
     }
