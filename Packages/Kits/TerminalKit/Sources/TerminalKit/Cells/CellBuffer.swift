@@ -178,7 +178,8 @@ extension CellBuffer {
                 if character == " " || character.isNewline && character.isASCII || character == "\t" {
                     put(.space(space), &line)
                 } else {
-                    Glyph.read(character) { put(cell($0, style), &line) }
+                    let following = offset < bytes.count ? Unicode.Scalar(Self.decode(bytes, offset).scalar) : nil
+                    Glyph.read(character, before: following) { put(cell($0, style), &line) }
                 }
             }
         }

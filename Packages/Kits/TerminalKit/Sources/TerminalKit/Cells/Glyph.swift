@@ -16,7 +16,9 @@ struct Glyph: Equatable {
     ///
     /// Scalars that nobody sees are shown by name, as `‹U+200B›`, unless the writing system of their neighbours needs
     /// them. One at the beginning of a text would be drawn on the cell before it.
-    static func read(_ character: Character, _ show: (Glyph) -> Void) {
+    ///
+    /// - Parameter following: the scalar after the grapheme; nil if that is not known.
+    static func read(_ character: Character, before following: Unicode.Scalar?, _ show: (Glyph) -> Void) {
         let all = character.unicodeScalars
         guard let first = all.first, TextWidth.leading(first) > 0 else {
             return all.prefix(maximumScalars).forEach { name($0, show) }
@@ -27,7 +29,7 @@ struct Glyph: Equatable {
                 Glyph(scalar: first.value, cluster: "", width: TextWidth.leading(first), isDoubtful: isDoubtful))
         }
         let tags = regionTags(all)
-        if isWhole(all, first, tags) {
+        if isWhole(all, first, tags, following) {
             let width = TextWidth.of(character)
             return show(Glyph(scalar: nil, cluster: String(character), width: width, isDoubtful: true))
         }
@@ -36,7 +38,7 @@ struct Glyph: Equatable {
         var refused: [Unicode.Scalar] = []
         for (index, scalar) in scalars.enumerated().dropFirst() {
             let next = index + 1 < scalars.count ? scalars[index + 1] : nil
-            if index <= tags || isExpected(scalar, after: kept[kept.count - 1], before: next, first: first) {
+            if index <= tags || isExpected(scalar, after: kept[kept.count - 1], before: next, following, first: first) {
                 kept.append(scalar)
             } else {
                 refused.append(scalar)
@@ -48,7 +50,7 @@ struct Glyph: Equatable {
 
     /// Whether a cluster without accents can be drawn as it is.
     private static func isWhole(
-        _ scalars: Character.UnicodeScalarView, _ first: Unicode.Scalar, _ tags: Int
+        _ scalars: Character.UnicodeScalarView, _ first: Unicode.Scalar, _ tags: Int, _ following: Unicode.Scalar?
     ) -> Bool {
         var (count, last) = (1, first)
         var index = scalars.index(after: scalars.startIndex)
@@ -58,7 +60,7 @@ struct Glyph: Equatable {
             let next = index < scalars.endIndex ? scalars[index] : nil
             count += 1
             guard count <= maximumScalars, !(0x300...0x36F).contains(scalar.value),
-                count <= tags + 1 || isExpected(scalar, after: last, before: next, first: first)
+                count <= tags + 1 || isExpected(scalar, after: last, before: next, following, first: first)
             else { return false }
             last = scalar
         }
@@ -93,14 +95,16 @@ struct Glyph: Equatable {
         }
     }
 
-    /// Whether a scalar within a cluster is seen, or changes what is seen as its writing system wants it.
+    /// Whether a scalar within a cluster is seen, or changes what is seen as its writing system wants it. `next` is in the
+    /// cluster, and `following` after it.
     private static func isExpected(
-        _ scalar: Unicode.Scalar, after last: Unicode.Scalar, before next: Unicode.Scalar?, first: Unicode.Scalar
+        _ scalar: Unicode.Scalar, after last: Unicode.Scalar, before next: Unicode.Scalar?,
+        _ following: Unicode.Scalar?, first: Unicode.Scalar
     ) -> Bool {
         switch scalar.value {
-        // The joiner and the non-joiner of Arabic, Indic scripts and emoji; a joiner at the end would take the
-        // following cell.
-        case 0x200C: last.value >= 0x590 && last.value != 0x200C
+        // Between two letters, of which the second may be in another run of the text.
+        case 0x200C: usesNonJoiner(last) && (next ?? following).map(usesNonJoiner) ?? true
+        // The joiner of Arabic, Indic scripts and emoji; at the end it would take the following cell.
         case 0x200D: last.value >= 0x590 && last.value != 0x200D && (next?.value ?? 0) >= 0x590
         case 0xFE00...0xFE0F: !last.properties.isVariationSelector && !first.properties.isAlphabetic
         case 0xE0100...0xE01EF: !last.properties.isVariationSelector && first.properties.isIdeographic
@@ -112,6 +116,18 @@ struct Glyph: Equatable {
 }
 
 extension Glyph {
+    /// Whether it is a letter, or a sign on one, of a script whose letters join unless a non-joiner keeps them apart:
+    /// Arabic and its relatives, N'Ko, the scripts of India and South-East Asia, Mongolian and Adlam.
+    private static func usesNonJoiner(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x600...0x77F, 0x7C0...0x7FF, 0x840...0xDFF, 0x1000...0x109F, 0x1780...0x18AF, 0x1B00...0x1BFF,
+            0xA8E0...0xA8FF, 0xA980...0xA9DF, 0x11000...0x11FFF, 0x1E900...0x1E95F:
+            [.otherLetter, .modifierLetter, .uppercaseLetter, .lowercaseLetter, .nonspacingMark, .spacingMark]
+                .contains(scalar.properties.generalCategory)
+        default: false
+        }
+    }
+
     /// How many scalars after a black flag make it the flag of a region: up to six letters or digits and their end.
     /// Others, and those that do not end, would hide a text.
     private static func regionTags(_ scalars: Character.UnicodeScalarView) -> Int {

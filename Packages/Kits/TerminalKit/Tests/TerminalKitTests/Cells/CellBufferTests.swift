@@ -56,6 +56,8 @@ import Testing
                 "🏴" + String(repeating: "\u{E0061}", count: 7) + "\u{E007F}",
                 "🏴" + String(repeating: "‹U+E0061›", count: 7) + "‹U+E007F›"
             ),
+            ("👍\u{200C}b", "👍‹U+200C›b"), ("日\u{200C}本", "日‹U+200C›本"), ("ی\u{200C} ", "ی‹U+200C›"),
+            ("ی\u{200C}\u{200C}خ", "ی\u{200C}‹U+200C›خ"), ("ی\u{200C}b", "ی‹U+200C›b"),
             ("👍\u{E0061}\u{E007F}", "👍‹U+E0061›‹U+E007F›"),
         ])
     func names(text: String, expected: String) {
@@ -67,7 +69,8 @@ import Testing
     @Test(
         "A joiner or a selector that its neighbours need is kept",
         arguments: [
-            "👨‍👩‍👧", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "1\u{FE0F}\u{20E3}", "می\u{200C}خواهم", "葛\u{E0100}", "क्\u{200D}ष", "🏳️‍🌈",
+            "👨‍👩‍👧", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "1\u{FE0F}\u{20E3}", "می\u{200C}خواهم", "क्\u{200C}ष", "می\u{200C}", "葛\u{E0100}", "क्\u{200D}ष",
+            "🏳️‍🌈",
         ])
     func kept(text: String) {
         var cells = CellBuffer(columns: 20, rows: 1)
