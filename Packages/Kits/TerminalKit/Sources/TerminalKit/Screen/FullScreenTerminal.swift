@@ -1,4 +1,5 @@
 import CTerminalKit
+import Capabilities
 import Glibc
 import LoopKit
 import Synchronization
@@ -191,6 +192,25 @@ extension FullScreenTerminal {
         default: break
         }
         return offer.0
+    }
+
+    /// The most bytes of a text that can be copied. In Base64 they make 100,000, more than which some terminals refuse.
+    public static let copyLimit = 74_994
+
+    /// Asks the terminal to put a text on the clipboard (OSC 52), as it is offered a frame. Only a command of the user
+    /// should do so.
+    ///
+    /// No terminal says whether it did. Some refuse, and tmux does unless `set-clipboard` is on, so a message should say
+    /// only that the text was sent to the terminal. Throws `tooLong` for a text above ``copyLimit``.
+    @discardableResult
+    public func copy(_ text: String) throws(TerminalError) -> Offer {
+        let bytes = Array(text.utf8)
+        guard bytes.count <= Self.copyLimit else {
+            throw TerminalError(
+                .tooLong,
+                "the text has \(bytes.count) bytes, and a terminal copies at most \(Self.copyLimit); select less")
+        }
+        return offer(frame: Array("\u{1B}]52;c;\(Base64.encode(bytes))\u{1B}\\".utf8))
     }
 
     /// Asks the terminal something. The last query has to be DA1 (`CSI c`), which every terminal answers.

@@ -16,7 +16,7 @@ public struct TerminalError: Failure, Hashable {
         case interrupted = "terminal.interrupted"
         /// The surrounding task was cancelled.
         case cancelled = "terminal.cancelled"
-        /// The line is longer than the limit.
+        /// The line or the text is longer than the limit.
         case tooLong = "terminal.line-too-long"
         /// The system refused an operation; see `errno`.
         case system = "terminal.system"

@@ -163,6 +163,19 @@ extension OneTerminal {
             await next.leave()
         }
 
+        @Test("Case 59: A text goes to the clipboard in Base64, and one that terminals refuse is not sent")
+        func copy() async throws {
+            let pty = try PseudoTerminal()
+            try await FullScreenTerminal.with(Self.options(pty)) { terminal async throws in
+                #expect(try terminal.copy("héllo\u{1B}\n") == .written)
+                let output = try await pty.output()
+                #expect(output.hasSuffix("\u{1B}[?25l\u{1B}]52;c;aMOpbGxvGwo=\u{1B}\\"))
+                let large = String(repeating: "x", count: FullScreenTerminal.copyLimit + 1)
+                #expect { try terminal.copy(large) } throws: { ($0 as? TerminalError)?.kind == .tooLong }
+                #expect(try await pty.output() == "")
+            }
+        }
+
         @Test("A cancelled read throws at once, and the next one is not disturbed")
         func cancelled() async throws {
             let pty = try PseudoTerminal()
