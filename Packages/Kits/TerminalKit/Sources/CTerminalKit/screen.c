@@ -13,7 +13,9 @@
 
 static struct guardian *shared;
 static char enter[160];
-static unsigned enter_length, unsynchronised;
+static unsigned enter_length;
+// Where the leave sequence begins if the program has shown no progress, and if it has synchronised no frame either.
+static unsigned without_progress, unsynchronised;
 // How much of the enter sequence was written.
 static _Atomic unsigned entered = 0;
 // Counts how often the screen was shown. A frame belongs to one of them, because it changes what that one shows.
@@ -37,8 +39,9 @@ int martlet_screen_prepare(int options) {
 #define END_SEQUENCE "\030\033\\"
 #define END_MOUSE "\033[?1006l\033[?1002l\033[?1000l"
     char *leave = shared->leave;
-    strcpy(leave, END_SEQUENCE "\033[?2026l");
-    // This beginning is left out if no frame was synchronised.
+    strcpy(leave, END_SEQUENCE "\033]9;4;0\033\\");
+    without_progress = (unsigned)strlen(leave);
+    strcat(leave, END_SEQUENCE "\033[?2026l");
     unsynchronised = (unsigned)strlen(leave);
     strcat(leave, END_SEQUENCE);
     if (has_mouse) strcat(leave, END_MOUSE);
@@ -178,13 +181,20 @@ long martlet_screen_write(int fd, unsigned of_turn, const void *bytes, unsigned 
         if (!finish_entering(fd)) {
             result = -EAGAIN;
         } else {
-            if (is_synchronised && atomic_load(&shared->written) != 0) atomic_store(&shared->written, 0);
+            if (is_synchronised && atomic_load(&shared->written) > without_progress)
+                atomic_store(&shared->written, without_progress);
             result = write(fd, bytes, count);
             if (result < 0) result = -errno;
         }
     }
     end_writing(before);
     return result;
+}
+
+void martlet_screen_shows_progress(int fd, unsigned of_turn) {
+    sigset_t before;
+    if (begin_writing(fd, of_turn, &before)) atomic_store(&shared->written, 0);
+    end_writing(before);
 }
 
 bool martlet_screen_discard(int fd, unsigned of_turn) {

@@ -45,6 +45,9 @@ unsigned martlet_screen_turn(void);
 /// begins a synchronised update. Signals do not interrupt it.
 long martlet_screen_write(int fd, unsigned turn, const void *bytes, unsigned long count, bool is_synchronised);
 
+/// Says that the terminal is about to show progress, which leaving this showing of the screen ends.
+void martlet_screen_shows_progress(int fd, unsigned turn);
+
 /// Discards what was written and did not reach the terminal. What the terminal's side holds already stays: a few KB.
 /// Returns whether the screen is shown, as for a write.
 bool martlet_screen_discard(int fd, unsigned turn);

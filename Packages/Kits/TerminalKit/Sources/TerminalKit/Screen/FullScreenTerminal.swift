@@ -105,6 +105,8 @@ public final class FullScreenTerminal: Sendable {
         var isEnding = false, isLeft = false
         /// Whether another program has the terminal.
         var isLent = false
+        /// Whether the terminal shows progress.
+        var hasProgress = false
         /// Whether replies to queries are still to come.
         var awaitsReplies = false
         /// Input that an earlier reader has kept.
@@ -213,6 +215,23 @@ extension FullScreenTerminal {
         return offer(frame: Array("\u{1B}]52;c;\(Base64.encode(bytes))\u{1B}\\".utf8))
     }
 
+    /// Shows progress in the terminal's tab or in the task bar (OSC 9;4), as it is offered a frame. Leaving the screen ends
+    /// it, and after ``Input/continued`` it has to be shown again.
+    ///
+    /// Use it only on a terminal that is known to have it: others, such as kitty, may show a notification each time.
+    @discardableResult
+    public func show(_ progress: TerminalProgress) -> Offer {
+        let turn = state.withLock { state -> UInt32? in
+            // Where nothing was shown there is nothing to end.
+            guard progress != .none || state.hasProgress else { return nil }
+            state.hasProgress = true
+            return state.turn
+        }
+        guard let turn else { return .written }
+        device.noteProgress(turn: turn)
+        return offer(frame: progress.sequence)
+    }
+
     /// Asks the terminal something. The last query has to be DA1 (`CSI c`), which every terminal answers.
     ///
     /// The replies come as bytes of ``read(limit:)``. Until ``repliesHaveCome()`` leaving the screen waits for them, at
@@ -297,7 +316,7 @@ extension FullScreenTerminal {
                 state.withLock { state in
                     state.turn = martlet_screen_turn()
                     state.writer = FrameWriter()
-                    state.awaitsReplies = false
+                    (state.awaitsReplies, state.hasProgress) = (false, false)
                 }
                 return .continued
             case .woken(.restored): throw TerminalError(.interrupted, "the screen was left because of a signal")

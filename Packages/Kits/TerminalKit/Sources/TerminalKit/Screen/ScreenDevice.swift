@@ -102,6 +102,9 @@ import Glibc
         }
     }
 
+    /// Lets a leave of the showing `turn` end the progress that the terminal is about to show.
+    func noteProgress(turn: UInt32) { martlet_screen_shows_progress(descriptor, turn) }
+
     /// Discards what was written and has not reached the terminal. Returns whether it could.
     func discardOutput(turn: UInt32) -> Bool { martlet_screen_discard(descriptor, turn) }
 

@@ -176,6 +176,24 @@ extension OneTerminal {
             }
         }
 
+        @Test("Progress is shown, and ended with the screen, but never ended where none was shown")
+        func progress() async throws {
+            let pty = try PseudoTerminal()
+            try await FullScreenTerminal.with(Self.options(pty)) { terminal async throws in
+                #expect(terminal.show(.none) == .written)
+                _ = try await pty.output(upTo: "\u{1B}[?25l")
+                for progress in [TerminalProgress.percent(40), .percent(400), .indeterminate, .failed, .none] {
+                    #expect(terminal.show(progress) == .written)
+                }
+                let parameters = ["1;40", "1;100", "3", "2", "0"]
+                #expect(try await pty.output() == parameters.map { "\u{1B}]9;4;\($0)\u{1B}\\" }.joined())
+                #expect(terminal.offer(frame: Array("\u{1B}[?2026hx\u{1B}[?2026l".utf8)) == .written)
+            }
+            #expect(
+                try await pty.output().contains(
+                    "x\u{1B}[?2026l\u{18}\u{1B}\\\u{1B}]9;4;0\u{1B}\\\u{18}\u{1B}\\\u{1B}[?2026l"))
+        }
+
         @Test("A cancelled read throws at once, and the next one is not disturbed")
         func cancelled() async throws {
             let pty = try PseudoTerminal()
