@@ -43,7 +43,16 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
     ("YAMLKit", "Packages/Kits/YAMLKit", ["YAMLKit"], ["YAMLKit"]),
     ("Host", "Packages/Frontends/Host", ["HostKit", "HostTesting"], ["HostKit"]),
     ("CommandLine", "Packages/Frontends/CommandLine", ["CommandLineFrontend"], ["CommandLineFrontend"]),
+    ("Shell", "Packages/Frontends/Shell", ["ShellFrontend"], ["ShellFrontend"]),
 ]
+
+/// The frontends that a build may leave out, by their traits, with their products.
+let frontends = ["Shell": "ShellFrontend"]
+
+/// What the traits of a build choose.
+let chosen: [Target.Dependency] =
+    features.map { .product(name: $0, package: $0, condition: .when(traits: [$0])) }
+    + frontends.map { .product(name: $1, package: $0, condition: .when(traits: [$0])) }
 
 /// What a test may use besides the product that it tests.
 let baseProducts: [Target.Dependency] = base.flatMap { package in
@@ -82,7 +91,9 @@ let released: [LinkerSetting] = [
 let package = Package(
     name: "martlet",
     products: [.executable(name: "martlet", targets: ["martlet"])],
-    traits: Set([.default(enabledTraits: Set(features))] + features.map { .trait(name: $0) }),
+    traits: Set(
+        [.default(enabledTraits: Set(features + frontends.keys))]
+            + (features + frontends.keys).map { .trait(name: $0) }),
     dependencies: base.map { .package(path: $0.path) } + features.map { .package(path: "Packages/Features/\($0)") },
     targets: [
         .executableTarget(
@@ -90,7 +101,7 @@ let package = Package(
             dependencies: [
                 .product(name: "Core", package: "Core"),
                 .product(name: "CommandLineFrontend", package: "CommandLine"),
-            ] + features.map { .product(name: $0, package: $0, condition: .when(traits: [$0])) },
+            ] + chosen,
             path: "Apps/martlet", linkerSettings: released),
         .executableTarget(
             name: "bench",
@@ -107,7 +118,7 @@ let package = Package(
                 .product(name: "Core", package: "Core"), .product(name: "CoreTesting", package: "Core"),
                 .product(name: "CommandLineFrontend", package: "CommandLine"),
                 .product(name: "FileKit", package: "FileKit"), .product(name: "HostKit", package: "Host"),
-            ] + features.map { .product(name: $0, package: $0, condition: .when(traits: [$0])) },
+            ] + chosen,
             path: "Tests/TestBench"),
         .testTarget(
             name: "ProgramTests", dependencies: testProducts + ["martlet", "test-bench"], path: "Tests/ProgramTests"),

@@ -15,6 +15,9 @@ import Registry
 #if Runner
     import Runner
 #endif
+#if Shell
+    import ShellFrontend
+#endif
 
 /// The features of this program. A trait includes each of them in a build. `make feature NAME=Weather` adds one.
 enum BuiltInFeatures {
@@ -52,6 +55,11 @@ enum BuiltInFeatures {
                     RunnerFeature.self
                 #endif
             }.described("Run bundles of actions unattended", commands: "run", "runs", "file", "shell", "http"),
+            BuiltInFeature(trait: "Shell") {
+                #if Shell
+                    ShellFeature.self
+                #endif
+            }.described("Screens and actions of the features on a full terminal"),
         ]
     }
 }

@@ -11,7 +11,7 @@ struct ScreenTests {
     }
 
     /// What a screen shows, as a line of JSON.
-    private func shown(_ id: String, _ arguments: [String] = [], _ home: String) async throws -> String {
+    private func shown(_ id: String, _ arguments: [String] , _ home: String) async throws -> String {
         let words = ["screen", "show", id] + arguments
         let text = try await Program.martlet.run(words, home: home)
         #expect(text.code == 0 && !text.output.isEmpty, "\(id): \(text.output)\(text.errors)")
@@ -55,7 +55,7 @@ struct ScreenTests {
             #expect(Set(["chat.conversations", "gateway.projects", "config.settings"]).isSubset(of: ids))
             let before = try await files(in: home)
             var blocks = ""
-            for id in ids { blocks += try await shown(id, home) }
+            for id in ids { blocks += try await shown(id, [], home) }
             #expect(try await files(in: home) == before)
             try await validate(blocks, home)
             // The same validator finds a block of no kind, and one that lacks a member.

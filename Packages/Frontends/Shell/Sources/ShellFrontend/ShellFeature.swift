@@ -24,6 +24,8 @@ public struct ShellFeature: Feature {
                 .argument("arguments", "The arguments of the screen", as: [String: JSON].self)
             ) { context, screen, arguments in
                 let given = JSONObject(arguments.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+                // A bundle has no terminal, and what a person does here must not be done with its rights.
+                guard context.caller.isPerson else { throw ShellFailure.notAPerson }
                 if let screen { _ = try context.registry.screens.find(screen) }
                 try await ShellProgram(context: context, isMouseOn: isMouseOn)
                     .run(showing: screen.map { ($0, given) })
@@ -43,4 +45,13 @@ public struct ShellFeature: Feature {
     private static let screens = Completion.dynamic { registry, _, _ in
         registry.screens.all.map { Completion.Candidate($0.id, $0.title) }
     }
+}
+
+/// Why there is no shell.
+enum ShellFailure: Failure, Hashable {
+    case notAPerson
+
+    var code: String { "shell.not-a-person" }
+    var exit: ExitCode { .usage }
+    var message: String { "only a person at a terminal opens the shell; 'screen show' prints a screen" }
 }

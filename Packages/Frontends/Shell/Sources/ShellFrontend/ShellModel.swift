@@ -209,7 +209,8 @@ extension ShellModel {
         for id in visible.subtracting(seen).sorted(by: { $0.number < $1.number }) {
             guard let view = views[id] else { continue }
             if view.isOpen {
-                effects.append(.see(id, true))
+                // Others may have changed what it shows.
+                effects += [.see(id, true), .refresh(id)]
             } else {
                 effects.append(.open(id, screen: view.screen.id, view.arguments))
                 _ = change(id) { $0.isOpen = true }

@@ -53,14 +53,13 @@ struct Command: Sendable {
             // So do unknown feature names in --only, whichever features remain.
             let unknown = workbench.composition.problems.filter { $0.code == .unknownFeature }
             guard unknown.isEmpty else { throw UsageError.unknownFeatures(unknown.map(\.description)) }
-            guard let (found, rest) = try meaning() else { return .done }
+            let screen = options.wantsHelp ? nil : ScreenCommand(words, host.registry)
+            guard let (found, rest) = try screen.map({ ($0.target, $0.rest) }) ?? meaning() else { return .done }
             try MainLoop.requireDescriptors()
             action = found
-            let screen = ScreenCommand(words, host.registry)
             let declared = screen?.action ?? action
             do {
-                parsed = try ArgumentParser.parse(
-                    screen?.rest ?? rest, for: declared, now: host.now())
+                parsed = try ArgumentParser.parse(rest, for: declared, now: host.now())
                 if let screen { parsed.arguments = screen.arguments(parsed.arguments) }
             } catch {
                 return errors.print(error, usage: usage(of: declared))
@@ -74,6 +73,7 @@ struct Command: Sendable {
     /// Finds the action for the words; nil if help was requested and has been printed.
     private func meaning() throws -> (Action, [String])? {
         if options.wantsVersion, words.isEmpty { return (try host.registry.actions.find("version"), []) }
+        if words.isEmpty, !options.wantsHelp, let shell = try shell() { return (shell, []) }
         if words.isEmpty || options.wantsHelp {
             try streams.write(CommandLineFeature.helpText(words.filter { !$0.hasPrefix("-") }, host, width: width))
             return nil
@@ -89,6 +89,14 @@ struct Command: Sendable {
         case .group(let node):
             throw UsageError.missingVerb(node.path, verbs: node.visible.compactMap(\.path.last))
         }
+    }
+
+    /// The action that opens the shell, if this program has one and a person sits at a terminal that can show it.
+    private func shell() throws -> Action? {
+        let isAtTerminal = Terminal(fileDescriptor: 0).isTerminal && Terminal(fileDescriptor: 1).isTerminal
+        guard isAtTerminal, !TerminalAbilities.isDumb(host.environment), !options.asksNobody, options.format == nil
+        else { return nil }
+        return host.registry.actions["shell.open"]
     }
 
     /// Whether a word is a possible value of an action's first argument, such as the name of a server.

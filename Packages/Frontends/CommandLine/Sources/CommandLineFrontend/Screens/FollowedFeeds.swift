@@ -1,6 +1,7 @@
 import Capabilities
 import JSON
 import Screens
+import TerminalForms
 import TerminalKit
 
 /// How far the feeds of a screen were sent to a program, and printed for a person.

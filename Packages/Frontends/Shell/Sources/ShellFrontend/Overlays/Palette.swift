@@ -111,7 +111,9 @@ enum Fuzzy {
             }
             if fits, best.map({ score > $0 }) ?? true { best = score }
         }
-        return word.isEmpty ? 0 : best
+        guard !word.isEmpty else { return 0 }
+        // Letters from everywhere are in almost every text.
+        return best.flatMap { $0 >= word.unicodeScalars.count ? $0 : nil }
     }
 }
 
