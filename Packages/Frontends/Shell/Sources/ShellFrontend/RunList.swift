@@ -26,6 +26,8 @@ struct RunList: Sendable {
         /// The end of the text that it has sent, and what it has said besides.
         var text = ""
         var notices: [String] = []
+        /// How many of them came before its last question.
+        var noticesBefore = 0
 
         var isRunning: Bool { ended == nil }
     }
@@ -35,6 +37,8 @@ struct RunList: Sendable {
         let id: QuestionID
         let run: RunID
         let question: Question
+        /// What the action has said about it.
+        let about: String
     }
 
     /// In the order in which they began.
@@ -73,7 +77,15 @@ struct RunList: Sendable {
         }
     }
 
-    mutating func ask(_ asked: Asked) { questions.append(asked) }
+    /// Keeps a question, with what the action has said since the one before: what it is about.
+    mutating func ask(_ id: QuestionID, _ run: RunID, _ question: Question) -> Asked {
+        let said = self[run].map { $0.notices.dropFirst($0.noticesBefore).joined(separator: "\n") } ?? ""
+        change(run) { $0.noticesBefore = $0.notices.count }
+        let asked = Asked(id: id, run: run, question: question, about: said)
+        questions.append(asked)
+        return asked
+    }
+
     mutating func forget(_ id: QuestionID) { questions.removeAll { $0.id == id } }
 }
 

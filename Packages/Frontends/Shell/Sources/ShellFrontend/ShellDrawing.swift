@@ -53,11 +53,6 @@ extension ShellModel {
             line.append(label, isCurrent ? Style(.primaryForeground, bold: true, background: .primary) : .plain)
         }
         cells.write(line, row: layout.tabs.row, column: 0)
-        let badge = self.badge
-        if !badge.isEmpty {
-            let column = max(0, size.columns - badge.width - 1)
-            cells.write(StyledText(" ") + badge, row: layout.tabs.row, column: max(0, column - 1))
-        }
     }
 
     /// What runs and what waits for an answer.
@@ -72,7 +67,7 @@ extension ShellModel {
         if !runs.questions.isEmpty {
             let words = runs.questions.count == 1 ? "1 question" : "\(runs.questions.count) questions"
             badge.append(badge.isEmpty ? "" : "  ")
-            badge.append("? \(words): A", Style(.warning, bold: true))
+            badge.append("? \(words): \(keys.name(of: .answer))", Style(.warning, bold: true))
         }
         return badge.truncated(to: size.columns / 2)
     }
@@ -95,7 +90,9 @@ extension ShellModel {
         } else {
             line.append("Tab goes from panel to panel", Style(.mutedForeground))
         }
-        cells.write(line.truncated(to: size.columns), row: layout.titles.row, column: 0)
+        let badge = self.badge
+        cells.write(line.truncated(to: size.columns - badge.width - 2), row: layout.titles.row, column: 0)
+        cells.write(badge, row: layout.titles.row, column: max(0, size.columns - badge.width - 1))
     }
 
     private func drawNotice(_ layout: ShellLayout, _ cells: inout CellBuffer) {
@@ -132,15 +129,17 @@ extension ShellModel {
         }
         var hints: [(String, String)] = []
         if let view = tabs.page.focused.flatMap({ self[$0] }) {
-            if let primary = view.pane.primary { hints.append(("Return", primary.link.title)) }
-            if view.composer != nil { hints.append(("i", "write")) }
+            if let primary = view.pane.primary { hints.append((keys.name(of: .open), primary.link.title)) }
+            if view.composer != nil { hints.append((keys.name(of: .write), "write")) }
             for offer in view.pane.offers { if let key = offer.link.key { hints.append((key, offer.link.title)) } }
         }
-        if tabs.canGoBack || tabs.page.isDetailFocused { hints.append(("Esc", "back")) }
-        if tabs.page.views.count > 1 || tabs.page.detail != nil { hints.append(("Tab", "next")) }
+        if tabs.canGoBack || tabs.page.isDetailFocused { hints.append((keys.name(of: .back), "back")) }
+        if tabs.page.views.count > 1 || tabs.page.detail != nil { hints.append((keys.name(of: .next), "next")) }
         var seen: Set<String> = []
         return hints.filter { seen.insert($0.0).inserted }
-            + [("/", "search"), (":", "commands"), ("?", "help"), ("q", "quit")]
+            + [
+                (ShellCommand.search, "search"), (.commands, "commands"), (.help, "help"), (.quit, "quit"),
+            ].map { (keys.name(of: $0.0), $0.1) }
     }
 
     // MARK: Screens
@@ -242,7 +241,7 @@ extension ShellModel {
 
     private func block(of subject: Reader.Subject) -> Block {
         switch subject {
-        case .help: ShellKeys.help
+        case .help: keys.help
         case .runs: runs.block(at: now)
         case .run(let id): runs[id].map { runs.block(of: $0) } ?? Block(.text("This is no longer kept."))
         }

@@ -7,16 +7,14 @@ public import Settings
 public struct ShellFeature: Feature {
     public static let manifest = Manifest(
         id: "shell", summary: "Screens and actions of the features on a full terminal", version: "0.1.0",
-        settings: [mouse.declaration])
+        settings: ShellSettings.declarations)
 
-    static let mouse = Setting("mouse", "Whether the shell uses the mouse: clicks and the wheel", default: true)
+    private let settings: ShellSettings
 
-    private let isMouseOn: Bool
-
-    public init(_ settings: FeatureSettings) { isMouseOn = settings[Self.mouse] }
+    public init(_ settings: FeatureSettings) { self.settings = ShellSettings(settings) }
 
     public func register(in registry: inout RegistryBuilder) {
-        let isMouseOn = isMouseOn
+        let settings = settings
         registry.add(
             Action(
                 "shell.open", "Open the shell on this terminal", .reads,
@@ -27,7 +25,7 @@ public struct ShellFeature: Feature {
                 // A bundle has no terminal, and what a person does here must not be done with its rights.
                 guard context.caller.isPerson else { throw ShellFailure.notAPerson }
                 if let screen { _ = try context.registry.screens.find(screen) }
-                try await ShellProgram(context: context, isMouseOn: isMouseOn)
+                try await ShellProgram(context: context, settings: settings)
                     .run(showing: screen.map { ($0, given) })
                 return Nothing()
             }

@@ -4,54 +4,6 @@ import Registry
 import Screens
 import TerminalKit
 
-/// The keys of the shell, for the help.
-enum ShellKeys {
-    static let help: Block = {
-        let groups: [(String, [(String, String)])] = [
-            (
-                "Move",
-                [
-                    ("↑ ↓, k j", "up and down"), ("Page Up, Page Down, b f", "a page"),
-                    ("Home End, g G", "first and last"),
-                    ("← →, h l", "another tab of a block"), ("Return", "open, or what the hint says"),
-                    ("Space", "fold or open"), ("Tab, Shift-Tab", "the next panel, or the detail"), ("Esc", "back"),
-                ]
-            ),
-            (
-                "Find",
-                [
-                    ("/", "search on this page"), ("n N", "the next and the one before"),
-                    (": or Ctrl-P", "all commands and screens"), ("m", "what can be done with the selected row"),
-                    ("1 to 9, [ ]", "tabs"),
-                ]
-            ),
-            (
-                "Write",
-                [
-                    ("i", "write"), ("Return", "send"), ("Alt-Return, Ctrl-J", "a new line"),
-                    ("Ctrl-O", "write in $EDITOR"),
-                    ("/ID", "do that action instead of sending"), ("Esc", "leave the text, which stays"),
-                ]
-            ),
-            (
-                "Actions",
-                [
-                    ("A", "answer the oldest question"), ("R", "what runs and what was done"),
-                    ("Ctrl-C", "stop, or quit"),
-                    ("y", "copy the selected row"), ("Ctrl-R", "look again"), ("Ctrl-L", "draw again"),
-                    ("Ctrl-Z", "stop the shell; fg continues"), ("q", "quit"),
-                ]
-            ),
-        ]
-        return .stack(
-            groups.map { title, keys in
-                let properties = keys.map { Schema.Property($0.0, "", .string) }
-                let values = JSONObject(keys.map { ($0.0, JSON.string($0.1)) })
-                return Block(.values(Values(properties, values)), id: title, title: title)
-            }, id: "help")
-    }()
-}
-
 extension ShellModel {
     /// Gives an event to the dialog, the text that is written, the page, or the shell.
     mutating func receive(_ event: InputEvent) {
@@ -60,7 +12,8 @@ extension ShellModel {
         if let overlay = overlays.popLast() { return receive(event, overlay) }
         if hasComposerFocus, let id = tabs.page.focused, self[id]?.field != nil { return write(event, on: id) }
         guard case .key(let press) = event else { return }
-        if !receiveOnPage(press) { receiveInShell(press) }
+        if press == KeyPress(.character("c"), .ctrl) { return interrupt() }
+        receiveOnPage(press)
         wantDetail()
     }
 
@@ -108,7 +61,7 @@ extension ShellModel {
             case .unfinished:
                 overlays.append(.question(dialog))
                 waitForQuestion(dialog)
-            case .postponed: say("the question stays open; A answers it")
+            case .postponed: say("the question stays open; \(keys.name(of: .answer)) answers it")
             case .declined: answer(dialog.id, nil)
             case .answered(let answer): self.answer(dialog.id, answer)
             }
@@ -117,8 +70,8 @@ extension ShellModel {
                 overlays.append(.reader(reader))
                 return
             }
-            if press == KeyPress(.escape) || press == KeyPress(.character("q")) { return }
-            if press == KeyPress(.enter), reader.subject == .runs, let id = reader.pane.selectedNumber {
+            if keys[press] == .back || keys[press] == .quit { return }
+            if keys[press] == .open, reader.subject == .runs, let id = reader.pane.selectedNumber {
                 overlays.append(.reader(reader))
                 return read(.run(RunID(number: id)))
             }
@@ -127,7 +80,7 @@ extension ShellModel {
                 if case .run(let id) = reader.subject, runs[id]?.isRunning == true { return add(.cancel(id)) }
                 return interrupt()
             }
-            _ = Self.move(&reader.pane, press)
+            if let command = keys[press] { _ = Self.move(&reader.pane, command) }
             overlays.append(.reader(reader))
         case .search(var field):
             if case .key(let press) = event {
@@ -181,38 +134,63 @@ extension ShellModel {
 
     // MARK: The page
 
-    private mutating func receiveOnPage(_ press: KeyPress) -> Bool {
-        guard let id = tabs.page.focused, let view = self[id] else { return false }
-        if change(id, { Self.move(&$0.pane, press) }) == true { return true }
-        switch (press.key, press.modifiers) {
-        case (.enter, []):
-            if let form = view.pane.form {
-                guard let action = registry.actions[form.action] else { return true }
-                overlays.append(
-                    .form(
-                        ActionForm(
-                            .action(form.action), title: form.submit, action.parameters, values: form.values,
-                            only: form.parameters)))
-            } else if change(id, { $0.pane.toggle() }) == true {
-                return true
-            } else if let primary = view.pane.primary {
-                openPrimary(primary)
-            } else if view.composer != nil, view.pane.cursor == nil {
-                hasComposerFocus = true
-            } else {
-                openMenu(view)
-            }
-        case (.character("i"), []) where view.composer != nil: hasComposerFocus = true
-        case (.character("m"), []): openMenu(view)
-        case (.character("y"), []): copy(view)
-        case (.character(let letter), []):
-            guard let offer = view.pane.offers.first(where: { $0.link.key == String(Character(letter)) }) else {
-                return false
-            }
-            follow(offer)
-        default: return false
+    /// The letters of links come first: they are on the screen, while the other keys have to be known.
+    private mutating func receiveOnPage(_ press: KeyPress) {
+        let focused = tabs.page.focused
+        if let letter = press.text, let offers = focused.flatMap({ self[$0] })?.pane.offers,
+            let offer = offers.first(where: { $0.link.key == String(Character(letter)) })
+        {
+            return follow(offer)
         }
-        return true
+        if case .character(let digit) = press.key, ("1"..."9").contains(digit), press.modifiers.isEmpty {
+            return goTo(tab: Int(digit.value) - 0x31)
+        }
+        guard let command = keys[press] else { return }
+        if let id = focused, change(id, { Self.move(&$0.pane, command) }) == true { return }
+        perform(command)
+    }
+
+    private mutating func perform(_ command: ShellCommand) {
+        let view = tabs.page.focused.flatMap { self[$0] }
+        switch command {
+        case .open: if let view { open(view) }
+        case .fold, .up, .down, .pageUp, .pageDown, .first, .last, .left, .right, .findNext, .findPrevious: break
+        case .next: turn(1)
+        case .previous: turn(-1)
+        case .back: goBackOrOut()
+        case .search: overlays.append(.search(ComposerField()))
+        case .commands: openPalette()
+        case .menu: if let view { openMenu(view) }
+        case .previousTab: goTo(tab: (tabs.current + tabs.all.count - 1) % tabs.all.count)
+        case .nextTab: goTo(tab: (tabs.current + 1) % tabs.all.count)
+        case .write: if view?.composer != nil { hasComposerFocus = true }
+        case .copy: if let view { copy(view) }
+        case .answer: if !showQuestion() { say("nothing asks") }
+        case .runs: read(.runs)
+        case .refresh: if let id = tabs.page.focused { add(.refresh(id)) }
+        case .redraw: add(.repaint)
+        case .help: read(.help)
+        case .quit: quit()
+        }
+    }
+
+    private mutating func open(_ view: ShownScreen) {
+        if let form = view.pane.form {
+            guard let action = registry.actions[form.action] else { return }
+            overlays.append(
+                .form(
+                    ActionForm(
+                        .action(form.action), title: form.submit, action.parameters, values: form.values,
+                        only: form.parameters)))
+        } else if change(view.id, { $0.pane.toggle() }) == true {
+            return
+        } else if let primary = view.pane.primary {
+            openPrimary(primary)
+        } else if view.composer != nil, view.pane.cursor == nil {
+            hasComposerFocus = true
+        } else {
+            openMenu(view)
+        }
     }
 
     /// On a wide window the detail is there already, and gets the focus.
@@ -246,48 +224,26 @@ extension ShellModel {
         add(.copy(text))
     }
 
-    /// Keys that move in a pane; false if it is another key.
-    private static func move(_ pane: inout Pane, _ press: KeyPress) -> Bool {
-        guard press.modifiers.isEmpty else { return false }
-        switch press.key {
-        case .up, .character("k"): pane.move(down: false)
-        case .down, .character("j"): pane.move(down: true)
-        case .pageUp, .character("b"): pane.page(down: false)
-        case .pageDown, .character("f"): pane.page(down: true)
-        case .home, .character("g"): pane.goToStart()
-        case .end, .character("G"): pane.goToEnd()
-        case .left, .character("h"): return pane.turn(forward: false)
-        case .right, .character("l"): return pane.turn(forward: true)
-        case .character(" "): return pane.toggle()
-        case .character("n"): return pane.search.isEmpty ? false : pane.find(next: true) || true
-        case .character("N"): return pane.search.isEmpty ? false : pane.find(next: false) || true
+    /// Moves in a pane; false if the command does not.
+    private static func move(_ pane: inout Pane, _ command: ShellCommand) -> Bool {
+        switch command {
+        case .up: pane.move(down: false)
+        case .down: pane.move(down: true)
+        case .pageUp: pane.page(down: false)
+        case .pageDown: pane.page(down: true)
+        case .first: pane.goToStart()
+        case .last: pane.goToEnd()
+        case .left: return pane.turn(forward: false)
+        case .right: return pane.turn(forward: true)
+        case .fold: return pane.toggle()
+        case .findNext: _ = pane.find(next: true)
+        case .findPrevious: _ = pane.find(next: false)
         default: return false
         }
         return true
     }
 
     // MARK: The shell
-
-    private mutating func receiveInShell(_ press: KeyPress) {
-        switch (press.key, press.modifiers) {
-        case (.character("q"), []): quit()
-        case (.character("c"), .ctrl): interrupt()
-        case (.character(":"), _), (.character("p"), .ctrl): openPalette()
-        case (.character("?"), _): read(.help)
-        case (.character("R"), _): read(.runs)
-        case (.character("A"), _): if !showQuestion() { say("nothing asks") }
-        case (.character("/"), _): overlays.append(.search(ComposerField()))
-        case (.character("r"), .ctrl), (.function(5), []): if let id = tabs.page.focused { add(.refresh(id)) }
-        case (.character("l"), .ctrl): add(.repaint)
-        case (.escape, []): goBackOrOut()
-        case (.tab, []): turn(1)
-        case (.tab, .shift): turn(-1)
-        case (.character("]"), []): goTo(tab: (tabs.current + 1) % tabs.all.count)
-        case (.character("["), []): goTo(tab: (tabs.current + tabs.all.count - 1) % tabs.all.count)
-        case (.character(let digit), []) where ("1"..."9").contains(digit): goTo(tab: Int(digit.value) - 0x31)
-        default: break
-        }
-    }
 
     private mutating func openPalette() {
         menu = nil

@@ -32,6 +32,7 @@ struct ShellModel: Sendable {
 
     let name: String
     let registry: Registry
+    let keys: KeyMap
     var size: TerminalSize
     var look: PaneLook
     var tabs: ShellTabs
@@ -72,8 +73,8 @@ struct ShellModel: Sendable {
     /// From this width on the detail is beside its list.
     static let detailWidth = 100
 
-    init(name: String, registry: Registry, size: TerminalSize, look: PaneLook) {
-        (self.name, self.registry, self.size, self.look) = (name, registry, size, look)
+    init(name: String, registry: Registry, keys: KeyMap = KeyMap(), size: TerminalSize, look: PaneLook) {
+        (self.name, self.registry, self.keys, self.size, self.look) = (name, registry, keys, size, look)
         var views: [ViewID: ShownScreen] = [:]
         var next = 1
         tabs = ShellTabs(registry.screens.all) { screen in
@@ -84,6 +85,7 @@ struct ShellModel: Sendable {
         }
         (self.views, nextView) = (views, next)
         see()
+        if let problem = keys.problems.first { say("shell.keys: \(problem)", isFailure: true) }
     }
 
     /// What is to be done since it was last asked for.
@@ -135,7 +137,7 @@ extension ShellModel {
         case .notice(let id, let text):
             if let id { runs.change(id) { $0.notices.append(text) } }
             say(text)
-        case .question(let id, let run, let question): ask(RunList.Asked(id: id, run: run, question: question))
+        case .question(let id, let run, let question): ask(id, run, question)
         case .withdrawn(let id):
             runs.forget(id)
             overlays.removeAll { if case .question(let dialog) = $0 { dialog.id == id } else { false } }
@@ -236,9 +238,11 @@ extension ShellModel {
     }
 
     /// Opens a screen on its tab, or above the page that is seen.
-    mutating func open(_ id: String, _ arguments: JSONObject = [:]) {
+    ///
+    /// - Parameter onTop: above the page in any case.
+    mutating func open(_ id: String, _ arguments: JSONObject = [:], onTop: Bool = false) {
         guard let screen = registry.screens[id] else { return say("there is no screen \(id)", isFailure: true) }
-        if arguments.isEmpty, let (tab, index) = place(of: screen) {
+        if !onTop, arguments.isEmpty, let (tab, index) = place(of: screen) {
             tabs.current = tab
             while let page = tabs.pop() { closeAll(page) }
             tabs.page.current = index
@@ -398,8 +402,10 @@ extension ShellModel {
 
     // MARK: Questions
 
-    private mutating func ask(_ asked: RunList.Asked) {
-        runs.ask(asked)
+    private mutating func ask(_ id: QuestionID, _ run: RunID, _ question: Question) {
+        let asked = runs.ask(id, run, question)
+        // What was said about it is in the dialog.
+        if !asked.about.isEmpty { notice = nil }
         effects.append(.ring)
         // A question takes the focus only from the page that it belongs to, and never from somebody who writes.
         guard overlays.isEmpty, !hasComposerFocus || isComposerEmpty,
@@ -419,7 +425,7 @@ extension ShellModel {
 
     private mutating func showQuestion(_ asked: RunList.Asked) {
         let dialog = QuestionDialog(
-            asked.id, asked.question, asker: runs[asked.run]?.title ?? "An action", now: now)
+            asked.id, asked.question, about: asked.about, asker: runs[asked.run]?.title ?? "An action", now: now)
         overlays.append(.question(dialog))
         waitForQuestion(dialog)
     }
@@ -466,6 +472,19 @@ extension ShellModel {
         queues[view] = Array(queue.dropFirst())
         submit(next, on: view)
     }
+
+    /// What was written and not sent.
+    var allDrafts: [String: String] {
+        var all = drafts
+        for view in views.values {
+            if let composer = view.composer, let text = view.field?.text {
+                all[composer.draftKey] = text.isEmpty ? nil : text
+            }
+        }
+        return all
+    }
+
+    mutating func restoreDrafts(_ drafts: [String: String]) { self.drafts.merge(drafts) { old, _ in old } }
 
     /// How many messages of a screen wait.
     func waiting(on id: ViewID) -> Int { queues[id]?.count ?? 0 }

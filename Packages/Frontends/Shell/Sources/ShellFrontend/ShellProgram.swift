@@ -1,4 +1,5 @@
 import Capabilities
+import FileKit
 import JSON
 import Registry
 import Screens
@@ -8,7 +9,7 @@ import TerminalKit
 /// Runs a shell on the terminal: reads keys, does what the model wants, and paints what it shows.
 struct ShellProgram: Sendable {
     let context: ActionContext
-    let isMouseOn: Bool
+    let settings: ShellSettings
 
     /// Streams are painted at most so often; keys at once.
     private static let framePause = Duration.milliseconds(33)
@@ -16,7 +17,7 @@ struct ShellProgram: Sendable {
     /// Runs until the person quits.
     func run(showing first: (id: String, arguments: JSONObject)?) async throws {
         var options = FullScreenTerminal.Options()
-        options.hasMouse = isMouseOn
+        options.hasMouse = settings.mouse
         options.setsTitle = true
         try options.check()
         let theme = Theme.chosen?() ?? .dark
@@ -31,12 +32,27 @@ struct ShellProgram: Sendable {
                     terminal: terminal, painter: Painter(level: theme == .plain ? .none : level, theme: theme))
                 screen.ask()
                 var model = ShellModel(
-                    name: context.host.name, registry: context.registry, size: terminal.size,
+                    name: context.host.name, registry: context.registry, keys: KeyMap(settings.keys),
+                    size: terminal.size,
                     look: PaneLook(level: level, now: context.host.now()))
+                model.restore(ShellState(file: "\(context.host.locations.state)/\(Self.stateFile)"))
                 if let first { model.open(first.id, first.arguments) }
-                defer { group.cancelAll() }
+                defer {
+                    group.cancelAll()
+                    keep(model.state)
+                }
                 try await loop(&model, &screen, ShellWork(context: context, inbox: inbox), &group)
             }
+        }
+    }
+
+    private static let stateFile = "shell.json"
+
+    private func keep(_ state: ShellState) {
+        do throws(FileError) {
+            try state.write(to: Self.stateFile, in: context.host.locations.state, context.host.redactor)
+        } catch {
+            context.notice("what was open is not remembered: \(error.message)")
         }
     }
 
@@ -272,15 +288,14 @@ final class ShellWork: Sendable {
 
     // MARK: The terminal
 
-    /// Terminals refuse a longer one.
-    private static let longestCopy = 74_000
-
     private func copy(_ text: String, _ screen: inout ShellScreen) {
-        guard text.utf8.count <= Self.longestCopy else {
-            return inbox.push(.notice(nil, "too long to copy: \(ByteCount(text.utf8.count).words)"))
+        do throws(TerminalError) {
+            try screen.terminal.copy(text)
+            inbox.push(
+                .notice(nil, "sent \(text.count) characters to the terminal, which may keep them from its clipboard"))
+        } catch {
+            inbox.push(.notice(nil, error.message))
         }
-        screen.write("\u{1B}]52;c;\(Base64.encode(Array(text.utf8)))\u{1B}\\")
-        inbox.push(.notice(nil, "sent \(text.count) characters to the terminal's clipboard, if it allows that"))
     }
 
     private func edit(_ text: String, for id: ViewID, _ screen: inout ShellScreen) async throws {

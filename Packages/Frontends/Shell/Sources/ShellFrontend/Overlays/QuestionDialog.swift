@@ -16,6 +16,8 @@ struct QuestionDialog: Sendable {
 
     let id: QuestionID
     let question: Question
+    /// What the action has said about it, such as the change that it wants to make.
+    let about: String
     /// The action that asks.
     let asker: String
     private let shown: Duration
@@ -28,8 +30,9 @@ struct QuestionDialog: Sendable {
     static let quiet = Duration.milliseconds(400)
     static let longest = Duration.milliseconds(1_500)
 
-    init(_ id: QuestionID, _ question: Question, asker: String, now: Duration) {
+    init(_ id: QuestionID, _ question: Question, about: String = "", asker: String, now: Duration) {
         self.id = id
+        self.about = about
         self.question = question
         self.asker = asker
         (shown, lastKey) = (now, now)
@@ -128,8 +131,12 @@ extension QuestionDialog {
         columns: Int, rows count: Int, at now: Duration
     ) -> (rows: [StyledText], selected: Int?, caret: CellPosition?) {
         // Nothing in a question may look like a part of the dialog.
-        let prompt = PlainText.escapeLines(question.prompt).split(separator: "\n", omittingEmptySubsequences: false)
-            .flatMap { StyledText(String($0), Style(bold: true)).wrapped(to: columns) }
+        func lines(_ text: String, _ style: Style) -> [StyledText] {
+            guard !text.isEmpty else { return [] }
+            return PlainText.escapeLines(text).split(separator: "\n", omittingEmptySubsequences: false)
+                .flatMap { StyledText(String($0), style).wrapped(to: columns) }
+        }
+        let prompt = lines(question.prompt, Style(bold: true)) + lines(about, .plain)
         var answers: [StyledText] = []
         var caret: CellPosition?
         if options.isEmpty {

@@ -1,0 +1,96 @@
+import Capabilities
+import FileKit
+import JSON
+import Registry
+
+/// What a shell was showing, so that the next one begins there. The last one that ends writes it.
+struct ShellState: Sendable, Equatable {
+    /// A screen that was opened on a tab.
+    struct Page: Sendable, Equatable {
+        let screen: String
+        let arguments: JSONObject
+    }
+
+    /// The title of the tab that was seen.
+    var tab: String?
+    /// The pages by the title of their tab, the one that was seen last.
+    var pages: [String: [Page]] = [:]
+    /// What was written and not sent, by the composer.
+    var drafts: [String: String] = [:]
+
+    /// Nobody has more open, and a damaged file must not open more.
+    private static let mostPages = 20
+    private static let mostBytes = 1 << 20
+
+    init() {}
+
+    /// The state in a file. One that is not there, or makes no sense, is an empty one: it is a comfort and no setting.
+    init(file path: String) {
+        do {
+            guard let json = try JSON(parsing: try Files.read(path, limit: Self.mostBytes)).object else { return }
+            tab = json["tab"]?.string
+            for (title, list) in json["pages"]?.object ?? [:] {
+                pages[title] = (list.array ?? []).prefix(Self.mostPages).compactMap { page in
+                    page["screen"]?.string.map { Page(screen: $0, arguments: page["arguments"]?.object ?? [:]) }
+                }
+            }
+            for (key, text) in json["drafts"]?.object ?? [:] { drafts[key] = text.string }
+        } catch {
+            return
+        }
+    }
+
+    private var json: JSON {
+        var object: JSONObject = [
+            "drafts": .object(JSONObject(drafts.sorted { $0.key < $1.key }.map { ($0, .string($1)) }))
+        ]
+        if let tab { object["tab"] = .string(tab) }
+        object["pages"] = .object(
+            JSONObject(
+                pages.sorted { $0.key < $1.key }.map { title, pages in
+                    (
+                        title,
+                        .array(pages.map { ["screen": .string($0.screen), "arguments": .object($0.arguments)] })
+                    )
+                }))
+        return .object(object)
+    }
+
+    /// Writes it for this user only. Secrets that are known are left out.
+    func write(to name: String, in folder: String, _ redactor: Redactor) throws(FileError) {
+        try Files.makeDirectories(folder)
+        try Files.writeAtomically(Array(redactor.redact(json).text().utf8), to: "\(folder)/\(name)", mode: 0o600)
+    }
+}
+
+extension ShellModel {
+    /// What is to be restored the next time.
+    var state: ShellState {
+        var state = ShellState()
+        state.tab = tabs.all[tabs.current].title
+        for tab in tabs.all {
+            let pages = tab.pages.dropFirst().compactMap { page in
+                page.leading.flatMap { self[$0] }.map {
+                    ShellState.Page(screen: $0.screen.id, arguments: $0.arguments)
+                }
+            }
+            if !pages.isEmpty { state.pages[tab.title] = pages }
+        }
+        state.drafts = allDrafts
+        return state
+    }
+
+    /// Shows what was shown the last time, as far as it still exists.
+    mutating func restore(_ state: ShellState) {
+        for (title, pages) in state.pages {
+            guard let index = tabs.index(titled: title) else { continue }
+            tabs.current = index
+            for page in pages where registry.screens[page.screen] != nil {
+                open(page.screen, page.arguments, onTop: true)
+            }
+        }
+        restoreDrafts(state.drafts)
+        tabs.current = state.tab.flatMap(tabs.index) ?? 0
+        see()
+    }
+}
