@@ -69,7 +69,8 @@ private struct ShelfFeature: Feature {
             })
         registry.addScreen(
             "shelf.books", "Books", .tab("Shelf"), listing: "shelf.list", id: "title",
-            links: [.action("shelf.add", "Copy", key: "c", ["title": .row("title")])])
+            links: [.action("shelf.add", "Copy", key: "c", ["title": .row("title")])],
+            offering: [.action("shelf.add", "Add", key: "a")])
         registry.add(
             Screen("shelf.count", "Number of books", .home, .option("step", "Wait this long", as: Duration?.self)) {
                 screen, step in
@@ -143,7 +144,7 @@ struct ScreenTests {
             }
         }
         let all = try #require(try await shown([:]))
-        #expect(Self.titles(.ready(all)) == ["Emma"] && all.allLinks.map(\.title) == ["Copy"])
+        #expect(Self.titles(.ready(all)) == ["Emma"] && all.allLinks.map(\.title) == ["Add", "Copy"])
         guard case .stack(let stack) = try #require(try await shown(["book": "Emma"])).content else {
             Issue.record("the notice is missing")
             return
@@ -151,7 +152,9 @@ struct ScreenTests {
         #expect(
             !stack.blocks[1].json.text().contains("canary") && stack.blocks[1].json.text().contains("there are more"))
         #expect(stack.blocks.map(\.id) == ["rows", "notices"] && Self.titles(.ready(stack.blocks[0])) == ["Emma"])
-        guard case .table(let none) = try #require(try await shown(["book": "Dune"])).content else {
+        let empty = try #require(try await shown(["book": "Dune"]))
+        #expect(empty.links.map(\.title) == ["Add"] && stack.blocks[0].links == empty.links)
+        guard case .table(let none) = empty.content else {
             Issue.record("no table")
             return
         }

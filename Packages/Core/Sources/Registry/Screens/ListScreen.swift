@@ -21,11 +21,13 @@ extension RegistryBuilder {
     ///   - rowID: the members that together identify a row.
     ///   - links: what can be done with a row. Made when the screen is shown, because every command declares all screens.
     ///   - detail: the screen that is shown beside the selected row.
+    ///   - others: what can be done besides, such as to add a row.
     ///   - interval: when to look again although nothing was done here; nil for never.
     public mutating func addScreen(
         _ id: String, _ title: String, _ placement: Screen.Placement, listing action: String, id rowID: String...,
         links: @autoclosure @escaping @Sendable () -> [Link] = [],
-        detail: @autoclosure @escaping @Sendable () -> Link? = nil, every interval: Duration? = nil
+        detail: @autoclosure @escaping @Sendable () -> Link? = nil,
+        offering others: @autoclosure @escaping @Sendable () -> [Link] = [], every interval: Duration? = nil
     ) {
         guard let action = actions.last(where: { $0.action.id == action })?.action else {
             problems.append(
@@ -55,7 +57,7 @@ extension RegistryBuilder {
                         "only the first \(rows.count - omitted) of \(rows.count) rows are shown; "
                             + "'\(host.name) \(action.id.split(separator: ".").joined(separator: " "))' shows all")
                 }
-                try await screen.show(Self.block(table, notices: notices))
+                try await screen.show(Self.block(table, links: others(), notices: notices))
             } while try await screen.changed(orAfter: interval)
         }
         if action.sends { screen = screen.sending() }
@@ -65,11 +67,14 @@ extension RegistryBuilder {
     }
 
     /// The rows, with what the action had to say about them.
-    private static func block(_ table: Table, notices: [String]) -> Block {
+    private static func block(_ table: Table, links: [Link], notices: [String]) -> Block {
         let text = notices.joined(separator: "\n")
-        guard !text.isEmpty else { return Block(.table(table), id: "rows") }
-        if case .all(let rows) = table.rows, rows.isEmpty { return Block(.table(table.saying(text)), id: "rows") }
-        return .stack([Block(.table(table), id: "rows"), Block(.text(RichText(text, .mutedForeground)), id: "notices")])
+        let rows = Block(.table(table), id: "rows", links: links)
+        guard !text.isEmpty else { return rows }
+        if case .all(let all) = table.rows, all.isEmpty {
+            return Block(.table(table.saying(text)), id: "rows", links: links)
+        }
+        return .stack([rows, Block(.text(RichText(text, .mutedForeground)), id: "notices")])
     }
 
     /// The rows in a result: itself, or its first list of records.

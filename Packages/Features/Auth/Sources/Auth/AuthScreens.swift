@@ -17,24 +17,25 @@ struct AuthScreens {
                 .action("auth.login", "Sign in", key: "l", ["server": .row("name")]),
                 .action("auth.logout", "Sign out", key: "o", ["server": .row("name")]),
                 .action("auth.server.remove", "Remove", key: "d", ["name": .row("name")]),
-            ])
+            ], offering: [.action("auth.server.add", "Add a server", key: "a")])
         registry.addScreen(
             "auth.accounts", "Sign-ins", .home, listing: "auth.status", id: "name",
             links: [
                 .action("auth.login", "Sign in", key: "l", ["server": .row("name")]),
                 .action("auth.logout", "Sign out", key: "o", ["server": .row("name")]),
                 .screen("auth.tokens", "Access tokens", key: "t", ["server": .row("name")]),
-            ])
+            ], offering: [.action("auth.server.add", "Add a server", key: "a")])
         registry.add(tokens)
         registry.addScreen(
             "auth.secrets", "Secrets", .tab("Servers"), listing: "auth.secret.list", id: "name",
-            links: [.action("auth.secret.remove", "Remove", key: "d", ["name": .row("name")])])
+            links: [.action("auth.secret.remove", "Remove", key: "d", ["name": .row("name")])],
+            offering: [.action("auth.secret.set", "Store a secret", key: "a")])
         registry.addScreen(
             "auth.certificates", "Certificates", .tab("Servers"), listing: "auth.trust.list", id: "server",
             links: [
                 .action("auth.trust.verify", "Verify", key: "v", ["host": .row("server")]),
                 .action("auth.trust.remove", "Remove", key: "d", ["host": .row("server")]),
-            ])
+            ], offering: [.action("auth.trust.add", "Trust a certificate", key: "a")])
     }
 
     /// The tokens at a server, at which they are revoked too.

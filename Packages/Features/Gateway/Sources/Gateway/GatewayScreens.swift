@@ -14,13 +14,15 @@ struct GatewayScreens {
             links: [
                 .screen("gateway.sessions", "Sessions", key: "s", ["project": .row("id")]),
                 .action("gateway.project.remove", "Remove", key: "d", ["project": .row("id")]),
-            ], detail: .screen("gateway.sessions", "Sessions", ["project": .row("id")]))
+            ], detail: .screen("gateway.sessions", "Sessions", ["project": .row("id")]),
+            offering: [.action("gateway.project.add", "Add a project", key: "a")])
         registry.addScreen(
             "gateway.sessions", "Gateway sessions", .tab("Sessions"), listing: "gateway.session.list", id: "id",
             every: .seconds(2))
         registry.addScreen(
             "gateway.tokens", "Gateway tokens", .tab("Gateway"), listing: "gateway.token.list", id: "name",
-            links: [.action("gateway.token.revoke", "Revoke", key: "d", ["name": .row("name")])])
+            links: [.action("gateway.token.revoke", "Revoke", key: "d", ["name": .row("name")])],
+            offering: [.action("gateway.token.create", "Create a token", key: "a")])
         registry.addScreen(
             "gateway.costs", "Gateway usage", .tab("Gateway"), listing: "gateway.usage", id: "key", every: .seconds(10))
         registry.addScreen(

@@ -36,7 +36,7 @@ struct OverviewScreen {
                 .placeholder(
                     Placeholder(
                         .empty, "no gateway is running here; start it with 'martlet gateway serve'",
-                        retry: .action("gateway.serve", "Start"))), id: "down")
+                        retry: .action("gateway.serve", "Start", key: "s"))), id: "down")
         }
         let health = await HealthProbe(services: services).look(at: state)
         let today = Day(context.host.now())

@@ -65,7 +65,8 @@ public struct RunnerFeature: Feature {
                 .action("runs.cancel", "Cancel", key: "c", ["run": .row("id")]),
                 .screen("runs.log", "Output", key: "o", ["run": .row("id")]),
             ],
-            detail: .screen("runs.run", "Run", ["run": .row("id")]), every: .seconds(2))
+            detail: .screen("runs.run", "Run", ["run": .row("id")]),
+            offering: [.action("run.start", "Run a bundle", key: "s")], every: .seconds(2))
         RunScreen(services).add(to: &registry)
         LogScreen(services).add(to: &registry)
     }

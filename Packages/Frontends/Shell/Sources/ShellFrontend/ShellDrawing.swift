@@ -46,13 +46,28 @@ extension ShellModel {
     // MARK: Bars
 
     private func drawTabs(_ layout: ShellLayout, _ cells: inout CellBuffer) {
-        var line = StyledText(" \(name) ", Style(bold: true))
-        for (index, tab) in tabs.all.enumerated() {
-            let isCurrent = index == tabs.current
-            let label = " \(index + 1) \(tab.title) "
-            line.append(label, isCurrent ? Style(.primaryForeground, bold: true, background: .primary) : .plain)
+        for (index, label) in tabLabels.enumerated() {
+            let style =
+                index == tabs.current ? Style(.primaryForeground, bold: true, background: .primary) : .plain
+            cells.write(StyledText(label.text, style), row: layout.tabs.row, column: label.column)
         }
-        cells.write(line, row: layout.tabs.row, column: 0)
+        let end = tabLabels.last.map { $0.column + TextWidth.of($0.text) } ?? 0
+        let name = StyledText(name, Style(.mutedForeground))
+        if end + name.width + 2 < size.columns {
+            cells.write(name, row: layout.tabs.row, column: size.columns - name.width - 1)
+        }
+    }
+
+    /// What is written on the tabs, and where. If there is no room for all titles, only the current one has it.
+    var tabLabels: [(text: String, column: Int)] {
+        let full = tabs.all.enumerated().map { " \($0.offset + 1) \($0.element.title) " }
+        let isRoomy = full.reduce(0) { $0 + TextWidth.of($1) } <= size.columns
+        var column = 0
+        return full.enumerated().map { index, text in
+            let text = isRoomy || index == tabs.current ? text : " \(index + 1) "
+            defer { column += TextWidth.of(text) }
+            return (text, column)
+        }
     }
 
     /// What runs and what waits for an answer.

@@ -317,13 +317,7 @@ extension ShellModel {
 
     /// The tab whose label is at a column.
     private func tab(at column: Int) -> Int? {
-        var start = name.count + 2
-        for (index, tab) in tabs.all.enumerated() {
-            let width = TextWidth.of(" \(index + 1) \(tab.title) ")
-            if (start..<start + width).contains(column) { return index }
-            start += width
-        }
-        return nil
+        tabLabels.firstIndex { ($0.column..<$0.column + TextWidth.of($0.text)).contains(column) }
     }
 }
 

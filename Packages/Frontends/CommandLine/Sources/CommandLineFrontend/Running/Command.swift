@@ -211,7 +211,7 @@ struct Command: Sendable {
         let text =
             (value as? ShownScreen).flatMap { printer.text($0.block) }
             ?? printer.text(value.json, action.result, isStream: action.isStreaming)
-        if text.isEmpty, width != nil, action.effect == .reads, !output.hasNoticed { output.notice("nothing to show") }
+        if text.isEmpty, !(value is Nothing), width != nil, action.effect == .reads, !output.hasNoticed { output.notice("nothing to show") }
         try streams.write(text)
         return value.exit
     }
