@@ -43,6 +43,12 @@ extension ShellModel {
         return max(1, layout.rooms.first { $0.view == id }?.inside.columns ?? size.columns - 2)
     }
 
+    /// What the window is called.
+    var windowTitle: String {
+        let title = tabs.page.focused.flatMap { self[$0]?.title } ?? tabs.all[tabs.current].title
+        return "\(title) · \(name)"
+    }
+
     // MARK: Bars
 
     private func drawTabs(_ layout: ShellLayout, _ cells: inout CellBuffer) {

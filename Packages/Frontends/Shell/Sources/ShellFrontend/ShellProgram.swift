@@ -29,7 +29,8 @@ struct ShellProgram: Sendable {
                 let inbox = Inbox()
                 group.addTask { try await Self.read(terminal, into: inbox) }
                 var screen = ShellScreen(
-                    terminal: terminal, painter: Painter(level: theme == .plain ? .none : level, theme: theme))
+                    terminal: terminal, painter: Painter(level: theme == .plain ? .none : level, theme: theme),
+                    environment: context.host.environment)
                 screen.ask()
                 var model = ShellModel(
                     name: context.host.name, registry: context.registry, keys: KeyMap(settings.keys),
@@ -71,6 +72,7 @@ struct ShellProgram: Sendable {
             if isDue && pause <= .zero {
                 model.look.now = context.host.now()
                 screen.paint(&model)
+                screen.say(title: model.windowTitle, isBusy: !model.runs.running.isEmpty)
                 (painted, isDue) = (clock.now, false)
             }
             let (events, changed) = try await work.inbox.next(within: isDue ? pause : nil, on: clock)
@@ -113,10 +115,28 @@ struct ShellProgram: Sendable {
 struct ShellScreen: Sendable {
     let terminal: FullScreenTerminal
     private var painter: Painter
+    /// Whether the terminal is known to show progress. Others show the sequence as a message.
+    private let showsProgress: Bool
+    private var title = ""
+    private var isBusy = false
 
-    init(terminal: FullScreenTerminal, painter: Painter) {
+    init(terminal: FullScreenTerminal, painter: Painter, environment: [String: String]) {
         self.terminal = terminal
         self.painter = painter
+        showsProgress =
+            environment["WT_SESSION"] != nil || environment["ConEmuANSI"] == "ON"
+            || environment["TERM_PROGRAM"] == "ghostty"
+    }
+
+    /// Tells the window what is shown, and whether something runs.
+    mutating func say(title: String, isBusy: Bool) {
+        if title != self.title {
+            let text = Sanitizer.sanitize(title).filter { !$0.isNewline }
+            if terminal.offer(frame: Array("\u{1B}]2;\(text)\u{1B}\\".utf8)) == .written { self.title = title }
+        }
+        if showsProgress, isBusy != self.isBusy {
+            if terminal.show(isBusy ? .indeterminate : .none) == .written { self.isBusy = isBusy }
+        }
     }
 
     /// Asks whether frames can be shown as a whole, and for the colour of the background. Nobody waits for the answers.

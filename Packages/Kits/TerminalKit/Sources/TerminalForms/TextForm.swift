@@ -14,6 +14,8 @@ public struct TextForm {
     public var clock: LocalClock?
     /// Up to which positions feeds are printed; one that is not here is printed as far as it goes.
     public var feedEnds: [ObjectIdentifier: Int] = [:]
+    /// Whether short values stand beside each other, where room is scarcer than lines are long.
+    public var isDense = false
 
     /// By default times are printed as programs get them.
     public init(
@@ -112,9 +114,28 @@ public struct TextForm {
         }
     }
 
+    /// The labels and values beside each other in columns; nil if that saves no line.
+    private func dense(_ values: [(label: String, value: StyledText)]) -> [StyledText]? {
+        let cells = values.map { StyledText($0.label + " ", Style(.mutedForeground)) + $0.value }
+        guard let width, let widest = cells.map(\.width).max(), values.count > 2,
+            !values.contains(where: { $0.value.plainText.contains(where: \.isNewline) })
+        else { return nil }
+        let columns = (width + 3) / (widest + 3)
+        guard columns > 1 else { return nil }
+        return stride(from: 0, to: cells.count, by: columns).map { first in
+            var line = StyledText()
+            for (number, cell) in cells[first..<min(cells.count, first + columns)].enumerated() {
+                if number > 0 { line.append("   ") }
+                line.append(first + number + 1 < cells.count && number + 1 < columns ? cell.padded(to: widest) : cell)
+            }
+            return line
+        }
+    }
+
     /// Plain members first. Then each list of records, and each object of any shape, as a separate table.
     func list(_ object: JSONObject, _ properties: [Schema.Property]) -> [StyledText] {
         var list = KeyValueList()
+        var labelled: [(label: String, value: StyledText)] = []
         var tables: [[StyledText]] = []
         for property in properties {
             guard let value = object[property.name], !Cells.isEmpty(value) else { continue }
@@ -127,10 +148,11 @@ public struct TextForm {
                 for (name, member) in members { inner.append(name, StyledText(Cells.text(member, .any))) }
                 tables.append([StyledText(Cells.title(property), Style(.mutedForeground))] + inner.lines(width: width))
             } else {
-                list.append(Cells.label(property), Cells.styled(value, property, clock, isBrief: false))
+                labelled.append((Cells.label(property), Cells.styled(value, property, clock, isBrief: isDense)))
             }
         }
-        var lines = list.lines(width: width)
+        for (label, value) in labelled { list.append(label, value) }
+        var lines = isDense ? dense(labelled) ?? list.lines(width: width) : list.lines(width: width)
         for table in tables {
             if !lines.isEmpty { lines.append("") }
             lines += table
