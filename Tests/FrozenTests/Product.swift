@@ -7,6 +7,7 @@ import HostKit
 import OfflineModel
 import Registry
 import Runner
+import ShellFrontend
 import WorkspaceSupport
 
 @testable import CommandLineFrontend
@@ -28,6 +29,7 @@ enum Product {
                 BuiltInFeature(essential: TerminalFeature.self),
                 BuiltInFeature(AuthFeature.self), BuiltInFeature(ChatFeature.self), BuiltInFeature(GatewayFeature.self),
                 BuiltInFeature(OfflineModelFeature.self), BuiltInFeature(RunnerFeature.self),
+                BuiltInFeature(ShellFeature.self),
             ], environment: environment)
     }
 

@@ -6,6 +6,12 @@ public protocol Interaction: Sendable {
     var canAsk: Bool { get }
     /// The same without the person: only answers that were provided count.
     var unattended: any Interaction { get }
+    /// Lets a program have the person's terminal until it ends, such as an editor, if this interaction holds the terminal
+    /// itself.
+    ///
+    /// - Parameter command: the program, by path or name, and its arguments.
+    /// - Returns: the exit status as a shell says it; nil if the terminal is free, so that whoever asks runs the program.
+    func lendTerminal(to command: [String], environment: [String: String]) async throws -> Int32?
     /// Waits for the answer to a question.
     ///
     /// - Throws: `InteractionError` if nobody can answer or the person declined.
@@ -60,6 +66,7 @@ public enum Answer: Sendable {
 
 extension Interaction {
     public var unattended: any Interaction { canAsk ? HeadlessInteraction() : self }
+    public func lendTerminal(to command: [String], environment: [String: String]) async throws -> Int32? { nil }
 
     /// Asks for a line of text; an empty line selects the default, if there is one.
     public func text(_ id: String, _ prompt: String, default defaultValue: String? = nil) async throws -> String {

@@ -25,9 +25,9 @@ struct ShellProgram: Sendable {
             context.isColored
             ? ColorLevel.detect(choice: .auto, isTerminal: true, environment: context.host.environment) : .none
         try await FullScreenTerminal.with(options) { terminal in
-            try await withThrowingTaskGroup(of: Void.self) { group in
+            try await withThrowingDiscardingTaskGroup { group in
                 let inbox = Inbox()
-                group.addTask { try await Self.read(terminal, into: inbox) }
+                group.addTask { await Self.read(terminal, into: inbox) }
                 var screen = ShellScreen(
                     terminal: terminal, painter: Painter(level: theme == .plain ? .none : level, theme: theme),
                     environment: context.host.environment)
@@ -42,7 +42,7 @@ struct ShellProgram: Sendable {
                     group.cancelAll()
                     keep(model.state)
                 }
-                try await loop(&model, &screen, ShellWork(context: context, inbox: inbox), &group)
+                try await loop(&model, &screen, ShellWork(context: context, terminal: terminal, inbox: inbox), &group)
             }
         }
     }
@@ -59,7 +59,7 @@ struct ShellProgram: Sendable {
 
     private func loop(
         _ model: inout ShellModel, _ screen: inout ShellScreen, _ work: ShellWork,
-        _ group: inout ThrowingTaskGroup<Void, any Error>
+        _ group: inout ThrowingDiscardingTaskGroup<any Error>
     ) async throws {
         let clock = ContinuousClock()
         let start = clock.now
@@ -95,17 +95,25 @@ struct ShellProgram: Sendable {
     }
 
     /// Reads the terminal until it is gone or the shell ends.
-    private static func read(_ terminal: FullScreenTerminal, into inbox: Inbox) async throws {
+    private static func read(_ terminal: FullScreenTerminal, into inbox: Inbox) async {
         var decoder = InputDecoder()
         while true {
             let begun = ContinuousClock.now
-            switch try await terminal.read(limit: decoder.patience) {
-            case .bytes(let bytes):
-                for event in decoder.receive(bytes, after: ContinuousClock.now - begun) { inbox.push(.input(event)) }
-            case .quiet: for event in decoder.stopWaiting() { inbox.push(.input(event)) }
-            case .resized, .continued, .lost: inbox.push(.resized(terminal.size))
-            case .room: inbox.push(.room)
-            case .end: return inbox.push(.gone)
+            do throws(TerminalError) {
+                switch try await terminal.read(limit: decoder.patience) {
+                case .bytes(let bytes):
+                    for event in decoder.receive(bytes, after: ContinuousClock.now - begun) {
+                        inbox.push(.input(event))
+                    }
+                case .quiet: for event in decoder.stopWaiting() { inbox.push(.input(event)) }
+                case .resized, .continued, .lost: inbox.push(.resized(terminal.size))
+                case .room: inbox.push(.room)
+                case .end: return inbox.push(.gone)
+                }
+            } catch {
+                // A signal that ends the program also cancels this shell.
+                if error.kind != .interrupted && error.kind != .cancelled { inbox.push(.gone) }
+                return
             }
         }
     }
@@ -139,13 +147,15 @@ struct ShellScreen: Sendable {
         }
     }
 
-    /// Asks whether frames can be shown as a whole, and for the colour of the background. Nobody waits for the answers.
-    func ask() { terminal.ask(Array("\u{1B}[?2026$p\u{1B}[c".utf8)) }
+    /// Asks whether frames can be shown as a whole, and to be told when the person changes to a dark or a light theme.
+    /// Nobody waits for the answers.
+    func ask() { terminal.ask(Array("\u{1B}[?2031h\u{1B}[?2026$p\u{1B}[c".utf8)) }
 
     mutating func take(_ reply: TerminalReply) {
         switch reply {
         case .mode(2026, let value): painter.isSynchronized = value == 1 || value == 2
         case .attributes: terminal.repliesHaveCome()
+        case .theme(let background): if let theme = Theme.chosen?(on: background) { painter.theme = theme }
         default: break
         }
     }
@@ -171,6 +181,7 @@ struct ShellScreen: Sendable {
 final class ShellWork: Sendable {
     let inbox: Inbox
     private let context: ActionContext
+    private let terminal: FullScreenTerminal
     private let state = Mutex(State())
 
     private struct State {
@@ -181,15 +192,16 @@ final class ShellWork: Sendable {
         var nextQuestion = 1
     }
 
-    init(context: ActionContext, inbox: Inbox) {
+    init(context: ActionContext, terminal: FullScreenTerminal, inbox: Inbox) {
         self.context = context
+        self.terminal = terminal
         self.inbox = inbox
     }
 
     func state(of id: ViewID) -> ScreenState? { state.withLock { $0.views[id] }?.state }
 
     func carryOut(
-        _ effect: ShellEffect, _ screen: inout ShellScreen, _ group: inout ThrowingTaskGroup<Void, any Error>
+        _ effect: ShellEffect, _ screen: inout ShellScreen, _ group: inout ThrowingDiscardingTaskGroup<any Error>
     ) async throws {
         switch effect {
         case .open(let id, let name, let arguments):
@@ -215,7 +227,7 @@ final class ShellWork: Sendable {
             }
         case .wait(let timer, let duration):
             group.addTask { [inbox, clock = context.host.clock] in
-                try await clock.sleep(for: duration)
+                do { try await clock.sleep(for: duration) } catch { return }
                 inbox.push(.timer(timer))
             }
         case .rows(let id, let path, let source, let request):
@@ -237,7 +249,7 @@ final class ShellWork: Sendable {
 
     /// Starts work that can be cancelled by itself. The group awaits it, and cancels it with everything else.
     private func owned(
-        by group: inout ThrowingTaskGroup<Void, any Error>, _ work: @escaping @Sendable () async -> Void
+        by group: inout ThrowingDiscardingTaskGroup<any Error>, _ work: @escaping @Sendable () async -> Void
     ) -> Task<Void, Never> {
         let task = Task { await work() }
         group.addTask {
@@ -308,6 +320,10 @@ final class ShellWork: Sendable {
 
     // MARK: The terminal
 
+    func lend(to command: [String], _ environment: [String: String]) async throws -> Int32 {
+        try await terminal.lend(to: command, environment: environment)
+    }
+
     private func copy(_ text: String, _ screen: inout ShellScreen) {
         do throws(TerminalError) {
             try screen.terminal.copy(text)
@@ -341,6 +357,10 @@ struct ShellPerson: Interaction {
 
     var canAsk: Bool { true }
     func answer(_ question: Question) async throws -> Answer { try await work.ask(question, for: run) }
+
+    func lendTerminal(to command: [String], environment: [String: String]) async throws -> Int32? {
+        try await work.lend(to: command, environment)
+    }
 }
 
 /// Takes what an action says.

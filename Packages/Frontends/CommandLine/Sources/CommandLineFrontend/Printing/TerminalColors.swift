@@ -54,6 +54,15 @@ final class TerminalColors: Sendable {
         terminal = mayAsk ? output : Terminal(fileDescriptor: 2)
     }
 
+    /// The theme for work that draws by itself.
+    var themes: Theme.Choice {
+        Theme.Choice { [self] in
+            theme
+        } on: { [choice] in
+            choice.theme(on: $0)
+        }
+    }
+
     var theme: Theme {
         found.withLock { found in
             if let found { return found }

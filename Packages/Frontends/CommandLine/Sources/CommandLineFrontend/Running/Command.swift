@@ -139,7 +139,7 @@ struct Command: Sendable {
             }
             if !action.isHidden { tellVariables(output) }
             let value = try await withDrawing(line, output) { [arguments] in
-                try await Theme.$chosen.withValue(Theme.Choice { [colors] in colors.theme }) {
+                try await Theme.$chosen.withValue(colors.themes) {
                     try await workbench.perform(
                         action, arguments, as: .person(interaction), output: output, limit: options.limit,
                         isAgreed: options.isAgreed)
@@ -211,7 +211,9 @@ struct Command: Sendable {
         let text =
             (value as? ShownScreen).flatMap { printer.text($0.block) }
             ?? printer.text(value.json, action.result, isStream: action.isStreaming)
-        if text.isEmpty, !(value is Nothing), width != nil, action.effect == .reads, !output.hasNoticed { output.notice("nothing to show") }
+        if text.isEmpty, !(value is Nothing), width != nil, action.effect == .reads, !output.hasNoticed {
+            output.notice("nothing to show")
+        }
         try streams.write(text)
         return value.exit
     }

@@ -26,7 +26,8 @@ struct ScreenCommand {
         for command in Self.commands where words.starts(with: command.words) {
             guard let target = registry.actions[command.action] else { continue }
             let flags = target.parameters.filter { $0.form == .flag }
-            let before = words.dropFirst(command.words.count).prefix { word in flags.contains { word == "--\($0.name)" } }
+            let before = words.dropFirst(command.words.count).prefix { word in flags.contains { word == "--\($0.name)" }
+            }
             let given = words.dropFirst(command.words.count + before.count)
             for count in given.indices.map({ $0 - given.startIndex + 1 }) {
                 guard let shown = registry.screens[given.prefix(count).joined(separator: ".")] else { continue }

@@ -118,8 +118,13 @@ enum SettingsEditor {
         guard let program = words.first else { throw HostError.editor("EDITOR is empty; set it to your editor") }
         let status: ChildStatus
         do {
-            status = try await Launcher().runInForeground(
-                Command(program, Array(words.dropFirst()) + [path], environment: CommandEnvironment(environment)))
+            let lent = try await context.interaction.lendTerminal(to: words + [path], environment: environment)
+            status =
+                if let lent { .exited(lent) } else {
+                    try await Launcher().runInForeground(
+                        Command(
+                            program, Array(words.dropFirst()) + [path], environment: CommandEnvironment(environment)))
+                }
         } catch let error as any Failure {
             throw HostError.editor(
                 "cannot start the editor '\(editor)': \(error.message); set EDITOR to another one")

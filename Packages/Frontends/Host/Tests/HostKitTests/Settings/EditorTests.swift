@@ -38,6 +38,20 @@ struct EditorTests {
         }
     }
 
+    @Test("A frontend that holds the terminal lends it to the editor", arguments: [Int32(0), 3])
+    func lent(status: Int32) async throws {
+        try await withBench(SampleFeature.self) { bench in
+            bench.environment["EDITOR"] = "/nowhere/editor --wait"
+            let lender = Lender(status: status)
+            bench.person = lender
+            let problem = await failure { try await bench.perform("config.edit") }
+            #expect((problem == nil) == (status == 0), "\(problem?.message ?? "")")
+            let command = try #require(lender.command.withLock { $0 })
+            #expect(command.prefix(2) == ["/nowhere/editor", "--wait"] && command.count == 3)
+            #expect(Files.exists(bench.userFile) == (status == 0))
+        }
+    }
+
     @Test("A file that another command changed meanwhile is not replaced, and the draft stays")
     func overtaken() async throws {
         try await withBench(SampleFeature.self) { bench in
@@ -116,5 +130,22 @@ struct EditorTests {
             let problem = await failure { try await bench.perform("config.edit") }
             #expect(problem?.exit == .unanswered)
         }
+    }
+}
+
+/// A person at a full screen, whose editor writes valid settings and ends with a status.
+private final class Lender: Interaction {
+    let status: Int32
+    let command = Mutex<[String]?>(nil)
+
+    init(status: Int32) { self.status = status }
+
+    var canAsk: Bool { true }
+    func answer(_ question: Question) async throws -> Answer { throw InteractionError.wrongKind(question.id) }
+
+    func lendTerminal(to command: [String], environment: [String: String]) async throws -> Int32? {
+        self.command.withLock { $0 = command }
+        if let file = command.last { try Files.writeAtomically(Array("{sample: {depth: 7}}".utf8), to: file) }
+        return status
     }
 }

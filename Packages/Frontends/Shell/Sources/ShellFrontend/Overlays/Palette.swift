@@ -39,7 +39,8 @@ struct Palette: Sendable {
         let screens = registry.screens.all.map {
             Entry(target: .screen($0.id), title: "Open \($0.title)", note: $0.id)
         }
-        let actions = registry.actions.all.filter { !$0.isHidden }.map {
+        // A shell within the shell would have no terminal.
+        let actions = registry.actions.all.filter { !$0.isHidden && registry.actions.owner(of: $0) != "shell" }.map {
             Entry(target: .action($0.id), title: $0.summary, note: $0.id)
         }
         return Palette("Commands and screens", screens + actions)

@@ -127,12 +127,23 @@ extension Theme {
     public struct Choice: Sendable {
         // A task local that is itself a closure has no type at run time when it is optimised, and crashes.
         private let find: @Sendable () -> Theme
+        private let findOn: @Sendable (TerminalBackground) -> Theme
 
-        /// - Parameter find: may ask the terminal, so it is called only to draw in colours.
-        public init(_ find: @escaping @Sendable () -> Theme) { self.find = find }
+        /// - Parameters:
+        ///   - find: may ask the terminal, so it is called only to draw in colours.
+        ///   - findOn: the same for a background that the terminal has reported.
+        public init(
+            _ find: @escaping @Sendable () -> Theme, on findOn: @escaping @Sendable (TerminalBackground) -> Theme
+        ) {
+            self.find = find
+            self.findOn = findOn
+        }
 
         /// The theme that the user has chosen. May ask the terminal for its background.
         public func callAsFunction() -> Theme { find() }
+
+        /// The theme that the user has chosen, on that background.
+        public func callAsFunction(on background: TerminalBackground) -> Theme { findOn(background) }
     }
 
     /// The choice for the current work; nil if no frontend has set one.
