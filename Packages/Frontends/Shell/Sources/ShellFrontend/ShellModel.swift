@@ -425,7 +425,8 @@ extension ShellModel {
 
     private mutating func showQuestion(_ asked: RunList.Asked) {
         let dialog = QuestionDialog(
-            asked.id, asked.question, about: asked.about, asker: runs[asked.run]?.title ?? "An action", now: now)
+            asked.id, asked.question, about: asked.about,
+            asker: runs[asked.run].map { "\($0.title) (\($0.action))" } ?? "A screen", now: now)
         overlays.append(.question(dialog))
         waitForQuestion(dialog)
     }

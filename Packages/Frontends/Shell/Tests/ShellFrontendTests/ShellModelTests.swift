@@ -1,0 +1,472 @@
+import Capabilities
+import HostKit
+import HostTesting
+import JSON
+import Registry
+import Screens
+import Settings
+import TerminalKit
+import Testing
+
+@testable import ShellFrontend
+
+/// A feature with a list and its detail, a place to write, and actions of each kind.
+private struct LibraryFeature: Feature {
+    static let manifest = Manifest(id: "library", summary: "Books", version: "1.0")
+
+    init(_ settings: FeatureSettings) {}
+
+    func register(in registry: inout RegistryBuilder) {
+        registry.add(Action("library.list", "List the books", .reads) { _ in Nothing() })
+        registry.add(
+            Action(
+                "library.lend", "Lend a book", .writes, .argument("title", "The book"), .argument("to", "The reader")
+            ) {
+                _, _, _ in Nothing()
+            })
+        registry.add(
+            Action("library.burn", "Burn a book", .destroys, .argument("title", "The book")) { _, _ in Nothing() })
+        registry.add(
+            Action("library.say", "Say something", .writes, .argument("text", "What to say")) { _, _ in Nothing() })
+        let empty: @Sendable (ScreenContext) async throws -> Void = { try await $0.show(.stack([])) }
+        registry.add(Screen("library.news", "News", .home, body: empty))
+        registry.add(Screen("library.desk", "Desk", .home, body: empty))
+        registry.add(Screen("library.books", "Books", .tab("Shelf"), body: empty))
+        registry.add(Screen("library.readers", "Readers", .tab("Shelf"), body: empty))
+        registry.add(
+            Screen("library.book", "Book", .detail, .argument("title", "The book")) { try await $0.show(.text($1)) })
+        registry.add(
+            Screen("library.talk", "Talk", .detail, .argument("with", "The reader")) { try await $0.show(.text($1)) })
+    }
+}
+
+extension Block {
+    fileprivate static func text(_ text: String) -> Block { Block(.text(RichText(text))) }
+}
+
+@Suite("Shell model") struct ShellModelTests {
+    /// A model and the time of its events.
+    private struct Shell {
+        var model: ShellModel
+        var now = Duration.zero
+        var effects: [ShellEffect] = []
+
+        mutating func handle(_ event: ShellEvent) {
+            model.handle(event, at: now)
+            effects += model.takeEffects()
+        }
+
+        /// Presses keys by their names.
+        mutating func press(_ names: String...) throws {
+            for name in names { handle(.input(.key(try #require(KeyPress(name: name), "\(name)")))) }
+        }
+
+        mutating func type(_ text: String) {
+            for scalar in text.unicodeScalars { handle(.input(.key(KeyPress(.character(scalar))))) }
+        }
+
+        mutating func show(_ screen: String, _ block: Block) throws {
+            handle(.state(try #require(view(screen), "\(screen) is not open"), .ready(block)))
+        }
+
+        /// The newest screen with that id that was opened.
+        func view(_ screen: String) -> ViewID? {
+            effects.reversed().lazy.compactMap { if case .open(let id, screen, _) = $0 { id } else { nil } }.first
+        }
+
+        var opened: [String] {
+            effects.compactMap { if case .open(_, let screen, _) = $0 { screen } else { nil } }
+        }
+
+        var performed: [String] {
+            effects.compactMap {
+                if case .perform(_, let action, let arguments) = $0 { "\(action) \(arguments)" } else { nil }
+            }
+        }
+
+        mutating func takeEffects() -> [ShellEffect] {
+            defer { effects = [] }
+            return effects
+        }
+
+        /// What is on the screen, without spaces at the ends of rows.
+        mutating func screen() -> [String] {
+            let cells = model.draw().cells
+            return (0..<cells.rows).map { cells.text(row: $0) }
+        }
+
+        mutating func text() -> String { screen().joined(separator: "\n") }
+    }
+
+    private func withShell(
+        _ size: TerminalSize = TerminalSize(columns: 120, rows: 30), keys: [String: String] = [:],
+        _ body: (inout Shell) throws -> Void
+    ) async throws {
+        try await TestWorkbench.run([LibraryFeature.self]) { bench in
+            let workbench = try bench.workbench
+            var model = ShellModel(
+                name: "bench", registry: workbench.registry, keys: KeyMap(keys), size: size,
+                look: PaneLook(level: .none, now: Timestamp(microseconds: 0)))
+            let effects = model.takeEffects()
+            var shell = Shell(model: model)
+            shell.effects = effects
+            try body(&shell)
+        }
+    }
+
+    private static let books = Block(
+        .table(
+            Table(
+                [Schema.Property("title", "The title", .string, role: .name)],
+                .all(["Emma", "Persuasion", "Sanditon"].map { ["title": .string($0)] }), id: ["title"],
+                links: [
+                    .action("library.lend", "Lend", key: "l", ["title": .row("title")]),
+                    .action("library.burn", "Burn", key: "x", ["title": .row("title")]),
+                ], detail: .screen("library.book", "Book", ["title": .row("title")]))))
+
+    private static let talk = Block.stack([
+        Block(.text("Welcome")),
+        Block(.composer(Composer("library.say", "text", arguments: [:], hint: "Say something"))),
+    ])
+
+    // MARK: Screens
+
+    @Test("Tabs come from the screens: home first, settings last, and nothing for details")
+    func tabs() async throws {
+        try await withShell { shell in
+            #expect(shell.model.tabs.all.map(\.title) == ["Home", "Shelf", "Settings"])
+            // Only what is seen is opened.
+            #expect(shell.opened == ["library.news", "library.desk"])
+            try shell.press("2")
+            #expect(shell.opened == ["library.news", "library.desk", "library.books"])
+            #expect(shell.effects.count { if case .see(_, false) = $0 { true } else { false } } == 2)
+            try shell.press("1")
+            #expect(shell.effects.count { if case .see(_, true) = $0 { true } else { false } } == 2)
+            #expect(shell.opened.count == 3)
+        }
+    }
+
+    @Test("The detail of a selected row opens beside a list after a pause, and the last one that was selected counts")
+    func details() async throws {
+        try await withShell { shell in
+            try shell.press("2")
+            try shell.show("library.books", Self.books)
+            try shell.press("down", "down")
+            let timers = shell.takeEffects().compactMap {
+                if case .wait(.detail(let number), _) = $0 { number } else { nil }
+            }
+            #expect(timers.count == 3 && shell.opened.isEmpty)
+            for number in timers { shell.handle(.timer(.detail(number))) }
+            guard case .open(let id, "library.book", let arguments)? = shell.effects.first, shell.effects.count == 1
+            else {
+                Issue.record("\(shell.effects)")
+                return
+            }
+            #expect(arguments == ["title": "Sanditon"])
+            shell.handle(.state(id, .ready(.text("A fragment"))))
+            #expect(shell.text().contains("A fragment"))
+            // Return goes to it, and Esc back to the list.
+            try shell.press("enter")
+            #expect(shell.model.tabs.page.isDetailFocused && !shell.model.tabs.canGoBack)
+            try shell.press("esc", "up")
+            #expect(!shell.model.tabs.page.isDetailFocused)
+        }
+    }
+
+    @Test("In a narrow window Return opens the detail over the list, and Esc goes back")
+    func narrow() async throws {
+        try await withShell(TerminalSize(columns: 80, rows: 24)) { shell in
+            try shell.press("2")
+            try shell.show("library.books", Self.books)
+            #expect(!shell.effects.contains { if case .wait(.detail, _) = $0 { true } else { false } })
+            try shell.press("enter")
+            try shell.show("library.book", .text("A novel"))
+            #expect(shell.text().contains("A novel") && !shell.text().contains("Persuasion"))
+            try shell.press("esc")
+            #expect(shell.text().contains("Persuasion"))
+            #expect(shell.effects.contains { if case .close = $0 { true } else { false } })
+        }
+    }
+
+    @Test("A screen that fails says why, and what to do")
+    func failing() async throws {
+        try await withShell { shell in
+            try shell.press("2")
+            let id = try #require(shell.view("library.books"))
+            shell.handle(.state(id, .ready(Self.books)))
+            shell.handle(.state(id, .failed(ValueFailure(message: "the shelf is locked"), last: Self.books)))
+            #expect(shell.text().contains("the shelf is locked") && shell.text().contains("Persuasion"))
+            _ = shell.takeEffects()
+            try shell.press("ctrl-r")
+            #expect(shell.effects.contains { if case .refresh(id) = $0 { true } else { false } })
+        }
+    }
+
+    private struct ValueFailure: Failure {
+        let message: String
+        var code: String { "library.failed" }
+    }
+
+    // MARK: Actions
+
+    @Test("The letter of a link performs its action with the row, and a form asks for what is missing")
+    func links() async throws {
+        try await withShell { shell in
+            try shell.press("2")
+            try shell.show("library.books", Self.books)
+            try shell.press("down", "x")
+            #expect(shell.performed == [#"library.burn {"title":"Persuasion"}"#])
+            try shell.press("l")
+            #expect(shell.text().contains("The reader") && shell.performed.count == 1)
+            // The required value that is missing is selected. Empty, it is not accepted.
+            try shell.press("enter", "enter")
+            #expect(shell.text().contains("is needed") && shell.performed.count == 1)
+            shell.type("Ada")
+            try shell.press("enter", "enter")
+            #expect(shell.performed.last == #"library.lend {"title":"Persuasion","to":"Ada"}"#)
+            #expect(shell.model.overlays.isEmpty)
+        }
+    }
+
+    @Test("The palette finds an action by letters, and shows a result that was read")
+    func palette() async throws {
+        try await withShell { shell in
+            try shell.press(":")
+            shell.type("version")
+            #expect(shell.screen().contains { $0.contains("Show the version") })
+            try shell.press("enter")
+            #expect(shell.performed == ["version {}"])
+            let run = try #require(shell.model.runs.all.last)
+            #expect(shell.text().contains("▶ "))
+            shell.handle(
+                .ended(
+                    run.id,
+                    .success(
+                        RunResult(json: ["name": "bench"], schema: .record([.init("name", "", .string)]), exit: .done)))
+            )
+            #expect(shell.text().contains("bench") && !shell.model.overlays.isEmpty)
+            try shell.press("esc")
+            #expect(shell.model.overlays.isEmpty)
+        }
+    }
+
+    @Test("A failed action is told, and stays in the list of what was done")
+    func failedAction() async throws {
+        try await withShell { shell in
+            try shell.press("2")
+            try shell.show("library.books", Self.books)
+            try shell.press("x")
+            let run = try #require(shell.model.runs.all.last)
+            shell.handle(.ended(run.id, .failure(AnyFailure(ValueFailure(message: "the book is wet")))))
+            #expect(shell.text().contains("the book is wet"))
+            // The message goes after a while.
+            for effect in shell.takeEffects() { if case .wait(let timer, _) = effect { shell.handle(.timer(timer)) } }
+            #expect(!shell.text().contains("the book is wet"))
+            try shell.press("R")
+            #expect(shell.text().contains("the book is wet"))
+        }
+    }
+
+    // MARK: Questions
+
+    private func asked(_ shell: inout Shell) throws {
+        try shell.press("2")
+        try shell.show("library.books", Self.books)
+        try shell.press("x")
+        let run = try #require(shell.model.runs.all.last)
+        shell.handle(.question(QuestionID(number: 1), run.id, Question("confirm.burn", "Burn Emma?", .confirm)))
+    }
+
+    @Test("Case 57: A question takes no key until a pause, its first answer grants nothing, and Return answers")
+    func question() async throws {
+        try await withShell { shell in
+            try asked(&shell)
+            #expect(shell.text().contains("Burn Emma?") && shell.text().contains("Burn (library.burn) asks"))
+            func answers(_ shell: Shell) -> [Bool] {
+                shell.effects.compactMap { if case .answer(_, .confirm(let yes)?) = $0 { yes } else { nil } }
+            }
+            for _ in 0..<20 {
+                shell.now += .milliseconds(50)
+                try shell.press("y", "enter")
+            }
+            #expect(answers(shell) == [] && shell.model.runs.questions.count == 1)
+            shell.now += .milliseconds(400)
+            try shell.press("y")
+            #expect(answers(shell) == [])
+            try shell.press("enter")
+            #expect(answers(shell) == [true] && shell.model.overlays.isEmpty && shell.model.runs.questions.isEmpty)
+        }
+    }
+
+    @Test("A question that is postponed stays open, and declining is an answer")
+    func postponed() async throws {
+        try await withShell { shell in
+            try asked(&shell)
+            shell.now += .seconds(1)
+            try shell.press("esc")
+            #expect(shell.model.overlays.isEmpty && shell.text().contains("? 1 question: A"))
+            try shell.press("A")
+            shell.now += .seconds(1)
+            try shell.press("ctrl-c")
+            #expect(shell.effects.contains { if case .answer(QuestionID(number: 1), nil) = $0 { true } else { false } })
+        }
+    }
+
+    @Test("A question never takes the focus from another page, or from somebody who writes")
+    func focus() async throws {
+        try await withShell { shell in
+            try shell.press("2")
+            try shell.show("library.books", Self.books)
+            try shell.press("x", "1")
+            let run = try #require(shell.model.runs.all.last)
+            shell.handle(.question(QuestionID(number: 1), run.id, Question("confirm.burn", "Burn Emma?", .confirm)))
+            #expect(shell.model.overlays.isEmpty && shell.text().contains("? 1 question: A"))
+            shell.handle(.withdrawn(QuestionID(number: 1)))
+            #expect(!shell.text().contains("question"))
+
+            try openTalk(&shell)
+            shell.type("Dear")
+            try shell.press("enter")
+            shell.type("Ada")
+            let said = try #require(shell.model.runs.all.last)
+            shell.handle(.question(QuestionID(number: 2), said.id, Question("say.sure", "Really?", .confirm)))
+            shell.type(", yes")
+            #expect(shell.model.overlays.isEmpty && shell.text().contains("› Ada, yes"))
+        }
+    }
+
+    // MARK: Writing
+
+    private func openTalk(_ shell: inout Shell) throws {
+        shell.model.open("library.talk", ["with": "Ada"])
+        shell.effects += shell.model.takeEffects()
+        try shell.show("library.talk", Self.talk)
+    }
+
+    @Test("What is written is sent, and a second message waits for the first to be answered")
+    func composer() async throws {
+        try await withShell { shell in
+            try openTalk(&shell)
+            // A page with a composer is opened to write in it, and letters are no keys there.
+            shell.type("q: quit?")
+            #expect(!shell.model.isOver && shell.text().contains("› q: quit?"))
+            try shell.press("enter")
+            #expect(shell.performed == [#"library.say {"text":"q: quit?"}"#])
+            shell.type("two")
+            try shell.press("enter")
+            #expect(shell.performed.count == 1 && shell.text().contains("1 waiting"))
+            let first = try #require(shell.model.runs.all.first)
+            shell.handle(.ended(first.id, .success(RunResult(json: .null, schema: .any, exit: .done))))
+            #expect(shell.performed.last == #"library.say {"text":"two"}"#)
+            // Stopping forgets what waits.
+            shell.type("three")
+            try shell.press("enter", "ctrl-c")
+            #expect(shell.effects.contains { if case .cancel = $0 { true } else { false } })
+            let second = try #require(shell.model.runs.all.last)
+            shell.handle(.ended(second.id, .failure(AnyFailure(CancellationError()))))
+            #expect(shell.performed.count == 2 && !shell.model.isOver)
+        }
+    }
+
+    @Test("An action by its id is done instead of sent, and a path is sent")
+    func slash() async throws {
+        try await withShell { shell in
+            try openTalk(&shell)
+            shell.type("/version")
+            try shell.press("enter")
+            shell.type("/etc/hosts looks odd")
+            try shell.press("enter")
+            #expect(shell.performed == ["version {}", #"library.say {"text":"/etc/hosts looks odd"}"#])
+        }
+    }
+
+    @Test("Ctrl-C clears what is written, and quits at the second time")
+    func interrupt() async throws {
+        try await withShell { shell in
+            try openTalk(&shell)
+            shell.type("never mind")
+            try shell.press("ctrl-c")
+            #expect(!shell.model.isOver && !shell.text().contains("never mind"))
+            try shell.press("ctrl-c")
+            #expect(shell.model.isOver)
+        }
+    }
+
+    // MARK: Keys and state
+
+    @Test("Keys are chosen by the settings; unknown commands, unknown keys and conflicts are told")
+    func keys() async throws {
+        try await withShell(keys: ["quit": "ctrl-q", "help": "q"]) { shell in
+            try shell.press("q")
+            #expect(!shell.model.isOver && shell.text().contains("On a page"))
+            try shell.press("esc", "ctrl-q")
+            #expect(shell.model.isOver)
+        }
+        #expect(KeyMap(["quti": "q"]).problems == ["there is no command 'quti'; did you mean 'quit'?"])
+        #expect(KeyMap(["quit": "strg-q"]).problems.count == 1 && KeyMap(["quit": ""]).problems.count == 1)
+        #expect(KeyMap(["quit": "z", "help": "z"]).problems == ["z is given to help and to quit"])
+        // What was not accepted has its usual key.
+        #expect(KeyMap(["quit": "strg-q"])[KeyPress(.character("q"))] == .quit)
+        #expect(KeyMap().problems.isEmpty)
+        for command in ShellCommand.allCases { #expect(KeyMap().names[command] != nil, "\(command)") }
+    }
+
+    @Test("The next shell shows the pages and the drafts of the last one")
+    func state() async throws {
+        var kept: ShellState?
+        try await withShell { shell in
+            try shell.press("2")
+            try openTalk(&shell)
+            shell.type("half a mess")
+            kept = shell.model.state
+        }
+        let state = try #require(kept)
+        #expect(state.tab == "Shelf" && state.pages["Shelf"]?.map(\.screen) == ["library.talk"])
+        try await withShell { shell in
+            var known = state
+            known.pages["Shelf", default: []].append(ShellState.Page(screen: "library.gone", arguments: [:]))
+            known.pages["Attic"] = [ShellState.Page(screen: "library.book", arguments: [:])]
+            shell.model.restore(known)
+            shell.effects += shell.model.takeEffects()
+            try shell.show("library.talk", Self.talk)
+            #expect(shell.model.tabs.current == 1 && shell.text().contains("› half a mess"))
+        }
+    }
+
+    @Test("Case 39: Every size is drawn, and a small window says so", arguments: [0, 1, 14, 15, 39, 40, 100, 300])
+    func sizes(_ number: Int) async throws {
+        for size in [
+            TerminalSize(columns: number, rows: number), TerminalSize(columns: number, rows: 24),
+            TerminalSize(columns: 80, rows: number), TerminalSize(columns: 1_000, rows: 1),
+        ] {
+            try await withShell(size) { shell in
+                try shell.press("2")
+                try shell.show("library.books", Self.books)
+                for keys in [["?"], ["esc", ":"], ["esc", "R"], ["esc", "x"], ["l"]] {
+                    for key in keys { try shell.press(key) }
+                    let (cells, caret) = shell.model.draw()
+                    #expect(cells.columns == size.columns && cells.rows == size.rows)
+                    if let caret { #expect(cells.area.contains(caret), "\(size) \(caret)") }
+                }
+                let isSmall = size.columns < 40 || size.rows < 15
+                if isSmall, size.columns > 60, size.rows > 0 { #expect(shell.screen()[0].contains("at least 40×15")) }
+            }
+        }
+    }
+
+    @Test("A click goes to a tab and selects a row, and the wheel scrolls")
+    func mouse() async throws {
+        try await withShell { shell in
+            let column = try #require(shell.model.tabLabels.last { $0.text.contains("Shelf") }?.column)
+            shell.handle(.input(.mouse(MousePress(.press, .left, column: column + 2, row: 1))))
+            #expect(shell.model.tabs.current == 1)
+            try shell.show("library.books", Self.books)
+            let row = try #require(shell.screen().firstIndex { $0.contains("Sanditon") })
+            shell.handle(.input(.mouse(MousePress(.press, .left, column: 3, row: row + 1))))
+            try shell.press("x")
+            #expect(shell.performed == [#"library.burn {"title":"Sanditon"}"#])
+            shell.handle(.input(.mouse(MousePress(.scroll(.down), column: 3, row: row + 1))))
+            #expect(shell.text().contains("Sanditon"))
+        }
+    }
+}
