@@ -19,17 +19,24 @@ public struct ShellFeature: Feature {
             Action(
                 "shell.open", "Open the shell on this terminal", .reads,
                 .argument("screen", "The screen to begin with", as: String?.self, completion: Self.screens),
-                .argument("arguments", "The arguments of the screen", as: [String: JSON].self)
-            ) { context, screen, arguments in
+                .argument("arguments", "The arguments of the screen", as: [String: JSON].self),
+                .flag("plain", "Print lines and move no cursor, for screen readers")
+            ) { context, screen, arguments, isPlain in
                 let given = JSONObject(arguments.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
                 // A bundle has no terminal, and what a person does here must not be done with its rights.
                 guard context.caller.isPerson else { throw ShellFailure.notAPerson }
                 if let screen { _ = try context.registry.screens.find(screen) }
-                try await ShellProgram(context: context, settings: settings)
-                    .run(showing: screen.map { ($0, given) })
+                let first = screen.map { ($0, given) }
+                if isPlain || settings.plain {
+                    try await PlainShell(context: context).run(showing: first)
+                } else {
+                    try await ShellProgram(context: context, settings: settings).run(showing: first)
+                }
                 return Nothing()
             }
-            .asDefault().instant().always().byName()
+            .asDefault().streaming([PlainShell.printed.declaration]).instant().always().byName()
+            .question("shell.command", "With --plain: what to do next")
+            .question("shell.choice", "With --plain: which screen, row or action")
             .details(
                 """
                 Without a command, martlet opens the shell too, if it runs on a terminal. ? shows the keys, and : finds \

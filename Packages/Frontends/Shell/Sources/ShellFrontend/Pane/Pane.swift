@@ -256,6 +256,28 @@ extension Pane {
     }
 }
 
+// MARK: Printing
+
+extension Pane {
+    /// All items from the first on, with their rows: for a frontend that prints them.
+    mutating func allItems() -> [(rows: [StyledText], place: Place?)] {
+        var items: [(rows: [StyledText], place: Place?)] = []
+        for part in parts.indices {
+            for item in 0..<parts[part].section.count {
+                let position = Position(part: part, item: item)
+                items.append(
+                    (rows(at: position), id(at: position).map { Place(path: parts[part].section.path, id: $0) }))
+            }
+        }
+        return items
+    }
+
+    /// Selects an item.
+    mutating func select(_ place: Place) {
+        if let position = position(of: place) { setCursor(position) }
+    }
+}
+
 // MARK: Moving
 
 extension Pane {
