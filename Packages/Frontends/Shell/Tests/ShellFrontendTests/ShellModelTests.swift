@@ -10,40 +10,6 @@ import Testing
 
 @testable import ShellFrontend
 
-/// A feature with a list and its detail, a place to write, and actions of each kind.
-private struct LibraryFeature: Feature {
-    static let manifest = Manifest(id: "library", summary: "Books", version: "1.0")
-
-    init(_ settings: FeatureSettings) {}
-
-    func register(in registry: inout RegistryBuilder) {
-        registry.add(Action("library.list", "List the books", .reads) { _ in Nothing() })
-        registry.add(
-            Action(
-                "library.lend", "Lend a book", .writes, .argument("title", "The book"), .argument("to", "The reader")
-            ) {
-                _, _, _ in Nothing()
-            })
-        registry.add(
-            Action("library.burn", "Burn a book", .destroys, .argument("title", "The book")) { _, _ in Nothing() })
-        registry.add(
-            Action("library.say", "Say something", .writes, .argument("text", "What to say")) { _, _ in Nothing() })
-        let empty: @Sendable (ScreenContext) async throws -> Void = { try await $0.show(.stack([])) }
-        registry.add(Screen("library.news", "News", .home, body: empty))
-        registry.add(Screen("library.desk", "Desk", .home, body: empty))
-        registry.add(Screen("library.books", "Books", .tab("Shelf"), body: empty))
-        registry.add(Screen("library.readers", "Readers", .tab("Shelf"), body: empty))
-        registry.add(
-            Screen("library.book", "Book", .detail, .argument("title", "The book")) { try await $0.show(.text($1)) })
-        registry.add(
-            Screen("library.talk", "Talk", .detail, .argument("with", "The reader")) { try await $0.show(.text($1)) })
-    }
-}
-
-extension Block {
-    fileprivate static func text(_ text: String) -> Block { Block(.text(RichText(text))) }
-}
-
 @Suite("Shell model") struct ShellModelTests {
     /// A model and the time of its events.
     private struct Shell {
@@ -114,21 +80,6 @@ extension Block {
         }
     }
 
-    private static let books = Block(
-        .table(
-            Table(
-                [Schema.Property("title", "The title", .string, role: .name)],
-                .all(["Emma", "Persuasion", "Sanditon"].map { ["title": .string($0)] }), id: ["title"],
-                links: [
-                    .action("library.lend", "Lend", key: "l", ["title": .row("title")]),
-                    .action("library.burn", "Burn", key: "x", ["title": .row("title")]),
-                ], detail: .screen("library.book", "Book", ["title": .row("title")]))))
-
-    private static let talk = Block.stack([
-        Block(.text("Welcome")),
-        Block(.composer(Composer("library.say", "text", arguments: [:], hint: "Say something"))),
-    ])
-
     // MARK: Screens
 
     @Test("Tabs come from the screens: home first, settings last, and nothing for details")
@@ -150,7 +101,7 @@ extension Block {
     func details() async throws {
         try await withShell { shell in
             try shell.press("2")
-            try shell.show("library.books", Self.books)
+            try shell.show("library.books", LibraryFeature.books)
             try shell.press("down", "down")
             let timers = shell.takeEffects().compactMap {
                 if case .wait(.detail(let number), _) = $0 { number } else { nil }
@@ -177,7 +128,7 @@ extension Block {
     func narrow() async throws {
         try await withShell(TerminalSize(columns: 80, rows: 24)) { shell in
             try shell.press("2")
-            try shell.show("library.books", Self.books)
+            try shell.show("library.books", LibraryFeature.books)
             #expect(!shell.effects.contains { if case .wait(.detail, _) = $0 { true } else { false } })
             try shell.press("enter")
             try shell.show("library.book", .text("A novel"))
@@ -193,8 +144,8 @@ extension Block {
         try await withShell { shell in
             try shell.press("2")
             let id = try #require(shell.view("library.books"))
-            shell.handle(.state(id, .ready(Self.books)))
-            shell.handle(.state(id, .failed(ValueFailure(message: "the shelf is locked"), last: Self.books)))
+            shell.handle(.state(id, .ready(LibraryFeature.books)))
+            shell.handle(.state(id, .failed(ValueFailure(message: "the shelf is locked"), last: LibraryFeature.books)))
             #expect(shell.text().contains("the shelf is locked") && shell.text().contains("Persuasion"))
             _ = shell.takeEffects()
             try shell.press("ctrl-r")
@@ -213,7 +164,7 @@ extension Block {
     func links() async throws {
         try await withShell { shell in
             try shell.press("2")
-            try shell.show("library.books", Self.books)
+            try shell.show("library.books", LibraryFeature.books)
             try shell.press("down", "x")
             #expect(shell.performed == [#"library.burn {"title":"Persuasion"}"#])
             try shell.press("l")
@@ -254,7 +205,7 @@ extension Block {
     func failedAction() async throws {
         try await withShell { shell in
             try shell.press("2")
-            try shell.show("library.books", Self.books)
+            try shell.show("library.books", LibraryFeature.books)
             try shell.press("x")
             let run = try #require(shell.model.runs.all.last)
             shell.handle(.ended(run.id, .failure(AnyFailure(ValueFailure(message: "the book is wet")))))
@@ -271,7 +222,7 @@ extension Block {
 
     private func asked(_ shell: inout Shell) throws {
         try shell.press("2")
-        try shell.show("library.books", Self.books)
+        try shell.show("library.books", LibraryFeature.books)
         try shell.press("x")
         let run = try #require(shell.model.runs.all.last)
         shell.handle(.question(QuestionID(number: 1), run.id, Question("confirm.burn", "Burn Emma?", .confirm)))
@@ -316,7 +267,7 @@ extension Block {
     func focus() async throws {
         try await withShell { shell in
             try shell.press("2")
-            try shell.show("library.books", Self.books)
+            try shell.show("library.books", LibraryFeature.books)
             try shell.press("x", "1")
             let run = try #require(shell.model.runs.all.last)
             shell.handle(.question(QuestionID(number: 1), run.id, Question("confirm.burn", "Burn Emma?", .confirm)))
@@ -340,7 +291,7 @@ extension Block {
     private func openTalk(_ shell: inout Shell) throws {
         shell.model.open("library.talk", ["with": "Ada"])
         shell.effects += shell.model.takeEffects()
-        try shell.show("library.talk", Self.talk)
+        try shell.show("library.talk", LibraryFeature.talk)
     }
 
     @Test("What is written is sent, and a second message waits for the first to be answered")
@@ -428,7 +379,7 @@ extension Block {
             known.pages["Attic"] = [ShellState.Page(screen: "library.book", arguments: [:])]
             shell.model.restore(known)
             shell.effects += shell.model.takeEffects()
-            try shell.show("library.talk", Self.talk)
+            try shell.show("library.talk", LibraryFeature.talk)
             #expect(shell.model.tabs.current == 1 && shell.text().contains("› half a mess"))
         }
     }
@@ -441,7 +392,7 @@ extension Block {
         ] {
             try await withShell(size) { shell in
                 try shell.press("2")
-                try shell.show("library.books", Self.books)
+                try shell.show("library.books", LibraryFeature.books)
                 for keys in [["?"], ["esc", ":"], ["esc", "R"], ["esc", "x"], ["l"]] {
                     for key in keys { try shell.press(key) }
                     let (cells, caret) = shell.model.draw()
@@ -460,7 +411,7 @@ extension Block {
             let column = try #require(shell.model.tabLabels.last { $0.text.contains("Shelf") }?.column)
             shell.handle(.input(.mouse(MousePress(.press, .left, column: column + 2, row: 1))))
             #expect(shell.model.tabs.current == 1)
-            try shell.show("library.books", Self.books)
+            try shell.show("library.books", LibraryFeature.books)
             let row = try #require(shell.screen().firstIndex { $0.contains("Sanditon") })
             shell.handle(.input(.mouse(MousePress(.press, .left, column: 3, row: row + 1))))
             try shell.press("x")

@@ -14,6 +14,9 @@ struct PlainShell: Sendable {
     /// How many rows of a screen are printed at once.
     private static let mostRows = 40
 
+    /// A reader hears lines of any length, and nothing of what is cut off.
+    private static let width = 400
+
     /// What is shown.
     private struct Place: Sendable {
         let screen: Screen
@@ -93,13 +96,12 @@ struct PlainShell: Sendable {
     }
 
     private func show(_ place: Place) async throws -> Pane {
-        let width = 80
         let look = PaneLook(level: .none, now: context.host.now())
         let block = try await context.session.open(
             place.screen.id, place.arguments, as: context.caller, output: SilentOutput()
         ) { view in try await view.block() }
         var pane = Pane()
-        pane.show(block, columns: width, look)
+        pane.show(block, columns: Self.width, look)
         return pane
     }
 
@@ -117,7 +119,7 @@ struct PlainShell: Sendable {
                 start = index
                 return try await say(lines.joined(separator: "\n"))
             }
-            for (row, text) in item.rows.map(\.plainText).enumerated() {
+            for (row, text) in item.rows.map(\.plainText.spoken).enumerated() {
                 lines.append(row == 0 && item.place != nil ? "\(number): \(text)" : text)
             }
         }
@@ -130,7 +132,7 @@ struct PlainShell: Sendable {
 
     private func ask(_ prompt: String) async throws -> String? {
         do {
-            return try await context.interaction.text("shell.command", prompt, default: "")
+            return try await context.interaction.text("shell.command", prompt)
         } catch InteractionError.unanswered {
             // Ctrl-D.
             return nil
@@ -224,6 +226,22 @@ extension Link {
 }
 
 extension String {
+    /// The text with commas where columns are apart.
+    fileprivate var spoken: String {
+        var text = ""
+        var spaces = 0
+        for character in self {
+            if character == " " {
+                spaces += 1
+                continue
+            }
+            if !text.isEmpty, spaces > 0 { text += spaces > 1 ? ", " : " " }
+            spaces = 0
+            text.append(character)
+        }
+        return text
+    }
+
     fileprivate var trimmed: String {
         String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
     }
