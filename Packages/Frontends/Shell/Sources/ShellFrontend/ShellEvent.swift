@@ -13,6 +13,8 @@ enum ShellEvent: Sendable {
     /// A key, a click, a paste.
     case input(InputEvent)
     case resized(TerminalSize)
+    /// The terminal is shown again after something else had it.
+    case continued(TerminalSize)
     /// The terminal takes frames again, or is gone.
     case room, gone
     /// A screen shows another value.

@@ -116,7 +116,7 @@ extension ShellModel {
         self.now = now
         switch event {
         case .input(let input): receive(input)
-        case .resized(let size):
+        case .resized(let size), .continued(let size):
             self.size = size
             see()
         case .room: break

@@ -83,7 +83,10 @@ struct ShellProgram: Sendable {
             for event in events {
                 switch event {
                 case .input(.reply(let reply)): screen.take(reply)
-                case .resized: screen.resize()
+                case .resized: screen.repaint()
+                case .continued:
+                    screen.repaint()
+                    screen.ask()
                 default: break
                 }
                 // What is typed is seen at once.
@@ -106,7 +109,9 @@ struct ShellProgram: Sendable {
                         inbox.push(.input(event))
                     }
                 case .quiet: for event in decoder.stopWaiting() { inbox.push(.input(event)) }
-                case .resized, .continued, .lost: inbox.push(.resized(terminal.size))
+                case .resized: inbox.push(.resized(terminal.size))
+                // The screen is empty, and has forgotten what it was told.
+                case .continued, .lost: inbox.push(.continued(terminal.size))
                 case .room: inbox.push(.room)
                 case .end: return inbox.push(.gone)
                 }
@@ -149,7 +154,7 @@ struct ShellScreen: Sendable {
 
     /// Asks whether frames can be shown as a whole, and to be told when the person changes to a dark or a light theme.
     /// Nobody waits for the answers.
-    func ask() { terminal.ask(Array("\u{1B}[?2031h\u{1B}[?2026$p\u{1B}[c".utf8)) }
+    func ask() { terminal.ask(Array("\u{1B}[?2031h\u{1B}[?2026$p\u{1B}[?u\u{1B}[c".utf8)) }
 
     mutating func take(_ reply: TerminalReply) {
         switch reply {
@@ -172,7 +177,6 @@ struct ShellScreen: Sendable {
         }
     }
 
-    mutating func resize() { painter.invalidate() }
     mutating func repaint() { painter.invalidate() }
     func write(_ text: String) { terminal.offer(frame: Array(text.utf8)) }
 }
