@@ -257,6 +257,7 @@ extension ShellModel {
         case .help: "Keys"
         case .runs: "What was done here"
         case .run(let id): runs[id]?.title ?? ""
+        case .recording(let name, _): name
         }
     }
 
@@ -264,6 +265,7 @@ extension ShellModel {
         switch subject {
         case .help: keys.help
         case .runs: runs.block(at: now)
+        case .recording(_, let block): block
         case .run(let id): runs[id].map { runs.block(of: $0) } ?? Block(.text("This is no longer kept."))
         }
     }

@@ -1,6 +1,8 @@
 import Capabilities
+import FileKit
 import JSON
 public import Registry
+import Screens
 public import Settings
 
 /// The terminal shell: every screen and action of the features on one screen.
@@ -20,17 +22,20 @@ public struct ShellFeature: Feature {
                 "shell.open", "Open the shell on this terminal", .reads,
                 .argument("screen", "The screen to begin with", as: String?.self, completion: Self.screens),
                 .argument("arguments", "The arguments of the screen", as: [String: JSON].self),
-                .flag("plain", "Print lines and move no cursor, for screen readers")
-            ) { context, screen, arguments, isPlain in
+                .flag("plain", "Print lines and move no cursor, for screen readers"),
+                .option("replay", "Show this recording, which a command wrote with --format ndjson", as: ReadPath?.self)
+            ) { context, screen, arguments, isPlain, replay in
                 let given = JSONObject(arguments.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
                 // A bundle has no terminal, and what a person does here must not be done with its rights.
                 guard context.caller.isPerson else { throw ShellFailure.notAPerson }
                 if let screen { _ = try context.registry.screens.find(screen) }
                 let first = screen.map { ($0, given) }
+                let recording = try replay.map { try Self.recording($0, context) }
                 if isPlain || settings.plain {
-                    try await PlainShell(context: context).run(showing: first)
+                    try await PlainShell(context: context).run(showing: first, replaying: recording)
                 } else {
-                    try await ShellProgram(context: context, settings: settings).run(showing: first)
+                    try await ShellProgram(context: context, settings: settings).run(
+                        showing: first, replaying: recording)
                 }
                 return Nothing()
             }
@@ -44,7 +49,16 @@ public struct ShellFeature: Feature {
                 """
             )
             .example("martlet shell", "Begin with the first tab")
-            .example("martlet shell chat.conversation 01a2", "Begin with a conversation"))
+            .example("martlet shell chat.conversation 01a2", "Begin with a conversation")
+            .example("martlet shell --replay answer.ndjson", "Show what 'ask --format ndjson' has written to a file"))
+    }
+
+    private static func recording(
+        _ path: ReadPath, _ context: ActionContext
+    ) throws -> (name: String, block: Block) {
+        let file = try context.path(path)
+        let text = String(decoding: try file.read(limit: Recording.mostBytes), as: UTF8.self)
+        return (path.shown, Recording(text, context.registry.actions.all).block)
     }
 
     private static let screens = Completion.dynamic { registry, _, _ in

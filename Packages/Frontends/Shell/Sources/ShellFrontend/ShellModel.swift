@@ -24,6 +24,8 @@ struct ShellModel: Sendable {
             case help
             case runs
             case run(RunID)
+            /// What another command has recorded.
+            case recording(name: String, Block)
         }
 
         let subject: Subject

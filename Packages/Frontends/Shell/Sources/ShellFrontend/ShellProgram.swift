@@ -15,7 +15,9 @@ struct ShellProgram: Sendable {
     private static let framePause = Duration.milliseconds(33)
 
     /// Runs until the person quits.
-    func run(showing first: (id: String, arguments: JSONObject)?) async throws {
+    func run(
+        showing first: (id: String, arguments: JSONObject)?, replaying recording: (name: String, block: Block)? = nil
+    ) async throws {
         var options = FullScreenTerminal.Options()
         options.hasMouse = settings.mouse
         options.setsTitle = true
@@ -38,6 +40,7 @@ struct ShellProgram: Sendable {
                     look: PaneLook(level: level, now: context.host.now()))
                 model.restore(ShellState(file: "\(context.host.locations.state)/\(Self.stateFile)"))
                 if let first { model.open(first.id, first.arguments) }
+                if let recording { model.read(.recording(name: recording.name, recording.block)) }
                 defer {
                     group.cancelAll()
                     keep(model.state)

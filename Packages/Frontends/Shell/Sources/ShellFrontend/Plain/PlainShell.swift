@@ -35,7 +35,13 @@ struct PlainShell: Sendable {
         """
 
     /// Runs until the person quits.
-    func run(showing first: (id: String, arguments: JSONObject)?) async throws {
+    func run(
+        showing first: (id: String, arguments: JSONObject)?, replaying recording: (name: String, block: Block)? = nil
+    ) async throws {
+        if let recording {
+            let form = TextForm(level: .none, width: Self.width)
+            return try await say(form.text(form.lines(recording.block)))
+        }
         var places: [Place] = []
         if let first {
             places = [Place(screen: try context.registry.screens.find(first.id), arguments: first.arguments)]
