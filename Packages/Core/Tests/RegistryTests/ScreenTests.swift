@@ -12,6 +12,7 @@ import Testing
 private final class Shelf: Sendable {
     private let state = Mutex((books: ["Emma"], failures: 0, reads: 0))
     let feed = Feed<Log.Line>()
+    let bell = Signal()
 
     var books: [String] { state.withLock { $0.books } }
     /// How often the books were read.
@@ -36,6 +37,19 @@ private final class Shelf: Sendable {
 private struct ShelfFailure: Failure {
     var code: String { "shelf.stuck" }
     var message: String { "the shelf is stuck; push it" }
+}
+
+/// Each one has another number.
+private struct Stamp: Sendable {
+    private static let last = Mutex(0)
+    let number: Int
+
+    init() {
+        number = Self.last.withLock { last in
+            last += 1
+            return last
+        }
+    }
 }
 
 private struct Book: Record {
@@ -98,6 +112,17 @@ private struct ShelfFeature: Feature {
             Screen("shelf.log", "The log", .detail) { screen in
                 try await screen.show(Block(.log(Log(shelf.feed))))
                 try await screen.changed()
+            })
+        registry.add(
+            Screen("shelf.bell", "What it goes on for", .detail) { screen in
+                let made = screen.kept { Stamp() }
+                var causes = ["\(prefix)begun"]
+                while true {
+                    let seen = shelf.bell.count
+                    try await screen.show(Block(.text("\(causes.joined(separator: " ")), stamp \(made.number)")))
+                    let cause = try await screen.change(or: shelf.bell, beyond: seen, orAfter: .seconds(5))
+                    causes.append("\(cause)")
+                }
             })
         registry.add(
             Screen("shelf.growing", "Writes by itself", .detail) { screen in
@@ -203,6 +228,59 @@ struct ScreenTests {
             test.clock.advance(by: .seconds(5))
             try await view.state { Self.text($0) == "2" }
         }
+    }
+
+    @Test("A body goes on for its signal, for what was written and after an interval, and knows which it was")
+    func causes() async throws {
+        let test = try host()
+        try await test.open("shelf.bell") { [shelf] view in
+            func wait(for causes: String) async throws {
+                try await view.state { Self.text($0)?.hasPrefix("begun\(causes),") == true }
+            }
+            try await wait(for: "")
+            shelf.bell.raise()
+            try await wait(for: " raised")
+            _ = try await test.perform("shelf.add", ["title": "Dune"])
+            try await wait(for: " raised outdated")
+            await test.clock.waitForSleepers(1)
+            test.clock.advance(by: .seconds(5))
+            try await wait(for: " raised outdated due")
+            view.refresh()
+            try await wait(for: " raised outdated due outdated")
+        }
+    }
+
+    @Test("What was raised before the wait ends it at once, and what was written is not lost behind it")
+    func raisedBefore() async throws {
+        let screen = OpenScreen(
+            try #require(try host().composition.registry.screens["shelf.bell"]), [:], output: RecordingOutput())
+        let (signal, clock) = (Signal(), TestClock())
+        func change(beyond count: Int) async throws -> ScreenChange {
+            try await screen.waitForChange(or: (signal, beyond: count), atMost: nil, clock)
+        }
+        for _ in 0..<3 { signal.raise() }
+        #expect(try await change(beyond: 2) == .raised)
+        screen.outdate()
+        #expect(try await change(beyond: 0) == .outdated)
+        #expect(try await change(beyond: 2) == .raised)
+    }
+
+    @Test("A value is kept when the body begins again, and is another one on another screen")
+    func keeps() async throws {
+        let test = try host()
+        @Sendable func stamp(_ state: ScreenState) -> String? {
+            Self.text(state)?.split(separator: " ").last.map(String.init)
+        }
+        let first = try await test.open("shelf.bell") { [shelf] view in
+            let before = stamp(try await view.state { $0.block != nil })
+            try ShelfFeature.$shelf.withValue(shelf) { try test.change(settings: "{shelf: {prefix: '* '}}") }
+            _ = try await test.perform("shelf.add", ["title": "Ulysses"])
+            let after = stamp(try await view.state { Self.text($0)?.hasPrefix("* ") == true })
+            #expect(before != nil && before == after)
+            return after
+        }
+        let second = try await test.open("shelf.bell") { view in stamp(try await view.state { $0.block != nil }) }
+        #expect(second != nil && second != first)
     }
 
     @Test("Values are not queued: a slow reader gets the newest one")

@@ -53,6 +53,8 @@ public final class OpenScreen: Sendable {
         /// What the body has taken note of: how often `outdated` was raised, and how often the person has asked.
         var seen = (outdated: 0, asked: 0)
         var observed: [(feed: any AnyFeed, number: Int)] = []
+        /// What the body keeps when it begins again, by type.
+        var kept: [ObjectIdentifier: any Sendable] = [:]
     }
 
     init(_ screen: Screen, _ arguments: JSONObject, output: any ActionOutput) {
@@ -182,11 +184,45 @@ public final class OpenScreen: Sendable {
         }
     }
 
-    /// Waits until the value may be outdated, or until the limit is over.
-    func waitForChange(atMost limit: Duration?, _ clock: any Clock<Duration>) async throws {
+    /// Waits until the value may be outdated, until a signal of the body is raised beyond a number, or until the limit is
+    /// over. After a signal alone the body need not read everything, so nothing else is taken note of.
+    func waitForChange(
+        or signal: (Signal, beyond: Int)? = nil, atMost limit: Duration?, _ clock: any Clock<Duration>
+    ) async throws -> ScreenChange {
         let seen = content.withLock { $0.seen.outdated }
-        _ = try await withTimeLimit(limit, on: clock) { [outdated] in try await outdated.wait(beyond: seen) }
-        takeNote()
+        let first = try await withThrowingTaskGroup(of: ScreenChange.self) { [outdated] group in
+            group.addTask {
+                try await outdated.wait(beyond: seen)
+                return .outdated
+            }
+            if let (signal, count) = signal {
+                group.addTask {
+                    try await signal.wait(beyond: count)
+                    return .raised
+                }
+            }
+            if let limit {
+                group.addTask {
+                    try await clock.sleep(for: limit)
+                    return .due
+                }
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? .outdated
+        }
+        let change = outdated.count > seen ? .outdated : first
+        if change != .raised { takeNote() }
+        return change
+    }
+
+    /// The value of this type that the body keeps when it begins again.
+    func kept<Value: Sendable>(_ make: () -> Value) -> Value {
+        content.withLock { content in
+            if let value = content.kept[ObjectIdentifier(Value.self)] as? Value { return value }
+            let value = make()
+            content.kept[ObjectIdentifier(Value.self)] = value
+            return value
+        }
     }
 
     /// Waits until it is worth to try again after a failure: something may have changed, or the person asks for it.

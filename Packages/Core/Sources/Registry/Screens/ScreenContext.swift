@@ -1,4 +1,4 @@
-import Capabilities
+public import Capabilities
 import JSON
 public import Screens
 
@@ -32,10 +32,44 @@ public struct ScreenContext: Sendable {
     /// - Throws: `CancellationError` when the screen is closed.
     @discardableResult
     public func changed(orAfter interval: Duration? = nil) async throws -> Bool {
-        try await view.waitForChange(atMost: interval, context.host.clock)
+        _ = try await view.waitForChange(atMost: interval, context.host.clock)
+        try requireNewest()
+        return true
+    }
+
+    /// Waits like `changed(orAfter:)`, and also for a signal of the body itself, such as one for data that comes often.
+    ///
+    /// ```swift
+    /// while true {
+    ///     let seen = level.signal.count
+    ///     try await screen.show(Block(.text("\(level.value)")))
+    ///     try await screen.change(or: level.signal, beyond: seen)
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - count: how often the signal was raised before the body read what it stands for.
+    ///   - interval: nil to wait only for changes and for the signal.
+    /// - Returns: why the wait has ended. If several reasons apply it is `outdated`, for which everything is read.
+    /// - Throws: `CancellationError` when the screen is closed.
+    @discardableResult
+    public func change(
+        or signal: Signal, beyond count: Int, orAfter interval: Duration? = nil
+    ) async throws -> ScreenChange {
+        let change = try await view.waitForChange(
+            or: (signal, beyond: count), atMost: interval, context.host.clock)
+        try requireNewest()
+        return change
+    }
+
+    /// The value of this type that stays when the body begins again, for example after a change of settings. It is made
+    /// when it is first asked for, and lasts until the screen is closed.
+    public func kept<Value: Sendable>(_ make: () -> Value) -> Value { view.kept(make) }
+
+    /// Lets the body begin again after a change of settings.
+    private func requireNewest() throws {
         context.session.look { output.notice($0) }
         if isOutdated { throw ScreenOutdated() }
-        return true
     }
 
     /// Whether there are newer settings.
@@ -43,6 +77,16 @@ public struct ScreenContext: Sendable {
 
     /// Receives the notices and the progress of actions that the body performs.
     public var output: any ActionOutput { view.output }
+}
+
+/// Why the body of a screen goes on.
+public enum ScreenChange: Sendable, Hashable {
+    /// Something was written in this session, or the person asked for a refresh.
+    case outdated
+    /// Only the signal was raised.
+    case raised
+    /// The interval is over.
+    case due
 }
 
 /// The settings have changed: the body begins again with the new ones.
