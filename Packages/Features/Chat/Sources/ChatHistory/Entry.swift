@@ -9,7 +9,7 @@ public struct Entry: Sendable, Hashable {
     /// The message before it; nil for the first one.
     public let parent: MessageID?
     /// The content, as far as it arrived.
-    public let message: Message
+    public var message: Message
     /// Whether it is complete, and why not.
     public let state: State
     /// The provider, for an answer.

@@ -15,6 +15,8 @@ public final class Draft: Sendable {
         /// Everything that arrived, and the part that is not stored yet.
         var all = PartialAnswer()
         var unsaved = PartialAnswer()
+        /// What was taken out to be stored, as it is stored.
+        var taken = PartialAnswer()
         var row: Row?
         var pieces = 0
         /// Stores what arrives. It ends by itself when nothing has arrived for a while.
@@ -38,10 +40,12 @@ public final class Draft: Sendable {
     private let provider: String?
     private let model: String?
     private let began: Timestamp
+    private let stored: (@Sendable () -> Void)?
     private let state = Mutex(State())
 
     init(
-        _ history: History, _ conversation: ConversationID, after parent: MessageID?, provider: String?, model: String?
+        _ history: History, _ conversation: ConversationID, after parent: MessageID?, provider: String?,
+        model: String?, stored: (@Sendable () -> Void)?
     ) {
         self.history = history
         self.conversation = conversation
@@ -49,6 +53,7 @@ public final class Draft: Sendable {
         self.provider = provider
         self.model = model
         began = history.now()
+        self.stored = stored
     }
 
     /// Adds events. It never waits and never fails.
@@ -65,28 +70,57 @@ public final class Draft: Sendable {
     }
 }
 
+// MARK: What has arrived
+
+extension Draft {
+    /// An answer that grows.
+    public struct Growth: Sendable {
+        /// The message in the history.
+        public let message: MessageID
+        /// What has arrived, as it is stored. The possible beginning of a secret is left out.
+        public let parts: [Message.Part]
+        /// What the server has reported so far.
+        public let usage: Usage?
+    }
+
+    /// What has arrived so far, more of it than is stored. Nil until the first of it is stored.
+    public var growth: Growth? {
+        state.withLock { state in
+            guard let row = state.row else { return nil }
+            var all = state.taken
+            all.add(PartialAnswer(joining: state.unsaved.kept(by: history.redactor).parts))
+            return Growth(message: row.id, parts: all.parts, usage: state.all.usage)
+        }
+    }
+}
+
 // MARK: While it streams
 
 extension Draft {
     /// Stores new events repeatedly, with pauses, until nothing new has arrived.
     private func save() async {
-        while let (parts, source, number, row) = nextPiece() {
+        while let (parts, source, before, number, row) = nextPiece() {
             do {
-                let row = try await write(parts, number, row)
+                let written = try await write(parts, number, row)
                 state.withLock { state in
-                    state.row = row
+                    state.row = written
                     state.pieces += 1
                 }
+                if row == nil { stored?() }
             } catch {
                 // It may work next time, if space becomes free. If not, the end reports the reason.
-                putBack(source)
+                putBack(source, after: before)
             }
             do { try await history.clock.sleep(for: Self.interval) } catch { return }
         }
     }
 
-    /// The next parts to store, and the collector from which they were taken.
-    private func nextPiece() -> (parts: [Message.Part], source: PartialAnswer, number: Int, row: Row?)? {
+    private typealias Piece = (
+        parts: [Message.Part], source: PartialAnswer, before: PartialAnswer, number: Int, row: Row?
+    )
+
+    /// The next parts to store, the collector from which they were taken, and what was taken before.
+    private func nextPiece() -> Piece? {
         state.withLock { state in
             // A possible beginning of a secret is stored only once more of it has arrived.
             let (parts, source, rest) = state.unsaved.kept(by: history.redactor)
@@ -95,12 +129,15 @@ extension Draft {
                 return nil
             }
             state.unsaved = rest
-            return (parts, source, state.pieces, state.row)
+            let before = state.taken
+            state.taken.add(PartialAnswer(joining: parts))
+            return (parts, source, before, state.pieces, state.row)
         }
     }
 
-    private func putBack(_ source: PartialAnswer) {
+    private func putBack(_ source: PartialAnswer, after before: PartialAnswer) {
         state.withLock { state in
+            state.taken = before
             let later = state.unsaved
             state.unsaved = source
             state.unsaved.add(later)

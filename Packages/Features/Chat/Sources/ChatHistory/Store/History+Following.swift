@@ -6,9 +6,9 @@ public struct ConversationNews: Sendable, Hashable {
     /// The conversation now.
     public let conversation: Conversation
     /// Its messages from the one on that the reader named, oldest first; without one, the newest ones.
-    public let entries: [Entry]
+    public var entries: [Entry]
     /// Whether `entries` begins with the message that the reader named. Otherwise another branch is shown now.
-    public let isContinued: Bool
+    public var isContinued: Bool
     /// Its tool calls from the one on that the reader named, oldest first; without one, the newest ones.
     public var calls: [CallEntry]
 }

@@ -23,10 +23,13 @@ extension History {
     }
 
     /// Begins an answer that will stream. It is stored from its first event on. Failures are reported at its end.
+    ///
+    /// - Parameter stored: called when the first of it is stored, from when on the draft has a `growth`.
     public func begin(
-        in id: ConversationID, after parent: MessageID?, provider: String? = nil, model: String? = nil
+        in id: ConversationID, after parent: MessageID?, provider: String? = nil, model: String? = nil,
+        stored: (@Sendable () -> Void)? = nil
     ) -> Draft {
-        Draft(self, id, after: parent, provider: provider, model: model)
+        Draft(self, id, after: parent, provider: provider, model: model, stored: stored)
     }
 
     /// The messages on the path to the newest one, or to `tip`, oldest first. With a limit, only the last ones.
