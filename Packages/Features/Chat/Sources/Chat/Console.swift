@@ -222,14 +222,10 @@ actor Console {
         case .quit: break
         case .help: context.notice(ConsoleCommand.overview)
         case .new:
-            var fresh = sendOptions
-            (fresh.conversation, fresh.goesOn) = (nil, false)
-            chat = await following(fresh)
+            chat = await following(sendOptions.elsewhere())
             context.notice("started a new conversation")
         case .resume(let prefix):
-            var other = sendOptions
-            (other.conversation, other.goesOn) = (prefix, prefix == nil)
-            let resumed = await following(other)
+            let resumed = await following(sendOptions.elsewhere(prefix, goesOn: prefix == nil))
             try await resumed.find()
             chat = resumed
             said += try await recall()
@@ -245,8 +241,8 @@ actor Console {
             context.notice(try await mode(name))
         case .mode(let name): context.notice(try await mode(name))
         case .system(let text):
-            var fresh = sendOptions
-            (fresh.system, fresh.conversation, fresh.goesOn) = (text, nil, false)
+            var fresh = sendOptions.elsewhere()
+            fresh.system = text
             chat = await following(fresh)
             context.notice("started a new conversation with this system prompt")
         case .attach(let path):

@@ -112,7 +112,8 @@ public struct ConversationID: RawRepresentable, Sendable, Hashable, OutputValue,
     private static let letters = Array("abcdefghjkmnpqrstvwxyz")
     private static let signs = Array("abcdefghjkmnpqrstvwxyz0123456789")
 
-    init(at time: Timestamp, using random: inout some RandomNumberGenerator) {
+    /// A new id, which no conversation has yet.
+    public init(at time: Timestamp, using random: inout some RandomNumberGenerator) {
         var tag = ""
         for place in 0..<8 {
             let choice = place == 0 ? Self.letters : Self.signs
@@ -123,6 +124,21 @@ public struct ConversationID: RawRepresentable, Sendable, Hashable, OutputValue,
 }
 
 extension ConversationID: Storable {}
+
+extension ConversationID {
+    /// A whole id that a conversation may get; nil for anything else, such as a part of one.
+    public init?(whole text: String) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.map(\.utf8.count) == [8, 6, 8], let first = parts[2].first, Self.letters.contains(first) else {
+            return nil
+        }
+        let isPlain =
+            parts[2].allSatisfy { $0.isASCII && ($0.isLowercase || $0.isNumber) }
+            && (parts[0] + parts[1]).allSatisfy { $0.isASCII && $0.isNumber }
+        guard isPlain else { return nil }
+        self.init(rawValue: text)
+    }
+}
 
 /// The id of a message, unique in the history. Newer messages have larger numbers.
 public struct MessageID: RawRepresentable, Sendable, Hashable, Comparable, OutputValue, CustomStringConvertible {

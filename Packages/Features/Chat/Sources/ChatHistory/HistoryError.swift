@@ -43,6 +43,20 @@ extension HistoryError {
             .notFound, "there is no conversation \(PlainText.escape(id.rawValue)); 'martlet chat list' shows all")
     }
 
+    static func taken(_ id: ConversationID) -> HistoryError {
+        HistoryError(
+            .invalid,
+            "another conversation has the letters at the end of \(PlainText.escape(id.rawValue)); choose another id")
+    }
+
+    /// A deleted conversation gets no messages.
+    public static func deleted(_ id: ConversationID) -> HistoryError {
+        HistoryError(
+            .notFound,
+            "the conversation \(PlainText.escape(id.rawValue)) was deleted; 'martlet chat restore \(id.tag)' restores it"
+        )
+    }
+
     static func missing(_ id: MessageID) -> HistoryError {
         HistoryError(.notFound, "the conversation has no message \(id.rawValue); show it to see its messages")
     }

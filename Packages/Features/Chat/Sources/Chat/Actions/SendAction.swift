@@ -86,6 +86,7 @@ struct SendArguments: ActionArguments {
     var message: String?
     var input: String?
     private var options = SendOptions()
+    private var sessionID: String?
     private var mode: ToolMode?
     private var schema: ReadPath?
     private var files: [ReadPath] = []
@@ -104,6 +105,8 @@ struct SendArguments: ActionArguments {
                 "conversation", "Continue this conversation: its id, or the beginning or end of it", short: "c",
                 completion: ChatCompletion.conversations)),
         bind(\.options.goesOn, .flag("continue", "Continue the newest conversation")),
+        bind(
+            \.sessionID, .option("session-id", "Begin a conversation with this id, or continue it if it has begun")),
         bind(
             \.options.project,
             .option(
@@ -138,6 +141,13 @@ struct SendArguments: ActionArguments {
     func options(in context: ActionContext) throws -> SendOptions {
         var options = options
         (options.streams, options.isSaved) = (!noStream, !noSave)
+        if let sessionID {
+            guard let id = ConversationID(whole: sessionID) else {
+                let problem = ValueError("must be a whole id, such as 20261121-213045-k7f3qd8z", at: ["session-id"])
+                throw ArgumentsFailure(action: "chat.send", problems: [problem])
+            }
+            options.begun = id
+        }
         if let mode = mode ?? (tools ? .readOnly : nil) { options.mode = .some(mode) }
         options.schema = try schema.map { try Attachments.schema($0, context) }
         options.attachments = try files.map { try Attachments.file($0, context) }
@@ -150,6 +160,8 @@ struct SendOptions: Sendable {
     var model: String?
     var conversation: String?
     var goesOn = false
+    /// The id of the conversation to begin, or to continue if it has begun.
+    var begun: ConversationID?
     /// The gateway project to work in.
     var project: String?
     var system: String?
@@ -161,6 +173,13 @@ struct SendOptions: Sendable {
     var parameters = ModelOptions()
     var schema: AnswerSchema?
     var attachments: [Message.Part] = []
+
+    /// The same for a new conversation, or for another one.
+    func elsewhere(_ conversation: String? = nil, goesOn: Bool = false) -> SendOptions {
+        var options = self
+        (options.conversation, options.goesOn, options.begun) = (conversation, goesOn, nil)
+        return options
+    }
 }
 
 /// The result of `chat.send`. A conversation without messages has no report.

@@ -167,7 +167,10 @@ actor ChatSession {
     func find() async throws {
         guard !isFound else { return }
         isFound = true
-        if let prefix = sendOptions.conversation {
+        if let id = sendOptions.begun {
+            conversation = try await services.history.existing(id)
+            if conversation?.deleted != nil { throw HistoryError.deleted(id) }
+        } else if let prefix = sendOptions.conversation {
             conversation = try await services.history.find(prefix)
         } else if sendOptions.goesOn {
             conversation = try await services.history.newest()
@@ -360,7 +363,7 @@ actor ChatSession {
                 ConversationSetup(
                     provider: choice.provider.id, model: choice.model,
                     server: try services.directory().address(of: choice.provider.id), system: system,
-                    options: options.json))
+                    options: options.json), as: sendOptions.begun)
         } catch {
             context.notice("This conversation is not stored: \(AnyFailure(error).message)")
         }

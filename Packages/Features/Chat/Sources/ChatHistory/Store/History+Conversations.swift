@@ -4,11 +4,16 @@ import StorageKit
 
 extension History {
     /// Creates a conversation. Without a title, the first message of the user provides it.
+    ///
+    /// - Parameter id: its id; nil for a new one. If there is a conversation with that id, it is returned as it is.
     @discardableResult
-    public func create(_ setup: ConversationSetup, title: String? = nil) async throws -> Conversation {
+    public func create(
+        _ setup: ConversationSetup, title: String? = nil, as id: ConversationID? = nil
+    ) async throws -> Conversation {
         let (time, setup, title) = (now(), kept(setup), kept(title ?? ""))
         return try await database.write { connection in
-            let made = try connection.insert(setup, title: Line.cut(title, 200), created: time, updated: time)
+            if let id, let found = try connection.stored(id) { return found.conversation }
+            let made = try connection.insert(setup, title: Line.cut(title, 200), created: time, updated: time, as: id)
             return try connection.conversation(made.id).conversation
         }
     }
@@ -22,6 +27,11 @@ extension History {
     /// The conversation with this id, deleted or not. Throws `HistoryError.notFound`.
     public func conversation(_ id: ConversationID) async throws -> Conversation {
         try await database.read { try $0.conversation(id).conversation }
+    }
+
+    /// The conversation with this id, deleted or not; nil if there is none.
+    public func existing(_ id: ConversationID) async throws -> Conversation? {
+        try await database.read { try $0.stored(id)?.conversation }
     }
 
     /// The one conversation whose id, or the letters at the end of it, begin with this text.
@@ -170,9 +180,12 @@ extension Connection {
     }
 
     func conversation(_ id: ConversationID) throws -> StoredConversation {
-        let found = try first(Self.conversationColumns + "WHERE c.name = ?", id) { row in try Self.conversation(row) }
-        guard let found else { throw HistoryError.missing(id) }
+        guard let found = try stored(id) else { throw HistoryError.missing(id) }
         return found
+    }
+
+    func stored(_ id: ConversationID) throws -> StoredConversation? {
+        try first(Self.conversationColumns + "WHERE c.name = ?", id) { row in try Self.conversation(row) }
     }
 
     func row(of id: ConversationID) throws -> Int64 {
@@ -183,11 +196,16 @@ extension Connection {
 
     /// A new conversation without messages.
     func insert(
-        _ setup: ConversationSetup, title: String, created: Timestamp, updated: Timestamp, parent: Int64? = nil
+        _ setup: ConversationSetup, title: String, created: Timestamp, updated: Timestamp, parent: Int64? = nil,
+        as chosen: ConversationID? = nil
     ) throws -> (row: Int64, id: ConversationID) {
+        func isTaken(_ id: ConversationID) throws -> Bool {
+            try first("SELECT 1 FROM conversations WHERE tag = ?", id.tag, row: { _ in true }) != nil
+        }
         var random = SystemRandomNumberGenerator()
-        var id = ConversationID(at: created, using: &random)
-        while try first("SELECT 1 FROM conversations WHERE tag = ?", id.tag, row: { _ in true }) != nil {
+        var id = chosen ?? ConversationID(at: created, using: &random)
+        while try isTaken(id) {
+            if chosen != nil { throw HistoryError.taken(id) }
             id = ConversationID(at: created, using: &random)
         }
         try run(
