@@ -92,7 +92,7 @@ actor Console {
     /// The name of the model. A server that is unreachable now may be back when a message is sent.
     private func answerer() async throws -> String {
         do {
-            return name(of: try await chat.chosen())
+            return try await chat.chosen().words
         } catch let error as ChatError where error.mayRetry {
             context.notice(error.message)
             return "no model is available yet"
@@ -104,11 +104,6 @@ actor Console {
         do { return try await chat.ownRuler() == nil ? chat.mode() : nil } catch let error as ChatError
             where error.mayRetry
         { return nil }
-    }
-
-    /// The provider and the model; only the provider if the server chooses the model.
-    private func name(of choice: ModelChoice) -> String {
-        PlainText.escape(choice.model.isEmpty ? choice.provider.name : "\(choice.provider.name), \(choice.model)")
     }
 
     /// Shows the last messages of a resumed conversation. Returns the earlier messages of the user.
@@ -188,18 +183,8 @@ actor Console {
 
     private func switchModel(to name: String) async throws {
         let choice = try await chat.use(name)
-        context.notice("\(self.name(of: choice)) answers from now on")
-        // A typing error is reported now and not only by the server. It is a notice, because lists may be incomplete.
-        guard choice.description == nil, !choice.model.isEmpty else { return }
-        do {
-            let models = try await choice.provider.models().map(\.id)
-            guard !models.isEmpty, !models.contains(choice.model) else { return }
-            context.notice(
-                "\(PlainText.escape(choice.provider.name)) does not list this model"
-                    + Suggestion.text(for: choice.model, among: models))
-        } catch let error where !(error is CancellationError) {
-            // Without a list, nothing can be said about the name.
-        }
+        context.notice("\(choice.words) answers from now on")
+        if let doubt = try await choice.doubt() { context.notice(doubt) }
     }
 
     private func shown(_ report: TurnReport) async throws -> TurnReport {
@@ -233,7 +218,7 @@ actor Console {
             if let name {
                 try await switchModel(to: name)
             } else {
-                context.notice("\(self.name(of: try await chat.chosen())) is answering now")
+                context.notice("\(try await chat.chosen().words) is answering now")
                 _ = try await pick("Which model should answer from now on?")
             }
         case .tools:

@@ -29,7 +29,11 @@ struct ChatFeatureTests {
                             "chat.send": ["message": "Hello", "model": "openai/small-1"],
                             "chat.search": ["words": ["hello"]], "chat.delete": ["conversation": "none"],
                             "chat.disallow": [:],
-                        ], texts: ["chat.send.model": "of a server that is set up, which is asked about"])
+                        ],
+                        texts: Dictionary(
+                            uniqueKeysWithValues: ["send", "retry", "use"].map {
+                                ("chat.\($0).model", "of a server that is set up, which is asked about")
+                            }))
                 }
                 #expect(violations.isEmpty, "\(violations)")
                 #expect(!desk.asked.isEmpty)

@@ -1,9 +1,10 @@
 import Capabilities
+import ChatHistory
 import ChatProviders
 import JSON
 import Registry
 
-/// The action that lists the models.
+/// The actions that list the models, and let another one answer.
 struct ModelActions {
     let services: ChatServices
 
@@ -11,7 +12,7 @@ struct ModelActions {
         self.services = services
     }
 
-    var all: [Action] { [models] }
+    var all: [Action] { [models, use] }
 
     private var models: Action {
         Action(
@@ -36,6 +37,29 @@ struct ModelActions {
         }
         .example("martlet chat models --json", "With context, prices and abilities")
         .sending()
+    }
+
+    private var use: Action {
+        Action(
+            "chat.use", "Let another model answer the next messages of a conversation", .writes,
+            HistoryActions.conversation,
+            .argument(
+                "model", "The model, such as openai/gpt-5, or the name of a server", as: String.self,
+                completion: ChatCompletion.models)
+        ) { context, prefix, model in
+            let id = try await services.history.find(prefix).id
+            var options = SendOptions()
+            options.conversation = id.rawValue
+            let chat = ChatSession(services: services, context: context, sendOptions: options)
+            try await chat.find()
+            let choice = try await chat.use(model)
+            if let doubt = try await choice.doubt() { context.notice(doubt) }
+            return try await services.history.conversation(id)
+        }
+        .sending()
+        .question("chat.local-server", "Whether to use a server that was found on this machine: true or false")
+        .details("With the next message it receives the whole conversation.")
+        .example("martlet chat use 7f3q openai/gpt-5", "Earlier answers keep their model")
     }
 
     /// The exit code. It is a failure if a provider failed and no configured provider returned a list.

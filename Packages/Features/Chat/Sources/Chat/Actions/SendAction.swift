@@ -6,7 +6,7 @@ import JSON
 import Registry
 import TurnLoop
 
-/// `martlet chat`: one message, or a conversation on a terminal.
+/// `martlet chat`: one message, or a conversation on a terminal; and the last message again.
 struct SendAction {
     let services: ChatServices
 
@@ -14,7 +14,7 @@ struct SendAction {
         self.services = services
     }
 
-    var all: [Action] { [send] }
+    var all: [Action] { [send, retry] }
 
     private var send: Action {
         Action(
@@ -30,12 +30,8 @@ struct SendAction {
             let said = [arguments.message, arguments.input].compactMap(\.self)
             let text = said.filter { !$0.allSatisfy(\.isWhitespace) }.joined(separator: "\n\n")
             guard text.isEmpty, asked.attachments.isEmpty else {
-                let report = try await ChatSession(services: services, context: context, sendOptions: asked).say(text)
-                if let failure = report.failure {
-                    try await context.emit(failure.event)
-                    throw failure
-                }
-                return ChatResult(report: report)
+                let chat = ChatSession(services: services, context: context, sendOptions: asked)
+                return try await Self.result(of: chat.say(text), context)
             }
             // An unset variable, or a command that printed nothing, must not start a conversation.
             if !said.isEmpty { throw Self.nothing(because: "the input is blank") }
@@ -45,11 +41,7 @@ struct SendAction {
         .asDefault().alias("ask").streaming(ChatEvents.all)
         .sending()
         .question("chat.message", "The message: a text, or a list of texts for a conversation")
-        .question("chat.approve", "Whether a tool may be used: one of the choices of the question, such as No")
-        .question("chat.approve.reason", "What the model should do instead of using a denied tool")
-        .question("chat.mode", "Whether the mode of the settings applies in this folder: true or false")
-        .question("chat.local-server", "Whether to use a server that was found on this machine: true or false")
-        .question("chat.other-server", "Whether to continue the conversation at another address: true or false")
+        .askingAsTurns()
         .question("chat.model", "Which model to use instead of one that is no longer available")
         .details(
             "Piped input is sent with the message. Ctrl-C stops the answer and keeps what has arrived. With --format ndjson "
@@ -62,6 +54,54 @@ struct SendAction {
         .example("martlet chat", "A conversation on the terminal; /help lists its commands")
         .example("martlet chat --continue \"And in French?\"", "Continue the newest conversation")
     }
+
+    private var retry: Action {
+        Action(
+            "chat.retry", "Send the last message of a conversation again", .writes, HistoryActions.newest,
+            .option(
+                "model", "The model that answers from now on, such as openai/gpt-5, or the name of a server",
+                as: String?.self, short: "m", completion: ChatCompletion.models)
+        ) { context, prefix, model in
+            var options = SendOptions()
+            options.conversation = try await HistoryActions(services).find(prefix).id.rawValue
+            options.model = model
+            let chat = ChatSession(services: services, context: context, sendOptions: options)
+            guard let report = try await chat.sayAgain() else { throw NothingToRepeat() }
+            return try await Self.result(of: report, context)
+        }
+        .streaming(ChatEvents.all)
+        .sending()
+        .askingAsTurns()
+        .details("The conversation goes on with the new answer. The old one stays as a branch.")
+        .example("martlet chat retry --model openai/gpt-5", "Let another model answer the newest conversation")
+    }
+
+    /// The result of a turn. A failed one is a failure of the action.
+    private static func result(of report: TurnReport, _ context: ActionContext) async throws -> ChatResult {
+        if let failure = report.failure {
+            try await context.emit(failure.event)
+            throw failure
+        }
+        return ChatResult(report: report)
+    }
+}
+
+extension Action {
+    /// What a turn may ask.
+    fileprivate func askingAsTurns() -> Action {
+        question("chat.approve", "Whether a tool may be used: one of the choices of the question, such as No")
+            .question("chat.approve.reason", "What the model should do instead of using a denied tool")
+            .question("chat.mode", "Whether the mode of the settings applies in this folder: true or false")
+            .question("chat.local-server", "Whether to use a server that was found on this machine: true or false")
+            .question("chat.other-server", "Whether to continue the conversation at another address: true or false")
+    }
+}
+
+/// A conversation without a message of the user.
+struct NothingToRepeat: Failure {
+    var code: String { "chat.nothing-to-repeat" }
+    var message: String { "the conversation has no message to send again; 'martlet chat --continue \"…\"' adds one" }
+    var exit: ExitCode { .usage }
 }
 
 extension SendAction {

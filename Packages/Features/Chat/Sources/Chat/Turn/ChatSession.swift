@@ -371,6 +371,28 @@ actor ChatSession {
     }
 }
 
+extension ModelChoice {
+    /// The provider and the model; only the provider if the server chooses the model.
+    var words: String {
+        PlainText.escape(model.isEmpty ? provider.name : "\(provider.name), \(model)")
+    }
+
+    /// What suggests that the name of the model is wrong; nil for nothing. It is only a notice, because lists may be
+    /// incomplete.
+    func doubt() async throws -> String? {
+        guard description == nil, !model.isEmpty else { return nil }
+        do {
+            let models = try await provider.models().map(\.id)
+            guard !models.isEmpty, !models.contains(model) else { return nil }
+            return "\(PlainText.escape(provider.name)) does not list this model"
+                + Suggestion.text(for: model, among: models)
+        } catch let error where !(error is CancellationError) {
+            // Without a list, nothing can be said about the name.
+            return nil
+        }
+    }
+}
+
 extension ChatError {
     /// The server of a conversation is no longer set up.
     fileprivate static func gone(_ provider: String, _ address: String?) -> ChatError {
