@@ -39,7 +39,7 @@ public struct ChatFeature: Feature {
     public func register(in registry: inout RegistryBuilder) {
         let services = ChatServices(
             settings: settings, surroundings: registry.surroundings, whole: registry.whole,
-            drafts: registry.shared("drafts") { Holdings() })
+            drafts: registry.shared("drafts") { Holdings() }, live: registry.shared("live") { LiveAnswers() })
         // Before the program ends, messages are stored and servers are told to stop.
         registry.closes(services.close)
         registry.provide(

@@ -20,6 +20,10 @@ final class ChatServices: Sendable {
     let servers: [ChatServer]
     let surroundings: Surroundings
     let history: History
+    /// Removes secrets from what is stored; nil if they are stored.
+    let storedWithout: Redactor?
+    /// The turns that are running, also with other settings.
+    let live: LiveAnswers
     /// The profile in use.
     private let profile: String?
     private let opened = Mutex<Opened?>(nil)
@@ -38,15 +42,19 @@ final class ChatServices: Sendable {
         let directory: ProviderDirectory
     }
 
-    init(settings: FeatureSettings, surroundings: Surroundings, whole: WholeRegistry, drafts: Holdings) {
+    init(
+        settings: FeatureSettings, surroundings: Surroundings, whole: WholeRegistry, drafts: Holdings,
+        live: LiveAnswers
+    ) {
         self.settings = ChatSettings(reading: settings)
         servers = settings.servers.map(ChatServer.init)
         profile = settings.profile
         self.surroundings = surroundings
         self.whole = whole
+        self.live = live
+        storedWithout = self.settings.keepsSecrets ? nil : surroundings.redactor
         history = History(
-            "\(surroundings.locations.data)/chat.db",
-            without: self.settings.keepsSecrets ? nil : surroundings.redactor, drafts: drafts,
+            "\(surroundings.locations.data)/chat.db", without: storedWithout, drafts: drafts,
             clock: surroundings.clock, now: surroundings.now
         ) {
             $0.tell(ActionContext.current?.notice)

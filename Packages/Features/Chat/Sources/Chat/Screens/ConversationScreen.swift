@@ -3,11 +3,12 @@ import ChatHistory
 import JSON
 import Registry
 import Screens
+import TurnLoop
 
-/// The screen of a conversation: what was said, the tool calls, what it took, and a place to write the next message.
+/// The screens of a conversation: what was said, the tool calls, what it took, and a place to write the next message.
 ///
-/// What this session or another process stores is seen when the screen looks again. Each time it reads only what may
-/// have changed.
+/// What a turn of this program writes is seen at once. What another process stores is seen when the screen looks again.
+/// Each time it reads only what may have changed.
 struct ConversationScreen {
     let services: ChatServices
 
@@ -17,26 +18,40 @@ struct ConversationScreen {
     private static let mostMessages = 4_000
     /// How many of the newest tool calls are listed.
     private static let mostCalls = 100
-    /// When to look again while an answer is being written, and otherwise.
+    /// When to look again while another process may be writing an answer, and otherwise.
     private static let (soon, later) = (Duration.milliseconds(500), Duration.seconds(2))
+    /// When to look again while this program writes an answer, and how often the answer is shown at most.
+    private static let (tick, frame) = (Duration.seconds(1), Duration.milliseconds(33))
 
     func add(to registry: inout RegistryBuilder) {
         registry.add(
             Screen("chat.conversation", "Conversation", .detail, HistoryActions.newest) { screen, prefix in
                 // A conversation that begins later does not take the place of the one that is shown.
-                let id = try await HistoryActions(services).find(prefix).id
-                var reader = Reader(id)
-                var pause = Self.later
-                repeat {
-                    let news = try await reader.read(services.history)
-                    let now = screen.context.host.now()
-                    try await screen.show(reader.block(news, at: now))
-                    pause = reader.isGrowing(news, at: now) ? Self.soon : Self.later
-                } while try await screen.changed(orAfter: pause)
+                try await follow(try await HistoryActions(services).find(prefix).id, on: screen)
             }
             .details(
                 "A call that a program was running when it ended is shown as interrupted once the conversation goes on."
             ))
+    }
+
+    /// Shows a conversation for as long as the screen is open.
+    private func follow(_ id: ConversationID, on screen: ScreenContext) async throws {
+        let live = services.live.conversation(id)
+        let host = screen.context.host
+        var reader = Reader(id)
+        var cause = ScreenChange.outdated
+        while true {
+            let (seen, now) = (live.signal.count, host.now())
+            // Before the history, which has all of it by then.
+            let snapshot = live.snapshot
+            if cause != .raised || !reader.grow(snapshot, at: now) {
+                try await reader.read(services.history, snapshot, at: now)
+                try await screen.show(reader.block(at: now))
+            }
+            // What comes in the meantime is shown together.
+            if cause == .raised { try await host.clock.sleep(for: Self.frame) }
+            cause = try await screen.change(or: live.signal, beyond: seen, orAfter: reader.pause(at: now))
+        }
     }
 
     /// What was read of a conversation so far.
@@ -46,24 +61,44 @@ struct ConversationScreen {
         private var calls: [CallEntry] = []
         /// When the person sent the newest message.
         private var asked: Timestamp?
+        /// What was read last, with the messages that may still change.
+        private var news: ConversationNews?
+        private var live = LiveConversation.Snapshot()
+        private var isRead = Timestamp(microseconds: 0)
 
         init(_ id: ConversationID) { self.id = id }
 
+        /// Shows more of the answers that grow.
+        ///
+        /// - Returns: false if something else has changed, or if it is time to read all of that again.
+        mutating func grow(_ snapshot: LiveConversation.Snapshot, at now: Timestamp) -> Bool {
+            let age = now - isRead
+            guard let news, snapshot.stored == live.stored, age >= .zero, age < tick else { return false }
+            live = snapshot
+            return transcript.take(news.growing(snapshot), outputs: snapshot.outputs)
+        }
+
         /// Reads what is new, and adds it to what was read before.
-        mutating func read(_ history: History) async throws -> ConversationNews {
+        mutating func read(
+            _ history: History, _ snapshot: LiveConversation.Snapshot, at now: Timestamp
+        ) async throws {
             // The calls from the first on that may still change.
             let call = calls.first { !$0.state.isEnded }?.id ?? calls.last?.id
             var news = try await history.news(
                 of: id, from: transcript.message, call, limit: mostMessages, mostCalls: mostCalls)
             keep(news.calls)
             news.calls = calls
-            if !transcript.take(news) {
+            if !transcript.take(news.growing(snapshot), outputs: snapshot.outputs) {
                 news = try await history.news(of: id, limit: mostMessages, mostCalls: mostCalls)
                 (transcript, calls, asked) = (TranscriptFeed(), news.calls, nil)
-                _ = transcript.take(news)
+                _ = transcript.take(news.growing(snapshot), outputs: snapshot.outputs)
             }
             if let question = news.entries.last(where: { $0.message.role == .user }) { asked = question.time }
-            return news
+            (live, isRead) = (snapshot, now)
+            // As if it had been read from there on.
+            if let first = transcript.message { news.entries.removeAll { $0.id < first } }
+            news.isContinued = true
+            self.news = news
         }
 
         private mutating func keep(_ new: [CallEntry]) {
@@ -72,62 +107,78 @@ struct ConversationScreen {
         }
 
         /// Whether an answer is being written, as far as that can be seen.
-        func isGrowing(_ news: ConversationNews, at now: Timestamp) -> Bool {
-            guard let newest = news.entries.last else { return false }
+        private func isGrowing(at now: Timestamp) -> Bool {
+            if live.isAnswering { return true }
+            guard let news, let newest = news.entries.last else { return false }
             if newest.state == .streaming { return true }
             // Before the first word of an answer, and while tools run, nothing says whether their process still works.
             let isAnswered = newest.message.role == .assistant && newest.message.calls.allSatisfy(\.isDone)
             return !isAnswered && now - news.conversation.updated < .seconds(60)
         }
 
+        /// When to look again.
+        func pause(at now: Timestamp) -> Duration { live.isAnswering ? tick : isGrowing(at: now) ? soon : later }
+
         // MARK: What is shown
 
-        func block(_ news: ConversationNews, at now: Timestamp) -> Block {
+        func block(at now: Timestamp) -> Block {
+            guard let news else { return Block(.placeholder(Placeholder(.loading, "Loading …"))) }
             let conversation = news.conversation
             let argument: [String: Link.Argument] = ["conversation": .value(.string(id.rawValue))]
             var blocks = [Block(.transcript(Screens.Transcript(transcript.feed)))]
             if !calls.isEmpty {
                 blocks.append(
                     Block(
-                        .timeline(Timeline(calls.map { $0.step(isOver: isOver($0, news)) })), id: "calls",
+                        .timeline(Timeline(calls.map { $0.step(isOver: isOver($0)) })), id: "calls",
                         title: "Tool calls", links: [.screen("chat.tools", "Inspect", key: "t", argument)]))
             }
-            blocks.append(
-                Block(.values(Values(Telemetry(conversation, elapsed: elapsed(news, now), state: state(news, now))))))
+            let telemetry = Telemetry(
+                conversation, answer: answerTokens, elapsed: elapsed(now), state: state(now))
+            blocks.append(Block(.values(Values(telemetry))))
             blocks.append(
                 Block(
                     .composer(
                         Composer(
                             "chat.send", "message", arguments: ["conversation": .string(id.rawValue)],
                             hint: "Write a message"))))
-            return Block(
-                .stack(Stack(blocks)), id: "conversation", title: conversation.title,
-                links: [
-                    .action("chat.rename", "Rename", key: "r", argument),
-                    .action("chat.fork", "Fork", key: "f", argument),
-                    .action("chat.export", "Export", key: "e", argument),
-                    .action("chat.delete", "Delete", key: "d", argument),
-                    .screen("chat.tools", "Tool calls", key: "t", argument),
-                ])
+            var links: [Link] = [
+                .action("chat.rename", "Rename", key: "r", argument),
+                .action("chat.use", "Other model", key: "o", argument),
+                .action("chat.fork", "Fork", key: "f", argument),
+                .action("chat.export", "Export", key: "e", argument),
+                .action("chat.delete", "Delete", key: "d", argument),
+                .screen("chat.tools", "Tool calls", key: "t", argument),
+            ]
+            if asked != nil, !isGrowing(at: now) {
+                links.insert(.action("chat.retry", "Retry", key: "a", argument), at: 0)
+            }
+            return Block(.stack(Stack(blocks)), id: "conversation", title: conversation.title, links: links)
         }
 
         /// Whether a call that has no result will not get one any more: the conversation went on without it.
-        private func isOver(_ call: CallEntry, _ news: ConversationNews) -> Bool {
-            let last = news.entries.last { $0.message.role != .tool }
+        private func isOver(_ call: CallEntry) -> Bool {
+            let last = news?.entries.last { $0.message.role != .tool }
             return last?.message.calls.contains { $0.id == call.call.id && $0.name == call.call.name } != true
         }
 
+        /// The tokens of the answer that is being written, as the server or an estimate counts them.
+        private var answerTokens: Int? {
+            guard let answer = news?.growing(live).entries.last, answer.state == .streaming else { return nil }
+            if let count = live.answers[answer.id]?.usage?.outputTokens, count > 0 { return count }
+            return answer.message.parts.isEmpty ? 0 : TokenEstimate().tokens(of: answer.message)
+        }
+
         /// The time from the newest question to its answer, or to now.
-        private func elapsed(_ news: ConversationNews, _ now: Timestamp) -> Duration? {
-            guard let asked else { return nil }
-            let end = isGrowing(news, at: now) ? now : news.conversation.updated
+        private func elapsed(_ now: Timestamp) -> Duration? {
+            guard let asked, let news else { return nil }
+            let end = isGrowing(at: now) ? now : news.conversation.updated
             return end < asked ? nil : .seconds(((end - asked) / .seconds(1)).rounded())
         }
 
-        private func state(_ news: ConversationNews, _ now: Timestamp) -> String {
-            if news.conversation.deleted != nil { return "deleted" }
-            if calls.contains(where: { $0.state == .waiting && !isOver($0, news) }) { return "waiting for approval" }
-            return isGrowing(news, at: now) ? "answering" : "ready"
+        private func state(_ now: Timestamp) -> String {
+            if news?.conversation.deleted != nil { return "deleted" }
+            if calls.contains(where: { $0.state == .waiting && !isOver($0) }) { return "waiting for approval" }
+            return isGrowing(at: now) ? "answering" : "ready"
         }
     }
 }
@@ -135,11 +186,13 @@ struct ConversationScreen {
 /// What is known about a conversation besides its messages.
 private struct Telemetry: Record {
     let conversation: Conversation
+    let answer: Int?
     let elapsed: Duration?
     let state: String
 
-    init(_ conversation: Conversation, elapsed: Duration?, state: String) {
+    init(_ conversation: Conversation, answer: Int?, elapsed: Duration?, state: String) {
         self.conversation = conversation
+        self.answer = answer
         self.elapsed = elapsed
         self.state = state
     }
@@ -152,10 +205,37 @@ private struct Telemetry: Record {
         Field("messages", "Number of messages") { $0.conversation.messages },
         Field("input_tokens", "Tokens read by the model") { $0.conversation.usage.inputTokens },
         Field("output_tokens", "Tokens written by the model") { $0.conversation.usage.outputTokens },
+        Field("answer_tokens", "Tokens of the answer so far, estimated until its server counts them") { $0.answer },
         Field("cost_usd", "Cost in US dollars, as far as it is known") { $0.conversation.usage.cost },
         Field("elapsed", "Time from the newest question to its answer, so far") { $0.elapsed },
         Field("updated", "When it last changed", .minor) { $0.conversation.updated },
     ]
+}
+
+extension ConversationNews {
+    /// The same with more of the answers that grow, unless the history has as much of them.
+    fileprivate func growing(_ live: LiveConversation.Snapshot) -> ConversationNews {
+        guard !live.answers.isEmpty else { return self }
+        var news = self
+        for (index, entry) in entries.enumerated() where entry.state == .streaming {
+            guard let growth = live.answers[entry.id], growth.parts.size > entry.message.parts.size else { continue }
+            news.entries[index].message.parts = growth.parts
+        }
+        return news
+    }
+}
+
+extension [Message.Part] {
+    /// How much there is: it only gets more while an answer grows.
+    fileprivate var size: Int {
+        reduce(0) { size, part in
+            switch part {
+            case .text(let text), .refusal(let text): size + 1 + text.utf8.count
+            case .reasoning(let thought): size + 1 + thought.text.utf8.count
+            case .call, .malformedCall, .result, .attachment: size + 1
+            }
+        }
+    }
 }
 
 extension CallEntry {

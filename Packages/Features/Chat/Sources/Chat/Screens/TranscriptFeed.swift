@@ -18,13 +18,14 @@ struct TranscriptFeed {
 
     /// Adds what was read from `message` on.
     ///
+    /// - Parameter outputs: what running tools have printed so far, by the id of the call.
     /// - Returns: false if it does not continue what is here, so that another transcript has to begin.
-    mutating func take(_ news: ConversationNews) -> Bool {
+    mutating func take(_ news: ConversationNews, outputs: [String: String] = [:]) -> Bool {
         guard message == nil || news.isContinued else { return false }
         if message == nil, news.conversation.messages > news.entries.count {
             feed.append(Self.omission(news))
         }
-        let parts = Self.parts(of: news.entries, news.calls)
+        let parts = Self.parts(of: news.entries, news.calls, outputs)
         let shown = parts.firstIndex { $0.isPending }.map { parts.prefix(through: $0) } ?? parts[...]
         let entries = shown.map(\.entry)
         let same = zip(entries, tail).prefix { $0 == $1 }.count
@@ -62,7 +63,9 @@ extension TranscriptFeed {
         let isPending: Bool
     }
 
-    private static func parts(of entries: [Entry], _ calls: [CallEntry]) -> [Part] {
+    private static func parts(
+        of entries: [Entry], _ calls: [CallEntry], _ outputs: [String: String]
+    ) -> [Part] {
         let results = ResultIndex(entries)
         var calls = CallIndex(calls)
         var parts: [Part] = []
@@ -106,7 +109,8 @@ extension TranscriptFeed {
                         && pieces[index...].allSatisfy(\.isOfCall)
                     let isPending = isLast && result == nil && (isOpen || !call.isDone)
                     add(
-                        .tool, text(of: call, result), title: call.name,
+                        .tool, text(of: call, result?.content ?? (isPending ? outputs[call.id] : nil)),
+                        title: call.name,
                         state: word(stored?.state, result, isPending: isPending, isDone: call.isDone),
                         isPending: isPending)
                 case .result(let result):
@@ -143,10 +147,10 @@ extension TranscriptFeed {
     /// The longest text of an input or of an output.
     private static let longest = 4_000
 
-    private static func text(of call: ToolCall, _ result: ToolResult?) -> String {
+    private static func text(of call: ToolCall, _ output: String?) -> String {
         var texts: [String] = []
         if let input = call.input.object, !input.isEmpty { texts.append(excerpt(call.input.text())) }
-        if let result, !result.content.isEmpty { texts.append(excerpt(result.content)) }
+        if let output, !output.isEmpty { texts.append(excerpt(output)) }
         return texts.joined(separator: "\n\n")
     }
 

@@ -14,7 +14,7 @@ struct ChatTurn: Sendable {
     func run() async throws -> TurnReport {
         let summariser = summariser()
         let recorder = TurnRecorder(
-            history: services.history, plan: plan, context: context, summariser: summariser)
+            services: services, plan: plan, context: context, summariser: summariser)
         let started = ContinuousClock.now
         let sources = try sources()
         await recorder.begin(sources)

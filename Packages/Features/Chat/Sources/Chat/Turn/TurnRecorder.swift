@@ -10,9 +10,12 @@ import TurnLoop
 /// The question is sent without waiting for the disk. Only the answer waits until the question is stored. A storage
 /// failure does not stop the answer; it is reported once at the end.
 actor TurnRecorder {
+    private let services: ChatServices
     private let history: History
     private let plan: TurnPlan
     private let context: ActionContext
+    /// Reports what happens to the screens of the conversation, if it is stored.
+    private var live: LiveTurn?
     /// Stores the question and emits the first event. It is awaited before any event is received, and at the end.
     private var opening: Task<Void, any Error>?
     /// Nil if nothing is stored.
@@ -39,9 +42,10 @@ actor TurnRecorder {
     /// Whether the user was told that this turn is not on the newest branch.
     private var isBranch = false
 
-    init(history: History, plan: TurnPlan, context: ActionContext, summariser: Summariser? = nil) {
+    init(services: ChatServices, plan: TurnPlan, context: ActionContext, summariser: Summariser? = nil) {
         self.summariser = summariser
-        self.history = history
+        self.services = services
+        history = services.history
         self.plan = plan
         self.context = context
         rules = plan.rules
@@ -61,6 +65,8 @@ actor TurnRecorder {
         if let found = await plan.opening?() {
             (place, head, conversation) = (found, found.after, found.conversation.id)
             tellOfSecrets(plan.message)
+            live = LiveTurn(
+                in: services.live.conversation(found.conversation.id), without: services.storedWithout)
             await keeping {
                 let question = try await history.append(
                     plan.message, to: found.conversation.id, after: found.after, as: found.placement)
@@ -68,7 +74,8 @@ actor TurnRecorder {
                 tellBranch(question)
             }
             // An answer without its question would be useless.
-            if failure != nil { place = nil }
+            if failure != nil { (place, live) = (nil, nil) }
+            live?.stored()
         }
         try await context.emit(ChatEvents.start.event((plan.choice, sources.map { $0.name }, conversation)))
     }
@@ -83,8 +90,13 @@ actor TurnRecorder {
     private var answer: Draft? {
         if isAsked, let place {
             isAsked = false
-            draft = history.begin(
-                in: place.conversation.id, after: head, provider: plan.choice.provider.id, model: plan.choice.model)
+            let draft = history.begin(
+                in: place.conversation.id, after: head, provider: plan.choice.provider.id, model: plan.choice.model
+            ) { [weak live] in
+                live?.stored()
+            }
+            self.draft = draft
+            live?.begin(draft)
         }
         return draft
     }
@@ -96,9 +108,11 @@ actor TurnRecorder {
             if number > 1 { paragraphs.beginRound() }
         case .chat(let event):
             answer?.append([event])
+            live?.grow()
             try await tell(event)
         case .call(let update): try await note(update)
         case .output(let call, let text):
+            live?.add(text, toOutputOf: call)
             try await context.emit(ChatEvents.output.event((call, text)))
         case .message(let message): await store(message)
         case .context(let notice): context.notice(notice.text)
@@ -203,6 +217,7 @@ actor TurnRecorder {
             result: update.result, started: update.started, ended: update.ended)
         entry.id = calls[update.call.id]
         await keeping { calls[update.call.id] = try await history.note(entry, in: place.conversation.id).id }
+        if entry.state.isEnded { live?.end(call: update.call.id) } else { live?.stored() }
     }
 
     // MARK: Storing
@@ -231,12 +246,14 @@ actor TurnRecorder {
                 head = entry.id
                 tellBranch(entry)
             }
+            live?.endAnswer()
         } else {
             await keeping {
                 head = try await history.append(
                     turn.message, to: place.conversation.id, after: head, as: .next
                 ).id
             }
+            live?.stored()
         }
     }
 
@@ -244,6 +261,10 @@ actor TurnRecorder {
     func end(_ outcome: TurnOutcome) async {
         // The reader gets this error elsewhere.
         do { try await begun() } catch {}
+        defer {
+            live?.end()
+            live = nil
+        }
         guard let draft = answer else { return }
         self.draft = nil
         await keeping {

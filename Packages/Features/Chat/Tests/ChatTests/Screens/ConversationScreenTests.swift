@@ -48,7 +48,10 @@ struct ConversationScreenTests {
             let values = try #require(block.values)
             #expect(values["model"] == "gpt-5" && values["input_tokens"] == 7 && values["messages"] == 4)
             #expect(values["state"] == "ready")
-            #expect(block.links.map(\.title) == ["Rename", "Fork", "Export", "Delete", "Tool calls"])
+            #expect(
+                block.links.map(\.title) == [
+                    "Retry", "Rename", "Other model", "Fork", "Export", "Delete", "Tool calls",
+                ])
             let composer = try #require(block.composer)
             #expect(composer.action == "chat.send" && composer.arguments["conversation"] == .string(talk.id.rawValue))
         }
