@@ -8,6 +8,7 @@ struct ChatScreens {
     init(_ services: ChatServices) { self.services = services }
 
     func add(to registry: inout RegistryBuilder) {
+        ConversationScreen(services).addNew(to: &registry)
         registry.addScreen(
             "chat.conversations", "Conversations", .tab("Sessions"), listing: "chat.list", id: "id",
             links: [

@@ -34,6 +34,45 @@ struct ConversationScreen {
             ))
     }
 
+    /// The screen that begins a conversation with its first message, and then is the screen of that conversation.
+    func addNew(to registry: inout RegistryBuilder) {
+        registry.add(
+            Screen(
+                "chat.new", "New conversation", .tab("Sessions"),
+                .option(
+                    "model", "The model, such as openai/gpt-5, or the name of a server", as: String?.self,
+                    completion: ChatCompletion.models)
+            ) { screen, model in
+                // The conversation gets this id, so that it is not mistaken for one that begins elsewhere. The first
+                // message may change the settings, after which this begins again.
+                let id = screen.kept {
+                    var random = SystemRandomNumberGenerator()
+                    return ConversationID(at: screen.context.host.now(), using: &random)
+                }
+                let live = services.live.conversation(id)
+                while true {
+                    let seen = live.signal.count
+                    if try await services.history.existing(id) != nil { break }
+                    try await screen.show(beginning(id, model))
+                    try await screen.change(or: live.signal, beyond: seen)
+                }
+                try await follow(id, on: screen)
+            }
+            .details("Each time it is opened it begins another conversation."))
+    }
+
+    private func beginning(_ id: ConversationID, _ model: String?) -> Block {
+        var arguments: JSONObject = ["session-id": .string(id.rawValue)]
+        if let model { arguments["model"] = .string(model) }
+        var text = "The first message begins the conversation."
+        if let model = model ?? services.settings.model { text += " \(model) will answer." }
+        return .stack(
+            [
+                Block(.text(RichText(text, .mutedForeground)), id: "about"),
+                Block(.composer(Composer("chat.send", "message", arguments: arguments, hint: "Write a message"))),
+            ], id: "conversation", title: "New conversation")
+    }
+
     /// Shows a conversation for as long as the screen is open.
     private func follow(_ id: ConversationID, on screen: ScreenContext) async throws {
         let live = services.live.conversation(id)
@@ -148,11 +187,19 @@ struct ConversationScreen {
                 .action("chat.export", "Export", key: "e", argument),
                 .action("chat.delete", "Delete", key: "d", argument),
                 .screen("chat.tools", "Tool calls", key: "t", argument),
+                .screen("chat.new", "New", key: "n", model(of: conversation)),
             ]
             if asked != nil, !isGrowing(at: now) {
                 links.insert(.action("chat.retry", "Retry", key: "a", argument), at: 0)
             }
             return Block(.stack(Stack(blocks)), id: "conversation", title: conversation.title, links: links)
+        }
+
+        /// The model of a conversation as an argument, if one was chosen.
+        private func model(of conversation: Conversation) -> [String: Link.Argument] {
+            guard let provider = conversation.setup.provider else { return [:] }
+            let model = conversation.setup.model.flatMap { $0.isEmpty ? nil : "\(provider)/\($0)" } ?? provider
+            return ["model": .value(.string(model))]
         }
 
         /// Whether a call that has no result will not get one any more: the conversation went on without it.

@@ -50,8 +50,9 @@ struct ConversationScreenTests {
             #expect(values["state"] == "ready")
             #expect(
                 block.links.map(\.title) == [
-                    "Retry", "Rename", "Other model", "Fork", "Export", "Delete", "Tool calls",
+                    "Retry", "Rename", "Other model", "Fork", "Export", "Delete", "Tool calls", "New",
                 ])
+            #expect(block.links.last?.arguments() == ["model": "openai/gpt-5"])
             let composer = try #require(block.composer)
             #expect(composer.action == "chat.send" && composer.arguments["conversation"] == .string(talk.id.rawValue))
         }
