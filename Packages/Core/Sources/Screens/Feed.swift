@@ -61,11 +61,14 @@ public final class Feed<Entry: FeedEntry>: Sendable {
     }
 
     /// At most `count` entries from a position on; fewer if they were dropped or are not there yet.
+    ///
+    /// It costs as much as there are entries in the answer, and keeping that costs the feed nothing.
     public func entries(from position: Int, count: Int = .max) -> (position: Int, entries: ArraySlice<Entry>) {
         state.withLock { state in
             let first = min(max(position - state.base, state.dropped), state.entries.count)
             let last = count > state.entries.count - first ? state.entries.count : first + max(0, count)
-            return (state.base + first, state.entries[first..<last])
+            // A slice would share the storage of all, and the next change would copy every entry.
+            return (state.base + first, Array(state.entries[first..<last])[...])
         }
     }
 
