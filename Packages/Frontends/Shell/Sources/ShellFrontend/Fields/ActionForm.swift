@@ -110,6 +110,7 @@ struct ActionForm: Sendable {
         var values = fixed
         var first: Int?
         for index in fields.indices {
+            fields[index].problem = nil
             do throws(ValueError) {
                 if let value = try fields[index].value { values[fields[index].declaration.name] = value }
             } catch {
@@ -124,13 +125,14 @@ struct ActionForm: Sendable {
         return .submitted(values)
     }
 
-    /// Shows what the action found wrong.
+    /// Shows what the action found wrong, and selects the first field with a problem.
     mutating func blame(_ problems: [ValueError]) {
         for problem in problems {
             guard let index = fields.firstIndex(where: { $0.declaration.name == problem.path.first }) else { continue }
-            fields[index].problem = problem.message
-            selected = index
+            // A message may quote the value.
+            fields[index].problem = fields[index].isSecret ? "is not accepted" : problem.message
         }
+        selected = fields.firstIndex { $0.problem != nil } ?? selected
     }
 }
 
@@ -147,7 +149,12 @@ extension ActionForm.Field {
 
     private static func text(of value: JSON) -> String {
         if value.isNull { return "" }
-        if let items = value.array { return items.map { $0.string ?? $0.text() }.joined(separator: " ") }
+        if let items = value.array {
+            let words = items.map { $0.string ?? $0.text() }
+            // Words with spaces would become several.
+            let areWords = words.allSatisfy { !$0.isEmpty && !$0.contains(where: \.isWhitespace) }
+            return areWords && words.first?.hasPrefix("[") != true ? words.joined(separator: " ") : value.text()
+        }
         return value.string ?? value.text()
     }
 
@@ -156,7 +163,8 @@ extension ActionForm.Field {
         get throws(ValueError) {
             switch input {
             case .flag(let isOn):
-                return isOn == (declaration.property.defaultValue?.bool ?? false) ? nil : .bool(isOn)
+                let isDefault = isOn == (declaration.property.defaultValue?.bool ?? false)
+                return isDefault && !declaration.isRequired ? nil : .bool(isOn)
             case .choice(let words, let chosen):
                 guard let chosen else { return try missing() }
                 return .string(words[chosen])
@@ -201,7 +209,10 @@ extension ActionForm {
             let (input, place) = self.rows(of: field, columns: columns - 4)
             if isSelected { caret = CellPosition(row: rows.count + place.row, column: 4 + place.column) }
             rows += input.map { StyledText("    ") + $0 }
-            if let problem = field.problem { rows.append(StyledText("    ▲ \(problem)", Style(.error))) }
+            if let problem = field.problem {
+                let lines = StyledText("▲ \(problem)", Style(.error)).wrapped(to: max(1, columns - 4))
+                rows += lines.map { StyledText("    ") + $0 }
+            }
         }
         if isButtonSelected {
             first = rows.count
@@ -211,7 +222,7 @@ extension ActionForm {
             StyledText(
                 "  [ \(title) ]",
                 isButtonSelected ? Style(.primaryForeground, bold: true, background: .primary) : .plain))
-        return (rows.map { $0.truncated(to: columns) }, first, caret)
+        return (rows.map { $0.onOneLine.truncated(to: columns) }, first, caret)
     }
 
     private func rows(of field: Field, columns: Int) -> (rows: [StyledText], caret: CellPosition) {
