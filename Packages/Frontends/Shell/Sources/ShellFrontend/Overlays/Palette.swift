@@ -84,37 +84,55 @@ struct Palette: Sendable {
 
     /// How well a word fits; nil if its letters do not come in this order.
     private static func score(of word: String, in entry: Entry) -> Int? {
-        let best = [entry.note, entry.title, entry.words].compactMap { Fuzzy.score(of: word, in: $0) }.max()
-        return best
+        [entry.note, entry.title, entry.words].compactMap { Fuzzy.score(of: word, in: $0) }.max()
     }
 }
 
 /// Finds a word whose letters come in order, not necessarily side by side.
 enum Fuzzy {
+    /// A letter beside the one before, one that begins a word, and any other.
+    private static let (beside, begins, other) = (8, 6, 1)
+    /// What letters between two that fit cost at most.
+    private static let mostGap = 4
+
     /// How well a word, in lower case, fits a text; nil if it does not.
+    ///
+    /// Of all ways to find its letters the best one counts.
     static func score(of word: String, in text: String) -> Int? {
+        let letters = Array(word.unicodeScalars)
         let text = Array(text.lowercased().unicodeScalars)
-        var best: Int?
-        // A word may begin at any of its first letter's places.
-        for start in text.indices where text[start] == word.unicodeScalars.first {
-            var (place, score, isFirst) = (start, 0, true)
-            var last = start - 1
-            var fits = true
-            for letter in word.unicodeScalars {
-                guard let found = text[place...].firstIndex(of: letter) else {
-                    fits = false
-                    break
-                }
-                let beginsWord = found == 0 || !text[found - 1].properties.isAlphabetic
-                score += found == last + 1 && !isFirst ? 8 : beginsWord ? 6 : 1
-                score -= min(4, found - last - 1)
-                (last, place, isFirst) = (found, found + 1, false)
-            }
-            if fits, best.map({ score > $0 }) ?? true { best = score }
+        guard !letters.isEmpty else { return 0 }
+        guard text.count >= letters.count else { return nil }
+        func begins(_ place: Int) -> Bool { place == 0 || !text[place - 1].properties.isAlphabetic }
+        // The best score of the letters so far if the last of them is at that place.
+        var scores = text.indices.map { place -> Int? in
+            text[place] == letters[0] ? begins(place) ? Self.begins : other : nil
         }
-        guard !word.isEmpty else { return 0 }
+        for letter in letters.dropFirst() {
+            var next = [Int?](repeating: nil, count: text.count)
+            // The best score of a place that is too far away for its distance to matter.
+            var distant: Int?
+            for place in text.indices.dropFirst() {
+                if place - mostGap - 1 >= 0, let score = scores[place - mostGap - 1] {
+                    distant = max(distant ?? score, score)
+                }
+                guard text[place] == letter else { continue }
+                let own = begins(place) ? Self.begins : other
+                var best = distant.map { $0 + own - mostGap }
+                for gap in 0..<min(mostGap, place) {
+                    guard let score = scores[place - 1 - gap] else { continue }
+                    let sum = score + (gap == 0 ? beside : own - gap)
+                    best = max(best ?? sum, sum)
+                }
+                next[place] = best
+            }
+            scores = next
+        }
+        guard let best = scores.compactMap({ $0 }).max() else { return nil }
         // Letters from everywhere are in almost every text.
-        return best.flatMap { $0 >= word.unicodeScalars.count ? $0 : nil }
+        guard best >= letters.count else { return nil }
+        // The text itself comes before longer ones.
+        return text == letters ? best + beside : best
     }
 }
 
@@ -129,8 +147,8 @@ extension Palette {
         var rows = Array(input.prefix(1))
         for index in matches[first..<min(matches.count, first + room)] {
             let entry = entries[index]
-            let note = StyledText(entry.note, Style(.mutedForeground))
-            let title = StyledText(entry.title).truncated(to: max(1, columns - note.width - 2))
+            let note = StyledText(entry.note, Style(.mutedForeground)).onOneLine
+            let title = StyledText(entry.title).onOneLine.truncated(to: max(1, columns - note.width - 2))
             rows.append((title.padded(to: max(1, columns - note.width)) + note).truncated(to: columns))
         }
         if matches.isEmpty { rows.append(StyledText("nothing fits", Style(.mutedForeground))) }
