@@ -16,25 +16,29 @@ struct QuestionDialog: Sendable {
 
     let id: QuestionID
     let question: Question
-    /// What the action has said about it, such as the change that it wants to make.
-    let about: String
     /// The action that asks.
     let asker: String
+    /// What the action has said for the question, such as the command that it wants to run.
+    private let notices: [String]
     private let shown: Duration
     private var lastKey: Duration
     private var field: ComposerField
     private(set) var selected: Int
     private var scroll = 0
+    /// The rows of the question that were seen at the last drawing.
+    private var room = 5
+    /// A row stays, so that the person sees where it goes on.
+    private var page: Int { max(1, room - 1) }
 
     /// Keys count after this time without one, and at the latest after the other.
     static let quiet = Duration.milliseconds(400)
     static let longest = Duration.milliseconds(1_500)
 
-    init(_ id: QuestionID, _ question: Question, about: String = "", asker: String, now: Duration) {
+    init(_ id: QuestionID, _ question: Question, asker: String, notices: [String] = [], now: Duration) {
         self.id = id
-        self.about = about
         self.question = question
         self.asker = asker
+        self.notices = notices
         (shown, lastKey) = (now, now)
         switch question.kind {
         case .text(let text): field = ComposerField(text ?? "")
@@ -42,8 +46,18 @@ struct QuestionDialog: Sendable {
             field = ComposerField(history: history, completions: completions)
         case .secret, .choice, .confirm: field = ComposerField()
         }
-        // What grants nothing is selected at first.
-        selected = Self.options(of: question).firstIndex { $0.lowercased().hasPrefix("no") } ?? 0
+        selected = Self.least(of: Self.options(of: question))
+    }
+
+    /// The option that grants least, which is selected at first: the first that refuses, or else the first that does not
+    /// agree.
+    private static func least(of options: [String]) -> Int {
+        func begins(_ option: String, with words: Set<String>) -> Bool {
+            words.contains(String(option.lowercased().prefix { $0.isLetter }))
+        }
+        return options.firstIndex { begins($0, with: ["no", "deny", "refuse", "decline", "reject", "cancel"]) }
+            ?? options.firstIndex { !begins($0, with: ["yes", "allow", "approve", "accept", "agree", "ok", "always"]) }
+            ?? 0
     }
 
     func isArmed(at now: Duration) -> Bool { now - lastKey >= Self.quiet || now - shown >= Self.longest }
@@ -65,7 +79,11 @@ struct QuestionDialog: Sendable {
 
     mutating func receive(_ event: InputEvent, at now: Duration) -> Step {
         guard isArmed(at: now) else {
-            lastKey = now
+            // A movement of the mouse or an answer of the terminal is no typing.
+            switch event {
+            case .key, .text, .paste: lastKey = now
+            case .mouse, .focus, .reply: break
+            }
             return .unfinished
         }
         guard case .key(let press) = event else {
@@ -75,8 +93,8 @@ struct QuestionDialog: Sendable {
         switch (press.key, press.modifiers) {
         case (.escape, []): return .postponed
         case (.character("c"), .ctrl): return .declined
-        case (.pageUp, _): scroll = max(0, scroll - 5)
-        case (.pageDown, _): scroll += 5
+        case (.pageUp, _): scroll = max(0, scroll - page)
+        case (.pageDown, _): scroll += page
         case (.enter, []) where options.isEmpty:
             if case .composition = question.kind, field.receive(event) != .submitted { return .unfinished }
             return .answered(typedAnswer)
@@ -96,11 +114,13 @@ struct QuestionDialog: Sendable {
         return .unfinished
     }
 
+    /// The option with that number, or the next one that begins with that letter.
     private func option(for press: KeyPress) -> Int? {
         guard let scalar = press.text else { return nil }
         if let digit = Int(String(Character(scalar))), options.indices.contains(digit - 1) { return digit - 1 }
         let letter = String(Character(scalar)).lowercased()
-        return options.firstIndex { $0.lowercased().hasPrefix(letter) }
+        let found = options.indices.filter { options[$0].lowercased().hasPrefix(letter) }
+        return found.first { $0 > selected } ?? found.first
     }
 
     private func answer(_ option: Int) -> Answer {
@@ -130,43 +150,63 @@ extension QuestionDialog {
     mutating func rows(
         columns: Int, rows count: Int, at now: Duration
     ) -> (rows: [StyledText], selected: Int?, caret: CellPosition?) {
-        // Nothing in a question may look like a part of the dialog.
-        func lines(_ text: String, _ style: Style) -> [StyledText] {
-            guard !text.isEmpty else { return [] }
-            return PlainText.escapeLines(text).split(separator: "\n", omittingEmptySubsequences: false)
-                .flatMap { StyledText(String($0), style).wrapped(to: columns) }
+        let columns = max(4, columns)
+        let prompt = self.prompt(columns)
+        var (answers, caret) = self.answers(columns)
+        // The answers are always seen, as far as they fit beside three rows of the dialog and one of the question. Of
+        // more options those around the selected one are seen; a long question scrolls.
+        let most = max(1, count - 4)
+        var selectedRow = options.isEmpty ? nil : answers.firstIndex { $0.option == selected }
+        if answers.count > most, let row = selectedRow {
+            let first = max(0, min(row - most / 2, answers.count - most))
+            answers = Array(answers[first..<first + most])
+            selectedRow = row - first
         }
-        let prompt = lines(question.prompt, Style(bold: true)) + lines(about, .plain)
-        var answers: [StyledText] = []
-        var caret: CellPosition?
-        if options.isEmpty {
-            if case .secret = question.kind {
-                let shown = field.text.isEmpty ? "" : "••••••••"
-                answers = [StyledText("› \(shown)")]
-                caret = CellPosition(row: 0, column: 2 + shown.count)
-            } else {
-                let (rows, place) = field.rows(prompt: "› ", columns: columns, rows: 4)
-                (answers, caret) = (rows, place)
-            }
-        } else {
-            answers = options.enumerated().map { index, option in
-                StyledText("\(index == selected ? "▸" : " ") \(index + 1)  \(PlainText.escape(option))")
-                    .truncated(to: columns)
-            }
-        }
-        let hint = isArmed(at: now) ? "Return answers · Esc later · Ctrl-C declines" : "wait …"
-        // The answers are always seen; a long question scrolls.
-        let room = max(1, count - answers.count - 3)
+        room = max(1, count - answers.count - 3)
         scroll = min(scroll, max(0, prompt.count - room))
-        var rows = [StyledText("\(asker) asks", Style(.mutedForeground))]
+        var rows = [
+            StyledText("\(PlainText.escape(asker)) asks", Style(.mutedForeground)).truncated(to: columns)
+        ]
         rows += prompt.dropFirst(scroll).prefix(room)
         let left = prompt.count - scroll - room
-        rows.append(
-            left > 0 ? StyledText("\(left) more lines below: Page Down", Style(.warning)) : "")
+        let more = left > 0 ? "\(left) more lines below: Page Down" : scroll > 0 ? "\(scroll) lines above: Page Up" : ""
+        rows.append(StyledText(more, Style(.warning)).truncated(to: columns))
         let first = rows.count
-        rows += answers
+        rows += answers.map(\.row)
+        let hint = isArmed(at: now) ? "Return answers · Esc later · Ctrl-C declines" : "wait …"
         rows.append(StyledText(hint, Style(.mutedForeground)).truncated(to: columns))
         if let place = caret { caret = CellPosition(row: first + place.row, column: place.column) }
-        return (rows, options.isEmpty ? nil : first + selected, caret)
+        return (rows, selectedRow.map { first + $0 }, caret)
+    }
+
+    /// What was said for the question, and the question. Nothing in it may look like a part of the dialog, so each row
+    /// begins with a bar.
+    private func prompt(_ columns: Int) -> [StyledText] {
+        let bar = StyledText("┃ ", Style(.border))
+        func rows(_ text: String, _ style: Style) -> [StyledText] {
+            PlainText.escapeLines(text).split(separator: "\n", omittingEmptySubsequences: false)
+                .flatMap { StyledText(String($0), style).wrapped(to: columns - 2) }.map { bar + $0 }
+        }
+        return notices.flatMap { rows($0, .plain) } + rows(question.prompt, Style(bold: true))
+    }
+
+    /// The rows of the options, or of what is typed.
+    private func answers(_ columns: Int) -> (rows: [(row: StyledText, option: Int?)], caret: CellPosition?) {
+        if !options.isEmpty {
+            let rows = options.enumerated().flatMap { index, option -> [(row: StyledText, option: Int?)] in
+                let head = "\(index == selected ? "▸" : " ") \(index + 1)  "
+                let indent = String(repeating: " ", count: head.count)
+                let lines = StyledText(PlainText.escape(option)).wrapped(to: max(2, columns - head.count))
+                return lines.enumerated().map { (StyledText($0 == 0 ? head : indent) + $1, $0 == 0 ? index : nil) }
+            }
+            return (rows, nil)
+        }
+        if case .secret = question.kind {
+            // As long as every other one: the length of a secret is nobody's business.
+            let shown = field.text.isEmpty ? "" : "••••••••"
+            return ([(StyledText("› \(shown)"), nil)], CellPosition(row: 0, column: 2 + shown.count))
+        }
+        let (rows, caret) = field.rows(prompt: "› ", columns: columns, rows: 4)
+        return (rows.map { ($0, nil) }, caret)
     }
 }
