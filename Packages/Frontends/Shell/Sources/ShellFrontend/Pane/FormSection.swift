@@ -4,7 +4,7 @@ import Screens
 import TerminalKit
 
 /// A form as one line that opens it.
-struct FormSection: PaneSection {
+struct FormSection: OneRowSection {
     let path: [String]
     let form: Form
 
@@ -19,13 +19,16 @@ struct FormSection: PaneSection {
     func id(of item: Int) -> String? { item == form.values.count ? "submit" : nil }
     func item(_ id: String) -> Int? { id == "submit" ? form.values.count : nil }
 
-    func rows(of item: Int, columns: Int, _ look: PaneLook) -> [StyledText] {
+    func line(of item: Int, columns: Int, _ look: PaneLook) -> StyledText { line(of: item).truncated(to: columns) }
+    func text(of item: Int, _ look: PaneLook) -> String { line(of: item).plainText }
+
+    private func line(of item: Int) -> StyledText {
         guard item < form.values.count else {
-            return [StyledText("[ \(form.submit)… ]", Style(.ring, bold: true)).truncated(to: columns)]
+            return StyledText("[ \(form.submit)… ]", Style(.ring, bold: true)).onOneLine
         }
         let (name, value) = form.values.map { ($0.key, $0.value) }[item]
         let line = StyledText("\(name)  ", Style(.mutedForeground)) + StyledText(value.string ?? value.text())
-        return [line.onOneLine.truncated(to: columns)]
+        return line.onOneLine
     }
 }
 

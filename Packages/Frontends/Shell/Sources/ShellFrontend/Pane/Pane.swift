@@ -7,30 +7,17 @@ import TerminalKit
 ///
 /// Cursor, scroll position and what is folded are kept by the ids of blocks and items, so they stay from value to value.
 struct Pane: Sendable {
-    /// A section, and what can be done with the blocks around it, the innermost first.
-    private struct Part: Sendable {
-        var section: any PaneSection
-        let links: [Link]
-    }
+    typealias Position = PaneParts.Position
+    typealias Place = PaneParts.Place
+    typealias Anchor = PaneParts.Anchor
 
-    /// A place among the parts of now.
-    private struct Position: Comparable {
-        var part: Int
-        var item: Int
-
-        static func < (left: Position, right: Position) -> Bool { (left.part, left.item) < (right.part, right.item) }
-    }
-
-    /// An item by its ids.
-    struct Place: Sendable, Hashable {
-        let path: [String]
-        let id: String
-    }
-
-    private var parts: [Part] = []
+    private var parts: PaneParts?
     private var block: Block?
-    private var columns = 80
-    private var look = PaneLook(level: .none, now: Timestamp(microseconds: 0))
+    /// What is above it.
+    private var notice: Block?
+    private var choices = PaneParts.Choices()
+    /// When the rows were made that say how long ago something was.
+    private var shownAt = Timestamp(microseconds: 0)
 
     /// The selected item.
     private(set) var cursor: Place?
@@ -41,218 +28,219 @@ struct Pane: Sendable {
     private var hiddenRows = 0
     /// Whether what grows is followed at its end. Only the person changes that.
     private(set) var follows = true
-    /// How far a growing section had come when the person left its end.
-    private var countBefore = 0
-    /// What the person has opened or folded: nodes, collapsible blocks, entries.
-    private var toggled: Set<Place> = []
-    /// The chosen block of tabs, by their path.
-    private var chosenTabs: [[String]: String] = [:]
+    /// How far the growing section had come when the person left its end.
+    private var endBefore = 0
     /// What is searched for.
     private(set) var search = ""
+    /// Where it was found: the item, and the row in it.
+    private var found: (anchor: Anchor, row: Int)?
+    /// Whether the selected item is to be seen, because it was before another value came.
     private var needsCursor = false
-    /// The rows of the last drawing, for clicks.
-    private var drawn: [(row: Int, position: Position)] = []
+    private var seesCursor = false
+    /// The rows of the last drawing, for clicks, and for when the topmost item vanishes.
+    private var drawn: [(row: Int, anchor: Anchor)] = []
     private var shownRows = 1
 
-    /// The composer of the screen, if it has one. It is drawn below everything else.
-    private(set) var composer: (path: [String], composer: Screens.Composer)?
-
-    /// What is written in an empty pane.
+    /// Nothing is in it yet.
     init() {}
+
+    /// The composer of the screen, if it has one. It is drawn below everything else.
+    var composer: (path: [String], composer: Screens.Composer)? { parts?.composer }
+
+    /// Whether it grows at its end.
+    var grows: Bool { parts?.end != nil }
+
+    /// How many entries came at the end since the person left it.
+    var news: Int {
+        guard !follows, let end = parts?.end else { return 0 }
+        return max(0, end - endBefore)
+    }
 }
 
 // MARK: Content
 
 extension Pane {
     /// Shows another value, at a width.
-    mutating func show(_ block: Block, columns: Int, _ look: PaneLook) {
+    ///
+    /// - Parameter notice: what is said above it, such as why it is not newer. All else stays where it is.
+    mutating func show(_ block: Block, below notice: Block? = nil, columns: Int, _ look: PaneLook) {
         let old = parts
-        let topPlace = place(at: top)
-        let count = parts.last?.section.count ?? 0
-        (self.block, self.columns, self.look) = (block, columns, look)
-        parts = []
-        composer = nil
-        add(block, [block.id], [], isRoot: true)
-        for index in parts.indices {
-            if let before = old.first(where: { $0.section.path == parts[index].section.path })?.section {
-                parts[index].section.adopt(before)
-            }
-        }
+        let topAnchor = old?.anchor(at: top)
+        let isAtStart = old.map { top == $0.first && hiddenRows == 0 } ?? true
+        let height = hiddenRows > 0 && old?.columns != columns ? measure(top) : nil
+        let new = PaneParts(block, below: notice, columns: columns, look, choices, after: old)
+        (self.block, self.notice, parts, shownAt) = (block, notice, new, look.now)
         keepCursor()
-        if let topPlace, let position = position(of: topPlace) {
+        needsCursor = seesCursor
+        if follows && grows { moveCursor(toEnd: true) }
+        if isAtStart, new.end == nil, let first = new.first {
+            // What comes before the first row is seen as well.
+            (top, hiddenRows) = (first, 0)
+        } else if let topAnchor, let position = new.position(of: topAnchor, near: top) {
             top = position
+            // The rows of an item are others at another width.
+            if let height, height > 0, let now = measure(top) { hiddenRows = hiddenRows * now / height }
         } else {
-            top = clamped(top)
+            keepTop(without: topAnchor)
         }
-        if old.isEmpty { countBefore = parts.last?.section.count ?? 0 } else if follows { countBefore = count }
     }
 
     /// The same value at another width, or with another look.
     mutating func layOut(columns: Int, _ look: PaneLook) {
-        guard let block, columns != self.columns || look != self.look else { return }
-        show(block, columns: columns, look)
-    }
-
-    private mutating func add(_ block: Block, _ path: [String], _ outer: [Link], isRoot: Bool = false) {
-        let links = block.links + outer
-        if let title = block.title, !isRoot, !isCollapsible(block) {
-            gap()
-            add(LineSection(path + ["title"], StyledText(title, Style(.heading, bold: true))), links)
-        } else if isSection(block) {
-            gap()
-        }
-        switch block.content {
-        case .stack(let stack): for inner in stack.blocks { add(inner, path + [inner.id], links) }
-        case .split(let split): for inner in [split.first, split.second] { add(inner, path + [inner.id], links) }
-        case .tabs(let tabs): add(tabs, path, links)
-        case .collapsible(let collapsible): add(collapsible, block.title ?? block.id, path, links)
-        case .table(let table):
-            if case .all(let rows) = table.rows { add(TableSection(path, table, rows: rows), links) }
-        case .tree(let tree):
-            let toggled = toggled
-            add(TreeSection(path, tree) { !toggled.contains(Place(path: path, id: $0.id)) }, links)
-        case .timeline(let timeline): add(TimelineSection(path, timeline), links)
-        case .log(let log): add(LogSection(path, log), links)
-        case .transcript(let transcript):
-            let ids = toggled.filter { $0.path == path }.map(\.id)
-            add(TranscriptSection(path, transcript, toggled: Set(ids)), links)
-        case .composer(let composer): self.composer = (path, composer)
-        case .form(let form):
-            add(
-                FormSection(path, form), links)
-        case .placeholder(let placeholder):
-            add(TextSection(path, block, columns: columns, look), [placeholder.retry].compactMap { $0 } + links)
-        case .text, .markdown, .code, .diff, .values, .waterfall, .chart, .gauge, .progress:
-            add(TextSection(path, block, columns: columns, look), links)
+        guard let block, let parts else { return }
+        let isSame = parts.columns == max(1, columns) && parts.look.level == look.level
+        if isSame, abs(look.now.microseconds - shownAt.microseconds) < 1_000_000 {
+            // The time goes on with each frame, and what depends on it is at most a second behind.
+            self.parts?.look = look
+        } else {
+            show(block, below: notice, columns: columns, look)
         }
     }
 
-    private func isCollapsible(_ block: Block) -> Bool { if case .collapsible = block.content { true } else { false } }
+    private mutating func measure(_ position: Position) -> Int? {
+        parts?.contains(position) == true ? parts?.height(at: position) : nil
+    }
 
-    private func isSection(_ block: Block) -> Bool {
-        switch block.content {
-        case .stack, .split, .composer: false
-        default: true
+    /// Finds another first row after that item has vanished: what was below it, as far as it is still there.
+    private mutating func keepTop(without anchor: Anchor?) {
+        guard let parts else { return }
+        hiddenRows = 0
+        var anchors = drawn.map(\.anchor)[...]
+        if let anchor, let index = anchors.firstIndex(of: anchor) { anchors = anchors[(index + 1)...] }
+        for next in anchors where next != anchor {
+            if let position = parts.position(of: next, near: top) { return top = position }
         }
-    }
-
-    private mutating func add(_ section: some PaneSection, _ links: [Link]) {
-        parts.append(Part(section: section, links: links))
-    }
-
-    /// An empty row between two blocks.
-    private mutating func gap() {
-        guard let last = parts.last?.section.path else { return }
-        add(LineSection(last + ["gap"], ""), [])
-    }
-
-    private mutating func add(_ tabs: Tabs, _ path: [String], _ links: [Link]) {
-        let chosen = tabs.blocks.first { $0.id == chosenTabs[path] } ?? tabs.blocks.first
-        var line = StyledText()
-        for block in tabs.blocks {
-            let isChosen = block.id == chosen?.id
-            line.append(isChosen ? "[" : " ", Style(.ring, bold: true))
-            line.append(block.title ?? block.id, isChosen ? Style(.ring, bold: true) : Style(.mutedForeground))
-            line.append(isChosen ? "]" : " ", Style(.ring, bold: true))
-        }
-        add(LineSection(path, line, id: "tabs"), links)
-        if let chosen { add(chosen, path + [chosen.id], links, isRoot: true) }
-    }
-
-    private mutating func add(
-        _ collapsible: Collapsible, _ title: String, _ path: [String], _ links: [Link]
-    ) {
-        let isOpen = collapsible.isOpen != toggled.contains(Place(path: path, id: "fold"))
-        let line = StyledText(isOpen ? "▾ " : "▸ ", Style(.mutedForeground)) + StyledText(title, Style(bold: true))
-        add(LineSection(path, line, id: "fold"), links)
-        if isOpen { add(collapsible.block, path + [collapsible.block.id], links) }
-    }
-
-    /// Whether anything in it grows.
-    var grows: Bool { parts.contains { $0.section.grows } }
-
-    /// How many entries came at the end since the person left it.
-    var news: Int {
-        guard !follows, let part = parts.last(where: { $0.section.grows }) else { return 0 }
-        return max(0, part.section.count - countBefore)
+        if let position = parts.clamped(top) { top = position }
     }
 }
 
-// MARK: Places
+// MARK: The cursor
 
 extension Pane {
-    private func place(at position: Position) -> Place? {
-        guard parts.indices.contains(position.part) else { return nil }
-        let section = parts[position.part].section
-        // An item without an id is found again by its number.
-        return Place(path: section.path, id: (id(at: position)) ?? "#\(position.item)")
-    }
-
-    private func id(at position: Position) -> String? {
-        guard parts.indices.contains(position.part), (0..<parts[position.part].section.count).contains(position.item)
-        else { return nil }
-        return parts[position.part].section.id(of: position.item)
-    }
-
-    private func position(of place: Place) -> Position? {
-        guard let part = parts.firstIndex(where: { $0.section.path == place.path }) else { return nil }
-        let section = parts[part].section
-        if place.id.hasPrefix("#"), let item = Int(place.id.dropFirst()) {
-            return Position(part: part, item: min(item, max(0, section.count - 1)))
-        }
-        return section.item(place.id).map { Position(part: part, item: $0) }
-    }
-
-    private func clamped(_ position: Position) -> Position {
-        guard !parts.isEmpty else { return Position(part: 0, item: 0) }
-        let part = min(max(0, position.part), parts.count - 1)
-        return Position(part: part, item: min(max(0, position.item), max(0, parts[part].section.count - 1)))
-    }
-
-    private func next(_ position: Position) -> Position? {
-        guard parts.indices.contains(position.part) else { return nil }
-        if position.item + 1 < parts[position.part].section.count {
-            return Position(part: position.part, item: position.item + 1)
-        }
-        let later = parts.indices.dropFirst(position.part + 1).first { parts[$0].section.count > 0 }
-        return later.map { Position(part: $0, item: 0) }
-    }
-
-    private func previous(_ position: Position) -> Position? {
-        if position.item > 0 { return Position(part: position.part, item: position.item - 1) }
-        let earlier = parts.indices.prefix(max(0, position.part)).last { parts[$0].section.count > 0 }
-        return earlier.map { Position(part: $0, item: parts[$0].section.count - 1) }
-    }
-
-    /// The nearest item that can be selected, from a position on.
-    private func selectable(from position: Position?, _ step: (Position) -> Position?) -> Position? {
-        var position = position
-        while let place = position, id(at: place) == nil { position = step(place) }
-        return position
+    private var selected: Position? {
+        guard let cursor, let parts else { return nil }
+        return parts.position(of: cursor, near: cursorPosition)
     }
 
     /// Keeps the cursor on its item. If that is gone, it stays at its place.
     private mutating func keepCursor() {
-        if let cursor, let position = position(of: cursor) {
+        guard let parts else { return }
+        if let position = selected {
             cursorPosition = position
             return
         }
-        let wanted = clamped(cursorPosition)
-        if let position = selectable(from: wanted, next) ?? selectable(from: wanted, previous) {
-            setCursor(position)
-        } else {
-            cursor = nil
-        }
+        cursor = nil
+        guard let wanted = parts.clamped(cursorPosition),
+            let position = parts.selectable(from: wanted, down: true) ?? parts.selectable(from: wanted, down: false)
+        else { return }
+        setCursor(position)
     }
 
     private mutating func setCursor(_ position: Position) {
-        guard let id = id(at: position) else { return }
-        cursorPosition = position
-        cursor = Place(path: parts[position.part].section.path, id: id)
+        guard let place = parts?.place(at: position) else { return }
+        (cursorPosition, cursor, found) = (position, place, nil)
     }
 
-    private mutating func rows(at position: Position) -> [StyledText] {
-        parts[position.part].section.rows(of: position.item, columns: columns, look)
+    private mutating func moveCursor(toEnd: Bool) {
+        guard let parts, let position = parts.selectable(from: toEnd ? parts.last : parts.first, down: !toEnd) else {
+            return
+        }
+        setCursor(position)
+    }
+}
+
+// MARK: The window
+
+extension Pane {
+    /// The part of an item that is seen.
+    private struct Seen {
+        let position: Position
+        /// How many of its rows are above, how many are seen, and how many it has.
+        let hidden: Int
+        let count: Int
+        let height: Int
+
+        var isCutBelow: Bool { hidden + count < height }
+    }
+
+    /// The items that are seen, from the first row on.
+    private mutating func window() -> [Seen] {
+        guard var parts = take() else { return [] }
+        defer { self.parts = parts }
+        var seen: [Seen] = []
+        var left = shownRows
+        var position = parts.clamped(top)
+        var hidden = hiddenRows
+        while let place = position, left > 0 {
+            let height = parts.height(at: place)
+            hidden = min(hidden, height - 1)
+            let count = min(left, height - hidden)
+            seen.append(Seen(position: place, hidden: hidden, count: count, height: height))
+            left -= count
+            hidden = 0
+            position = parts.next(place)
+        }
+        return seen
+    }
+
+    /// The parts, to be changed and put back. They are not copied then.
+    private mutating func take() -> PaneParts? {
+        defer { parts = nil }
+        return parts
+    }
+
+    /// The first row that is seen if the last one is at the bottom.
+    private mutating func endTop() -> (top: Position, hidden: Int)? {
+        parts?.last.map { above($0, measure($0) ?? 1) }
+    }
+
+    /// The first row that is seen if so many rows of an item are at the bottom.
+    private mutating func above(_ position: Position, _ rows: Int) -> (top: Position, hidden: Int) {
+        var (place, height, left) = (position, rows, shownRows)
+        while height < left {
+            left -= height
+            guard let before = parts?.previous(place) else { return (place, 0) }
+            place = before
+            height = measure(before) ?? 1
+        }
+        return (place, height - left)
+    }
+
+    private func isBefore(_ left: (top: Position, hidden: Int), _ right: (top: Position, hidden: Int)) -> Bool {
+        left.top < right.top || left.top == right.top && left.hidden < right.hidden
+    }
+
+    /// Keeps the last row at the bottom, so that nobody scrolls into emptiness.
+    private mutating func stopAtEnd() {
+        guard let end = endTop(), !isBefore((top, hiddenRows), end) else { return }
+        (top, hiddenRows) = end
+    }
+
+    /// Brings the first row to where it belongs: what is followed to its end, and no row beyond the last.
+    private mutating func settle() {
+        guard let position = parts?.clamped(top), let height = measure(position) else { return }
+        hiddenRows = position == top ? min(hiddenRows, height - 1) : 0
+        top = position
+        if follows && grows, let end = endTop() {
+            (top, hiddenRows) = end
+        } else {
+            if needsCursor, let selected, !window().contains(where: { $0.position == selected }) {
+                reveal(selected, 0..<(measure(selected) ?? 1))
+            }
+            stopAtEnd()
+        }
+        needsCursor = false
+    }
+
+    /// Scrolls as little as possible so that some rows of an item are seen, or the first of them.
+    private mutating func reveal(_ position: Position, _ rows: Range<Int>) {
+        if isBefore((position, rows.lowerBound), (top, hiddenRows)) {
+            (top, hiddenRows) = (position, rows.lowerBound)
+            return
+        }
+        let last = above(position, rows.upperBound)
+        guard isBefore((top, hiddenRows), last) else { return }
+        (top, hiddenRows) = rows.count >= shownRows ? (position, rows.lowerBound) : last
     }
 }
 
@@ -283,64 +271,57 @@ extension Pane {
 extension Pane {
     /// Moves the cursor to the next item in a direction, or scrolls where there is none to be seen.
     mutating func move(down: Bool) {
-        follows = false
-        let visible = drawn.map(\.position)
-        let current = cursor.flatMap { position(of: $0) }
+        settle()
+        let seen = window()
+        guard let parts, let first = seen.first, let last = seen.last else { return }
+        guard let current = selected else { return scrollByKey(down) }
+        guard let part = seen.first(where: { $0.position == current }) else {
+            // The cursor was left behind by scrolling, and comes back to what is seen.
+            func nearest(_ seen: [Seen]) -> Position? {
+                let positions = seen.map(\.position).filter { parts.id(at: $0) != nil }
+                return down ? positions.first : positions.last
+            }
+            var position = nearest(seen)
+            if position == nil {
+                scrollByKey(down)
+                position = nearest(window())
+            }
+            guard let position else { return }
+            if !down { stopFollowing() }
+            return setCursor(position)
+        }
         // The rest of a long item is seen first.
-        if let current, visible.contains(current), down ? isCutBelow(current) : isCutAbove(current) {
-            return scroll(by: down ? 1 : -1)
+        if down ? part.isCutBelow : part.hidden > 0 { return scrollByKey(down) }
+        guard let target = parts.selectable(from: parts.step(current, down: down), down: down) else {
+            return scrollByKey(down)
         }
-        guard let current else { return scroll(by: down ? 1 : -1) }
-        let target = selectable(from: down ? next(current) : previous(current), down ? next : previous)
-        guard let target else {
-            scroll(by: down ? 1 : -1)
-            if down && isAtEnd { follow() }
-            return
+        // Text between two items is read before the next one is selected.
+        let edge = down ? last.position : first.position
+        let isSeen = seen.contains { $0.position == target }
+        guard isSeen || parts.isNear(edge, target, down: down) else { return scrollByKey(down) }
+        if !down { stopFollowing() }
+        setCursor(target)
+        reveal(target, 0..<(measure(target) ?? 1))
+        if !down, let part = window().first(where: { $0.position == target }), part.isCutBelow {
+            // The end of a long item comes first on the way up.
+            let end = above(target, part.height)
+            if isBefore((top, hiddenRows), end) { (top, hiddenRows) = end }
         }
-        if isNear(target) {
-            setCursor(target)
-            needsCursor = true
-        } else {
-            scroll(by: down ? 1 : -1)
-        }
     }
 
-    /// Whether an item is seen, or the next to be seen.
-    private func isNear(_ position: Position) -> Bool {
-        guard let first = drawn.first?.position, let last = drawn.last?.position else { return true }
-        if position >= first && position <= last { return true }
-        return position < first
-            ? previous(first) == position || next(position) == first
-            : next(last).map {
-                selectable(from: $0, next) == position
-            } ?? false
-    }
-
-    private mutating func isCutBelow(_ position: Position) -> Bool {
-        let count = rows(at: position).count
-        let shown = drawn.count { $0.position == position }
-        let hidden = position == top ? hiddenRows : 0
-        return shown + hidden < count
-    }
-
-    private func isCutAbove(_ position: Position) -> Bool { position == top && hiddenRows > 0 }
-
-    private var isAtEnd: Bool {
-        guard let last = drawn.last?.position else { return true }
-        return next(last) == nil
-    }
+    private mutating func scrollByKey(_ down: Bool) { scroll(by: down ? 1 : -1) }
 
     /// Scrolls by rows, down by positive ones.
     mutating func scroll(by count: Int) {
-        follows = false
-        needsCursor = false
+        settle()
+        seesCursor = false
+        let before = (top, hiddenRows)
         var left = count
-        while left > 0 {
-            let height = rows(at: top).count
+        while left > 0, let height = measure(top) {
             if hiddenRows + left < height {
                 hiddenRows += left
                 left = 0
-            } else if let after = next(top) {
+            } else if let after = parts?.next(top) {
                 left -= height - hiddenRows
                 (top, hiddenRows) = (after, 0)
             } else {
@@ -351,118 +332,124 @@ extension Pane {
             if hiddenRows >= -left {
                 hiddenRows += left
                 left = 0
-            } else if let before = previous(top) {
+            } else if let previous = parts?.previous(top), let height = measure(previous) {
                 left += hiddenRows + 1
-                top = before
-                hiddenRows = max(0, rows(at: before).count - 1)
+                (top, hiddenRows) = (previous, height - 1)
             } else {
                 hiddenRows = 0
                 break
             }
         }
         stopAtEnd()
+        if count > 0, isAtEnd { follow() } else if (top, hiddenRows) != before { stopFollowing() }
     }
 
-    /// Keeps the last row at the bottom, so that nobody scrolls into emptiness.
-    private mutating func stopAtEnd() {
-        guard let end = endTop(), (top, hiddenRows) > (end.top, end.hidden) else { return }
-        (top, hiddenRows) = (end.top, end.hidden)
-    }
-
-    private func precedes(_ left: (Position, Int), _ right: (Position, Int)) -> Bool {
-        left.0 < right.0 || left.0 == right.0 && left.1 < right.1
-    }
-
-    /// The first row that is seen if the last one is at the bottom.
-    private mutating func endTop() -> (top: Position, hidden: Int)? {
-        guard let last = parts.indices.last(where: { parts[$0].section.count > 0 }) else { return nil }
-        var position = Position(part: last, item: parts[last].section.count - 1)
-        var left = shownRows
-        while true {
-            let height = rows(at: position).count
-            if height >= left { return (position, height - left) }
-            left -= height
-            guard let before = previous(position) else { return (position, 0) }
-            position = before
-        }
+    private var isAtEnd: Bool {
+        mutating get { endTop().map { $0 == (top, hiddenRows) } ?? true }
     }
 
     /// Moves by pages, and the cursor with it.
     mutating func page(down: Bool) {
         scroll(by: (down ? 1 : -1) * max(1, shownRows - 1))
-        if down && endTop().map({ $0.top == top && $0.hidden == hiddenRows }) == true {
-            moveCursor(toEnd: true)
-            if grows { follow() }
-            return
-        }
-        var position = top
-        if hiddenRows > 0, let after = next(position) { position = after }
-        if down == false, top == clamped(Position(part: 0, item: 0)) { position = top }
-        if let target = selectable(from: position, next) { setCursor(target) }
+        if down && isAtEnd { return moveCursor(toEnd: true) }
+        if !down && top == parts?.first && hiddenRows == 0 { return moveCursor(toEnd: false) }
+        let seen = window().filter { parts?.id(at: $0.position) != nil }
+        // The first one that is seen from its beginning.
+        if let item = seen.first(where: { $0.hidden == 0 }) ?? seen.first { setCursor(item.position) }
     }
 
     /// Goes to the first row.
     mutating func goToStart() {
-        follows = false
-        (top, hiddenRows) = (clamped(Position(part: 0, item: 0)), 0)
-        if let first = selectable(from: top, next) { setCursor(first) }
+        guard let first = parts?.first else { return }
+        stopFollowing()
+        (top, hiddenRows) = (first, 0)
+        moveCursor(toEnd: false)
     }
 
     /// Goes to the last row, and follows what grows there.
     mutating func goToEnd() {
         moveCursor(toEnd: true)
         follow()
-        if let end = endTop() { (top, hiddenRows) = (end.top, end.hidden) }
-    }
-
-    private mutating func moveCursor(toEnd: Bool) {
-        guard let last = parts.indices.last(where: { parts[$0].section.count > 0 }) else { return }
-        let end = Position(part: last, item: parts[last].section.count - 1)
-        if let target = selectable(from: end, previous) { setCursor(target) }
+        if let end = endTop() { (top, hiddenRows) = end }
     }
 
     /// Follows what grows at its end.
     mutating func follow() {
         guard grows else { return }
         follows = true
-        countBefore = parts.last(where: { $0.section.grows })?.section.count ?? 0
+        moveCursor(toEnd: true)
+    }
+
+    private mutating func stopFollowing() {
+        guard follows, let end = parts?.end else { return }
+        follows = false
+        endBefore = end
     }
 
     /// Selects what is at a row of the last drawing; false if nothing can be selected there.
     mutating func select(row: Int) -> Bool {
-        guard let position = drawn.first(where: { $0.row == row })?.position, id(at: position) != nil else {
-            return false
-        }
-        follows = false
+        guard let parts, let anchor = drawn.first(where: { $0.row == row })?.anchor, anchor.id != nil,
+            let position = parts.position(of: anchor, near: cursorPosition)
+        else { return false }
+        if position != parts.selectable(from: parts.last, down: false) { stopFollowing() }
         setCursor(position)
         return true
     }
 
     /// Folds or opens the selected item; false if it cannot be folded.
     mutating func toggle() -> Bool {
-        guard let cursor, let position = position(of: cursor), let block else { return false }
-        let section = parts[position.part].section
-        let isFold = section is LineSection && cursor.id == "fold"
-        let isNode = (section as? TreeSection)?.hasChildren(position.item) == true
-        guard isFold || isNode || section is TranscriptSection else { return false }
-        if toggled.remove(cursor) == nil { toggled.insert(cursor) }
-        show(block, columns: columns, look)
-        needsCursor = true
+        settle()
+        guard let position = selected, let isFolded = parts?.isFolded(at: position) else { return false }
+        fold(position, !isFolded)
+        if let position = selected {
+            // The head of a long item stays where it is.
+            hiddenRows = position == top ? 0 : hiddenRows
+            reveal(position, 0..<(measure(position) ?? 1))
+        }
         return true
+    }
+
+    private mutating func fold(_ position: Position, _ isFolded: Bool) {
+        guard let place = parts?.place(at: position) else { return }
+        choose { $0.folds[place] = isFolded }
+    }
+
+    /// Shows the same value with other choices. The person looks at what was chosen, and not at the end of what grows.
+    private mutating func choose(_ change: (inout PaneParts.Choices) -> Void) {
+        guard let parts, let block else { return }
+        change(&choices)
+        let followed = follows
+        follows = false
+        show(block, below: notice, columns: parts.columns, parts.look)
+        if !grows {
+            follows = followed
+        } else if followed {
+            endBefore = self.parts?.end ?? 0
+        }
     }
 
     /// Chooses the next or the previous block of the selected tabs; false if none are selected.
     mutating func turn(forward: Bool) -> Bool {
-        guard let cursor, cursor.id == "tabs", let block, let tabs = block.tabs(at: Array(cursor.path.dropFirst()))
-        else {
-            return false
-        }
+        guard let cursor, cursor.id == PaneParts.tabs, let block,
+            let tabs = block.tabs(at: Array(cursor.path.dropFirst()))
+        else { return false }
         let ids = tabs.blocks.map(\.id)
         guard !ids.isEmpty else { return false }
-        let now = chosenTabs[cursor.path].flatMap(ids.firstIndex(of:)) ?? 0
-        chosenTabs[cursor.path] = ids[(now + (forward ? 1 : ids.count - 1)) % ids.count]
-        show(block, columns: columns, look)
+        let now = choices.tabs[cursor.path].flatMap(ids.firstIndex(of:)) ?? 0
+        choose { $0.tabs[cursor.path] = ids[(now + (forward ? 1 : ids.count - 1)) % ids.count] }
         return true
+    }
+}
+
+extension PaneParts {
+    /// Whether nothing is between two items but rows like an empty one or a title.
+    fileprivate func isNear(_ edge: Position, _ target: Position, down: Bool) -> Bool {
+        var position: Position? = edge
+        for _ in 0..<3 {
+            position = position.flatMap { step($0, down: down) }
+            if position == target { return true }
+        }
+        return false
     }
 }
 
@@ -484,26 +471,30 @@ extension Pane {
         var arguments: JSONObject { link.arguments(for: row) }
     }
 
+    /// The selected item.
+    private var selection: (section: any PaneSection, position: Position)? {
+        guard let parts, let position = selected else { return nil }
+        return (parts.section(at: position), position)
+    }
+
     /// What can be done now: with the selected item, then with the blocks around it, then with all others.
     var offers: [Offer] {
         var offers: [Offer] = []
-        if let cursor, let position = position(of: cursor) {
-            let part = parts[position.part]
-            let row = part.section.row(of: position.item)
-            offers += part.section.itemLinks.map { Offer(link: $0, row: row) }
-            offers += part.links.map { Offer(link: $0, row: [:]) }
+        if let parts, let (section, position) = selection {
+            let row = section.row(of: position.item)
+            offers += section.itemLinks.map { Offer(link: $0, row: row) }
+            offers += parts.links(at: position).map { Offer(link: $0, row: [:]) }
         }
-        for part in parts { offers += part.links.map { Offer(link: $0, row: [:]) } }
+        offers += (parts?.links ?? []).map { Offer(link: $0, row: [:]) }
         var seen: Set<Link> = []
         return offers.filter { seen.insert($0.link).inserted }
     }
 
     /// What Return does: the detail of the selected item, or else the first screen that it leads to.
     var primary: Offer? {
-        guard let cursor, let position = position(of: cursor) else { return nil }
-        let section = parts[position.part].section
-        let row = section.row(of: position.item)
+        guard let (section, position) = selection else { return nil }
         if let form = section as? FormSection { return Offer(link: form.link, row: [:]) }
+        let row = section.row(of: position.item)
         if let detail = section.detail { return Offer(link: detail, row: row) }
         let screen = section.itemLinks.first { if case .screen = $0.target { true } else { false } }
         return screen.map { Offer(link: $0, row: row) }
@@ -511,17 +502,14 @@ extension Pane {
 
     /// The detail of the selected item.
     var detail: Offer? {
-        guard let cursor, let position = position(of: cursor), let link = parts[position.part].section.detail else {
-            return nil
-        }
-        return Offer(link: link, row: parts[position.part].section.row(of: position.item))
+        guard let (section, position) = selection, let link = section.detail else { return nil }
+        return Offer(link: link, row: section.row(of: position.item))
     }
 
     /// The selected item as text, for copying: what an entry says, or the values of a row.
     var selectedText: String? {
-        guard let cursor, let position = position(of: cursor) else { return nil }
-        let section = parts[position.part].section
-        if let transcript = section as? TranscriptSection { return transcript.text(of: position.item) }
+        guard let (section, position) = selection else { return nil }
+        if let text = section.copiedText(of: position.item) { return text }
         let row = section.row(of: position.item)
         if let text = row["text"]?.string { return text }
         return row.isEmpty ? nil : row.map { $0.value.string ?? $0.value.text() }.joined(separator: "\t")
@@ -531,53 +519,101 @@ extension Pane {
     var selectedNumber: Int? { cursor.flatMap { Int($0.id) } }
 
     /// The form that is selected.
-    var form: Form? {
-        guard let cursor, let position = position(of: cursor) else { return nil }
-        return (parts[position.part].section as? FormSection)?.form
-    }
+    var form: Form? { (selection?.section as? FormSection)?.form }
 }
 
 // MARK: Search
 
 extension Pane {
-    /// Searches for a text, from the cursor on. False if it is not there.
+    /// Searches for a text, from the cursor on, or from the first row that is seen. False if it is not there.
     mutating func find(_ text: String) -> Bool {
         search = text
+        if text.isEmpty { found = nil }
         return text.isEmpty ? true : find(next: true, fromHere: true)
     }
 
     /// The next or the previous place with the text; false if it is nowhere.
     mutating func find(next isForward: Bool, fromHere: Bool = false) -> Bool {
-        guard !search.isEmpty, !parts.isEmpty else { return false }
-        let start = cursor.flatMap { self.position(of: $0) } ?? top
-        func step(_ position: Position) -> Position? { isForward ? next(position) : previous(position) }
-        var position: Position? = fromHere ? start : step(start)
-        var hasTurned = false
-        while true {
-            guard let place = position else {
-                if hasTurned { return false }
-                hasTurned = true
-                position = isForward ? clamped(Position(part: 0, item: 0)) : clamped(Position(part: .max, item: .max))
-                continue
-            }
-            if hasTurned, isForward ? place > start : place < start { return false }
-            if contains(search, at: place) {
-                follows = false
-                if id(at: place) != nil {
-                    setCursor(place)
-                    needsCursor = true
-                } else {
-                    (top, hiddenRows) = (place, 0)
-                    stopAtEnd()
-                }
-                return true
-            }
-            position = step(place)
+        settle()
+        guard !search.isEmpty, let parts, let start = searchStart(parts) else { return false }
+        let search = SearchText(search)
+        // Other rows of the same item come first.
+        let rows = foundRows(search, at: start.position)
+        let row =
+            isForward ? rows.first { $0 > start.row || fromHere && $0 == start.row } : rows.last { $0 < start.row }
+        if let row {
+            goTo(start.position, row)
+            return true
         }
+        let hasMore = isForward && parts.isFoldedAway(search, below: start.position)
+        let from = fromHere || hasMore ? start.position : parts.step(start.position, down: isForward)
+        let turned = isForward ? parts.first : parts.last
+        guard
+            let next = from.flatMap({ parts.next(search, from: $0, forward: isForward) })
+                ?? turned.flatMap({ parts.next(search, from: $0, forward: isForward) })
+        else { return false }
+        return open(search, next, isForward, skipsFirst: hasMore && next == start.position)
     }
 
-    private mutating func contains(_ text: String, at position: Position) -> Bool {
-        rows(at: position).contains { $0.plainText.containsInAnyCase(text) }
+    /// The item to search from, and the row in it: where a text was found before, or the selected item, or else the
+    /// first that is seen.
+    private mutating func searchStart(_ parts: PaneParts) -> (position: Position, row: Int)? {
+        let seen = window().map(\.position)
+        if let found, let place = parts.position(of: found.anchor, near: top), seen.contains(place) {
+            return (place, found.row)
+        }
+        if let selected, seen.contains(selected) { return (selected, 0) }
+        return seen.first.map { ($0, 0) }
+    }
+
+    /// The rows of an item with the text; none if they leave it out.
+    private mutating func foundRows(_ search: SearchText, at position: Position) -> [Int] {
+        guard let height = measure(position), let rows = parts?.rows(at: position, 0..<height) else { return [] }
+        return search.rows(in: rows)
+    }
+
+    /// Goes to a text that was found in an item, or below it. What is folded is opened.
+    private mutating func open(
+        _ search: SearchText, _ place: Position, _ isForward: Bool, skipsFirst: Bool
+    ) -> Bool {
+        stopFollowing()
+        var (place, skipsOwn) = (place, skipsFirst)
+        while let parts, parts.isFoldedAway(search, below: place),
+            !isForward || skipsOwn || !parts.isIn(search, place)
+        {
+            let after = parts.next(place).flatMap { parts.anchor(at: $0) }
+            fold(place, false)
+            guard let opened = self.parts else { return false }
+            let last = after.flatMap { opened.position(of: $0, near: place) }.flatMap { opened.previous($0) }
+            let start = isForward ? opened.next(place) : last ?? opened.last
+            guard let next = start.flatMap({ opened.next(search, from: $0, forward: isForward) }) else { return false }
+            (place, skipsOwn) = (next, false)
+        }
+        var rows = foundRows(search, at: place)
+        if rows.isEmpty, parts?.isFolded(at: place) == true {
+            fold(place, false)
+            rows = foundRows(search, at: place)
+        }
+        goTo(place, (isForward ? rows.first : rows.last) ?? 0)
+        return true
+    }
+
+    private mutating func goTo(_ position: Position, _ row: Int) {
+        guard let anchor = parts?.anchor(at: position), let height = measure(position) else { return }
+        stopFollowing()
+        setCursor(position)
+        found = (anchor, row)
+        (seesCursor, needsCursor) = (anchor.id != nil, false)
+        // With the rows around it.
+        reveal(position, max(0, row - 2)..<min(height, row + 3))
+        reveal(position, row..<row + 1)
+    }
+}
+
+extension PaneParts {
+    /// Whether an item's own text contains another.
+    fileprivate func isIn(_ search: SearchText, _ position: Position) -> Bool {
+        search.isIn(section(at: position).text(of: position.item, look))
     }
 }
 
@@ -587,87 +623,42 @@ extension Pane {
     /// Draws the rows that fit, and returns where the cursor is.
     mutating func draw(on cells: inout CellBuffer, _ area: CellArea, isFocused: Bool) -> CellPosition? {
         drawn = []
-        guard !parts.isEmpty, !area.isEmpty else { return nil }
+        seesCursor = false
+        guard parts != nil, !area.isEmpty else { return nil }
         shownRows = area.rows
-        top = clamped(top)
-        if follows && grows, let end = endTop() {
-            (top, hiddenRows) = (end.top, end.hidden)
-        } else {
-            if needsCursor { showCursor() }
-            stopAtEnd()
-        }
-        needsCursor = false
+        settle()
+        let seen = window()
+        guard var parts = take() else { return nil }
+        defer { self.parts = parts }
+        let wanted = search.isEmpty ? nil : SearchText(search)
+        let selected = cursor.flatMap { parts.position(of: $0, near: cursorPosition) }
         var caret: CellPosition?
         var row = area.row
-        var position: Position? = top
-        var skipped = min(hiddenRows, max(0, rows(at: top).count - 1))
-        let selected = cursor.flatMap { self.position(of: $0) }
-        while let place = position, row < area.row + area.rows {
-            for line in rows(at: place).dropFirst(skipped) where row < area.row + area.rows {
+        for item in seen {
+            guard let anchor = parts.anchor(at: item.position) else { continue }
+            let isSelected = item.position == selected
+            let isMarked = isSelected && isFocused && parts.section(at: item.position).marksSelection
+            let first = row
+            for line in parts.rows(at: item.position, item.hidden..<item.hidden + item.count) {
                 cells.write(line, row: row, column: area.column, in: area)
-                let strip = CellArea(row: row, column: area.column, rows: 1, columns: area.columns)
-                if !search.isEmpty { highlight(line, row, area, &cells) }
-                if place == selected {
-                    if caret == nil { caret = CellPosition(row: row, column: area.column) }
-                    if isFocused, !(parts[place.part].section is TranscriptSection) {
-                        cells.restyle(strip) { style in
-                            style.background = .accent
-                            style.bold = true
-                        }
-                        cells.fillEmpty(strip, Style(background: .accent))
+                if let wanted { cells.mark(wanted, in: line, row: row, area) }
+                if isMarked {
+                    let strip = CellArea(row: row, column: area.column, rows: 1, columns: area.columns)
+                    cells.restyle(strip) { style in
+                        style.background = .accent
+                        style.bold = true
                     }
+                    cells.fillEmpty(strip, Style(background: .accent))
                 }
-                drawn.append((row, place))
+                drawn.append((row, anchor))
                 row += 1
             }
-            skipped = 0
-            position = next(place)
+            guard isSelected else { continue }
+            seesCursor = true
+            // Where the text was found, or else the first row that is seen.
+            let place = found.flatMap { $0.anchor == anchor ? $0.row - item.hidden : nil } ?? 0
+            caret = CellPosition(row: (0..<item.count).contains(place) ? first + place : first, column: area.column)
         }
         return isFocused ? caret : nil
-    }
-
-    private func highlight(_ line: StyledText, _ row: Int, _ area: CellArea, _ cells: inout CellBuffer) {
-        let text = line.plainText.lowercased()
-        var start = text.startIndex
-        while let range = text.range(of: search.lowercased(), from: start) {
-            let column = TextWidth.of(text[..<range.lowerBound])
-            let width = TextWidth.of(text[range])
-            cells.restyle(CellArea(row: row, column: area.column + column, rows: 1, columns: width)) { style in
-                style.reverse = true
-            }
-            start = range.upperBound
-        }
-    }
-
-    /// Scrolls so that the whole selected item is seen, or its beginning.
-    private mutating func showCursor() {
-        guard let cursor, let position = position(of: cursor) else { return }
-        if (position, 0) < (top, hiddenRows) {
-            (top, hiddenRows) = (position, 0)
-            return
-        }
-        // How many rows are above it, as far as they matter.
-        var height = rows(at: position).count
-        if position == top { height -= hiddenRows }
-        var place = position
-        while place > top, let before = previous(place) {
-            place = before
-            height += rows(at: place).count - (place == top ? hiddenRows : 0)
-            if height > shownRows { break }
-        }
-        guard height > shownRows else { return }
-        // From its last row upwards.
-        var left = shownRows
-        place = position
-        while true {
-            let rows = rows(at: place).count
-            if rows >= left {
-                (top, hiddenRows) = (place, place == position ? 0 : rows - left)
-                return
-            }
-            left -= rows
-            guard let before = previous(place) else { return }
-            place = before
-        }
     }
 }

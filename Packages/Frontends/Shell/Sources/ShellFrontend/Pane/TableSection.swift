@@ -26,8 +26,27 @@ struct TableSection: PaneSection {
     func item(_ id: String) -> Int? { rows.firstIndex { table.id(of: $0) == id }.map { $0 + 1 } }
     func row(of item: Int) -> JSONObject { item > 0 && item <= rows.count ? rows[item - 1] : [:] }
 
-    mutating func rows(of item: Int, columns width: Int, _ look: PaneLook) -> [StyledText] {
-        guard !rows.isEmpty else { return StyledText(table.empty, Style(.mutedForeground)).wrapped(to: width) }
+    func height(of item: Int, columns: Int, _ look: PaneLook) -> Int {
+        rows.isEmpty ? emptyRows(columns).count : 1
+    }
+
+    private func emptyRows(_ columns: Int) -> [StyledText] {
+        StyledText(table.empty, Style(.mutedForeground)).fitted(to: columns)
+    }
+
+    func text(of item: Int, _ look: PaneLook) -> String {
+        guard !rows.isEmpty else { return table.empty }
+        let shown = table.columns.filter { $0.role != .detail }
+        if item == 0 { return shown.map(Cells.title).joined(separator: " ") }
+        return shown.map { ColumnFit.cell(rows[item - 1], $0, look).plainText }.joined(separator: " ")
+    }
+
+    mutating func rows(of item: Int, _ range: Range<Int>, columns width: Int, _ look: PaneLook) -> [StyledText] {
+        guard !rows.isEmpty else {
+            let rows = emptyRows(width)
+            return Array(rows[range.clamped(to: rows.indices)])
+        }
+        guard range.contains(0) else { return [] }
         if columns?.width != width { columns = (width, ColumnFit.columns(of: table.columns, rows, width, look)) }
         let fitted = columns?.columns ?? []
         var line = StyledText()
@@ -128,15 +147,5 @@ enum ColumnFit {
             columns[index].width -= 1
         }
         return columns
-    }
-}
-
-extension StyledText {
-    /// The text with spaces instead of line ends and tabs.
-    var onOneLine: StyledText {
-        guard plainText.contains(where: { $0.isNewline || $0 == "\t" }) else { return self }
-        var line = StyledText()
-        for run in runs { line.append(String(run.text.map { $0.isNewline || $0 == "\t" ? " " : $0 }), run.style) }
-        return line
     }
 }

@@ -5,7 +5,7 @@ import TerminalForms
 import TerminalKit
 
 /// The nodes of a tree that are not folded away.
-struct TreeSection: PaneSection {
+struct TreeSection: OneRowSection {
     let path: [String]
     private let tree: Tree
     private let nodes: [(node: Tree.Node, depth: Int, isOpen: Bool)]
@@ -31,27 +31,43 @@ struct TreeSection: PaneSection {
     func item(_ id: String) -> Int? { nodes.firstIndex { $0.node.id == id } }
     func row(of item: Int) -> JSONObject { ["id": .string(nodes[item].node.id)] }
 
-    /// Whether something is below a node.
-    func hasChildren(_ item: Int) -> Bool { !nodes[item].node.children.isEmpty }
+    func isFolded(_ item: Int, columns: Int, _ look: PaneLook) -> Bool? {
+        nodes[item].node.children.isEmpty ? nil : !nodes[item].isOpen
+    }
 
-    func rows(of item: Int, columns: Int, _ look: PaneLook) -> [StyledText] {
+    func text(of item: Int, _ look: PaneLook) -> String { nodes[item].node.words }
+
+    func isFoldedAway(_ search: SearchText, below item: Int, _ look: PaneLook) -> Bool {
+        func isBelow(_ node: Tree.Node) -> Bool { node.children.contains { search.isIn($0.words) || isBelow($0) } }
+        return !nodes[item].isOpen && isBelow(nodes[item].node)
+    }
+
+    func line(of item: Int, columns: Int, _ look: PaneLook) -> StyledText {
         let (node, depth, isOpen) = nodes[item]
         let mark = node.children.isEmpty ? "  " : isOpen ? "▾ " : "▸ "
         var line = StyledText(String(repeating: "  ", count: depth)) + StyledText(mark, Style(.mutedForeground))
         line.append(node.label.styled.onOneLine)
         if let state = node.state { line.append("  \(state)", Cells.style(ofState: state)) }
-        return [line.truncated(to: columns)]
+        return line.truncated(to: columns)
     }
 }
 
+extension Tree.Node {
+    /// What its row says.
+    fileprivate var words: String { state.map { "\(label.plain)  \($0)" } ?? label.plain }
+}
+
 /// The steps of a timeline, each on one line: a mark and a word for the state, the title, and how long it took.
-struct TimelineSection: PaneSection {
+struct TimelineSection: OneRowSection {
     let path: [String]
     private let timeline: Timeline
+    /// How many steps each group has.
+    private let groups: [String: Int]
 
     init(_ path: [String], _ timeline: Timeline) {
         self.path = path
         self.timeline = timeline
+        groups = Dictionary(timeline.steps.compactMap(\.group).map { ($0, 1) }, uniquingKeysWith: +)
     }
 
     var count: Int { timeline.steps.count }
@@ -60,11 +76,13 @@ struct TimelineSection: PaneSection {
     func item(_ id: String) -> Int? { timeline.steps.firstIndex { $0.id == id } }
     func row(of item: Int) -> JSONObject { timeline.steps[item].json.object ?? [:] }
 
-    func rows(of item: Int, columns: Int, _ look: PaneLook) -> [StyledText] {
+    func line(of item: Int, columns: Int, _ look: PaneLook) -> StyledText { line(of: item).truncated(to: columns) }
+    func text(of item: Int, _ look: PaneLook) -> String { line(of: item).plainText }
+
+    private func line(of item: Int) -> StyledText {
         let step = timeline.steps[item]
         // Steps that run side by side are joined by a line at their left.
-        let isGrouped = step.group.map { group in timeline.steps.filter { $0.group == group }.count > 1 } ?? false
-        var line = StyledText(isGrouped ? "║ " : "", Style(.border))
+        var line = StyledText(step.group.map { (groups[$0] ?? 0) > 1 } == true ? "║ " : "", Style(.border))
         line.append("\(StateMark.mark(of: step.state)) ", Cells.style(ofState: step.state))
         line.append(step.title, Style(bold: true))
         line.append("  \(step.state)", Cells.style(ofState: step.state))
@@ -73,7 +91,7 @@ struct TimelineSection: PaneSection {
             line.append("  exit \(code)", code == 0 ? Style(.mutedForeground) : Style(.error))
         }
         if let note = step.note { line.append("  \(note)", Style(.mutedForeground)) }
-        return [line.onOneLine.truncated(to: columns)]
+        return line.onOneLine
     }
 }
 
