@@ -38,7 +38,7 @@ struct RunList: Sendable {
         let run: RunID
         let question: Question
         /// What the action has said about it.
-        let about: String
+        let notices: [String]
     }
 
     /// In the order in which they began.
@@ -79,9 +79,9 @@ struct RunList: Sendable {
 
     /// Keeps a question, with what the action has said since the one before: what it is about.
     mutating func ask(_ id: QuestionID, _ run: RunID, _ question: Question) -> Asked {
-        let said = self[run].map { $0.notices.dropFirst($0.noticesBefore).joined(separator: "\n") } ?? ""
+        let said = self[run].map { Array($0.notices.dropFirst($0.noticesBefore)) } ?? []
         change(run) { $0.noticesBefore = $0.notices.count }
-        let asked = Asked(id: id, run: run, question: question, about: said)
+        let asked = Asked(id: id, run: run, question: question, notices: said)
         questions.append(asked)
         return asked
     }

@@ -175,7 +175,14 @@ extension ShellModel {
         return change(room.view) { view -> CellPosition? in
             view.layOut(columns: room.inside.columns, look)
             guard let composer = view.composer, let field = view.field, room.inside.rows > 3 else {
-                return view.pane.draw(on: &cells, room.inside, isFocused: isFocused)
+                let caret = view.pane.draw(on: &cells, room.inside, isFocused: isFocused)
+                if view.pane.news > 0 {
+                    let words = StyledText(" \(view.pane.news) new ↓ ", Style(.warning, reverse: true))
+                    cells.write(
+                        words, row: room.inside.row + room.inside.rows - 1,
+                        column: room.inside.column + max(0, room.inside.columns - words.width))
+                }
+                return caret
             }
             let isWriting = isFocused && hasComposer
             let shown = field.rows(
@@ -226,7 +233,8 @@ extension ShellModel {
             let width = boxWidth - 4
             let (rows, selected, place) = form.rows(columns: width)
             let inside = box(form.title, rows: min(layout.body.rows - 2, rows.count), layout, &cells)
-            let first = max(0, min(selected - 1, rows.count - inside.rows))
+            // The caret is seen in any case, and the name of its field if there is room.
+            let first = max(max(0, min(selected - 1, rows.count - inside.rows)), place.row - inside.rows + 1)
             cells.draw(Array(rows.dropFirst(first)), in: inside, selected: nil)
             caret = CellPosition(row: inside.row + place.row - first, column: inside.column + place.column)
             overlays.append(.form(form))

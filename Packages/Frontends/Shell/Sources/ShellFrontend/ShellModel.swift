@@ -407,7 +407,7 @@ extension ShellModel {
     private mutating func ask(_ id: QuestionID, _ run: RunID, _ question: Question) {
         let asked = runs.ask(id, run, question)
         // What was said about it is in the dialog.
-        if !asked.about.isEmpty { notice = nil }
+        if !asked.notices.isEmpty { notice = nil }
         effects.append(.ring)
         // A question takes the focus only from the page that it belongs to, and never from somebody who writes.
         guard overlays.isEmpty, !hasComposerFocus || isComposerEmpty,
@@ -427,8 +427,8 @@ extension ShellModel {
 
     private mutating func showQuestion(_ asked: RunList.Asked) {
         let dialog = QuestionDialog(
-            asked.id, asked.question, about: asked.about,
-            asker: runs[asked.run].map { "\($0.title) (\($0.action))" } ?? "A screen", now: now)
+            asked.id, asked.question, asker: runs[asked.run].map { "\($0.title) (\($0.action))" } ?? "A screen",
+            notices: asked.notices, now: now)
         overlays.append(.question(dialog))
         waitForQuestion(dialog)
     }

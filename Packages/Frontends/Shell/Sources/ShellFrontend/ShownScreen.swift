@@ -65,22 +65,15 @@ struct ShownScreen: Sendable {
     private mutating func show(_ columns: Int, _ look: PaneLook) {
         let failure: (any Failure)? =
             if let refusal { refusal } else if case .failed(let failure, _) = state { failure } else { nil }
-        var blocks: [Block] = []
-        if let failure {
-            blocks.append(
-                Block(
-                    .placeholder(Placeholder(.failed, "\(failure.message)\n\nCtrl-R tries again.")), id: "failure"))
+        let notice = failure.map { failure in
+            Block(.placeholder(Placeholder(.failed, "\(failure.message)\n\nCtrl-R tries again.")), id: "failure")
         }
         if let block = state.block {
-            let filled = block.filled { [lists] path in lists[path] ?? [] }
-            if blocks.isEmpty {
-                pane.show(filled, columns: columns, look)
-                return
-            }
-            blocks.append(filled)
+            pane.show(block.filled { [lists] path in lists[path] ?? [] }, below: notice, columns: columns, look)
+        } else {
+            let loading = Block(.placeholder(Placeholder(.loading, "Loading …")), id: "loading")
+            pane.show(notice ?? loading, columns: columns, look)
         }
-        if blocks.isEmpty { blocks.append(Block(.placeholder(Placeholder(.loading, "Loading …")))) }
-        pane.show(.stack(blocks, id: state.block?.id), columns: columns, look)
     }
 
     /// The first rows of lists that were not asked for yet.

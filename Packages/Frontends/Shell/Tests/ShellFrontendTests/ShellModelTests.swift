@@ -33,6 +33,8 @@ import Testing
 
         mutating func show(_ screen: String, _ block: Block) throws {
             handle(.state(try #require(view(screen), "\(screen) is not open"), .ready(block)))
+            // A person presses keys for what is seen.
+            _ = model.draw()
         }
 
         /// The newest screen with that id that was opened.

@@ -249,20 +249,20 @@ extension Pane {
 extension Pane {
     /// All items from the first on, with their rows: for a frontend that prints them.
     mutating func allItems() -> [(rows: [StyledText], place: Place?)] {
+        guard var parts = take() else { return [] }
+        defer { self.parts = parts }
         var items: [(rows: [StyledText], place: Place?)] = []
-        for part in parts.indices {
-            for item in 0..<parts[part].section.count {
-                let position = Position(part: part, item: item)
-                items.append(
-                    (rows(at: position), id(at: position).map { Place(path: parts[part].section.path, id: $0) }))
-            }
+        var position = parts.first
+        while let item = position {
+            items.append((parts.rows(at: item, 0..<parts.height(at: item)), parts.place(at: item)))
+            position = parts.next(item)
         }
         return items
     }
 
     /// Selects an item.
     mutating func select(_ place: Place) {
-        if let position = position(of: place) { setCursor(position) }
+        if let position = parts?.position(of: place, near: cursorPosition) { setCursor(position) }
     }
 }
 

@@ -12,7 +12,9 @@ struct PaneLook: Sendable, Equatable {
     var now: Timestamp
 
     func form(columns: Int) -> TextForm {
-        TextForm(level: level, width: max(1, columns), clock: LocalClock(now: now))
+        var form = TextForm(level: level, width: max(1, columns), clock: LocalClock(now: now))
+        form.isDense = true
+        return form
     }
 }
 
