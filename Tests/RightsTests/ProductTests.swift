@@ -308,13 +308,14 @@ extension ProductTests {
 
     private static let writing = [
         "auth.secret.lock", "chat.delete", "chat.fork", "chat.import", "chat.rename", "chat.rerun", "chat.restore",
-        "chat.send", "config.edit", "data.backup", "data.compact", "file.write", "gateway.stop", "http.request",
+        "chat.retry", "chat.send", "chat.use", "config.edit", "data.backup", "data.compact", "file.write",
+        "gateway.stop", "http.request",
         "run.start", "runs.cancel", "runs.prune", "shell.run",
     ]
 
     private static let sending = [
         "auth.login", "auth.logout", "auth.pat.create", "auth.pat.list", "auth.pat.revoke", "auth.pat.rotate",
         "auth.server.add", "auth.server.check", "auth.trust.add", "auth.trust.verify", "auth.whoami", "chat.models",
-        "chat.send", "gateway.status", "http.request",
+        "chat.retry", "chat.send", "chat.use", "gateway.status", "http.request",
     ]
 }
