@@ -38,7 +38,7 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
     ("ProcessKit", "Packages/Kits/ProcessKit", ["ProcessKit"], ["ProcessKit"]),
     ("SandboxKit", "Packages/Kits/SandboxKit", ["SandboxKit"], ["SandboxKit"]),
     ("StorageKit", "Packages/Kits/StorageKit", ["StorageKit"], ["StorageKit"]),
-    ("TerminalKit", "Packages/Kits/TerminalKit", ["TerminalKit"], ["TerminalKit"]),
+    ("TerminalKit", "Packages/Kits/TerminalKit", ["TerminalKit", "TerminalTesting"], ["TerminalKit"]),
     ("ToolKit", "Packages/Kits/ToolKit", ["ToolKit"], ["ToolKit"]),
     ("YAMLKit", "Packages/Kits/YAMLKit", ["YAMLKit"], ["YAMLKit"]),
     ("Host", "Packages/Frontends/Host", ["HostKit", "HostTesting"], ["HostKit"]),

@@ -3,7 +3,10 @@ import PackageDescription
 
 let package = Package(
     name: "TerminalKit",
-    products: [.library(name: "TerminalKit", targets: ["TerminalKit", "TerminalForms"])],
+    products: [
+        .library(name: "TerminalKit", targets: ["TerminalKit", "TerminalForms"]),
+        .library(name: "TerminalTesting", targets: ["TerminalTesting"]),
+    ],
     dependencies: [.package(path: "../../Core"), .package(path: "../FileKit"), .package(path: "../LoopKit")],
     targets: [
         // Not through pkg-config: its one flag, -DUTF8PROC_EXPORTS, is for Windows and makes every build warn.
@@ -24,10 +27,14 @@ let package = Package(
             dependencies: [
                 "TerminalKit", .product(name: "Core", package: "Core"), .product(name: "FileKit", package: "FileKit"),
             ]),
+        // Real terminals and emulators, for tests of programs that draw on one.
+        .target(
+            name: "TerminalTesting", dependencies: ["TerminalKit", .product(name: "LoopKit", package: "LoopKit")]),
         .testTarget(
             name: "TerminalKitTests",
             dependencies: [
-                "TerminalKit", .product(name: "Core", package: "Core"), .product(name: "CoreTesting", package: "Core"),
+                "TerminalKit", "TerminalTesting", .product(name: "Core", package: "Core"),
+                .product(name: "CoreTesting", package: "Core"),
                 .product(name: "LoopKit", package: "LoopKit"),
             ]),
     ]

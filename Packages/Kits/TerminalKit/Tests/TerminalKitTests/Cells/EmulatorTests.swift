@@ -1,4 +1,5 @@
 import CoreTesting
+import TerminalTesting
 import Testing
 
 @testable import TerminalKit

@@ -1,4 +1,5 @@
 import Glibc
+import TerminalTesting
 import Testing
 
 @testable import TerminalKit
@@ -128,7 +129,7 @@ extension OneTerminal {
             let kill = try Companion {
                 let prompt = try pty.blockingOutput(upTo: "asks: ")
                 let pid = try TerminalRestoreTests.asker(prompt)
-                guard Glibc.kill(pid, SIGTERM) == 0 else { throw PseudoTerminal.Failure(message: "kill: \(errno)") }
+                guard Glibc.kill(pid, SIGTERM) == 0 else { throw TestTerminalError(message: "kill: \(errno)") }
                 return try pty.blockingOutput(upTo: Self.noMarks)
             }
             await #expect(processExitsWith: .signal(SIGTERM)) { [path = pty.path as String] in

@@ -1,5 +1,6 @@
 import Glibc
 import LoopKit
+import TerminalTesting
 import Testing
 
 @testable import TerminalKit

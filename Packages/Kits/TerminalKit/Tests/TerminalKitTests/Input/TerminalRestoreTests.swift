@@ -1,4 +1,5 @@
 import Glibc
+import TerminalTesting
 import Testing
 
 @testable import TerminalKit
@@ -9,7 +10,7 @@ import Testing
     /// Makes the terminal at `path` the controlling one of this process, so that `/dev/tty` opens it.
     static func adopt(_ path: String) throws {
         guard setsid() > 0, unsafe open(path, O_RDWR) >= 0 else {
-            throw PseudoTerminal.Failure(message: "no controlling terminal: \(errno)")
+            throw TestTerminalError(message: "no controlling terminal: \(errno)")
         }
     }
 
@@ -27,7 +28,7 @@ import Testing
     /// The process in the prompt.
     static func asker(_ prompt: String) throws -> pid_t {
         guard let pid = prompt.split(separator: " ").compactMap({ pid_t($0) }).first else {
-            throw PseudoTerminal.Failure(message: "no process in \(prompt.debugDescription)")
+            throw TestTerminalError(message: "no process in \(prompt.debugDescription)")
         }
         return pid
     }
@@ -69,7 +70,7 @@ import Testing
             let prompt = try pty.blockingOutput(upTo: "asks: ")
             let pid = try Self.asker(prompt)
             #expect(pty.flags != before)
-            guard Glibc.kill(pid, signal) == 0 else { throw PseudoTerminal.Failure(message: "kill: \(errno)") }
+            guard Glibc.kill(pid, signal) == 0 else { throw TestTerminalError(message: "kill: \(errno)") }
             return prompt
         }
         await #expect(processExitsWith: .signal(signal)) { [path = pty.path as String] in
@@ -191,7 +192,7 @@ import Testing
         let kill = try Companion {
             let prompt = try pty.blockingOutput(upTo: "asks: ")
             let pid = try Self.asker(prompt)
-            guard Glibc.kill(pid, SIGTERM) == 0 else { throw PseudoTerminal.Failure(message: "kill: \(errno)") }
+            guard Glibc.kill(pid, SIGTERM) == 0 else { throw TestTerminalError(message: "kill: \(errno)") }
             return prompt
         }
         await #expect(processExitsWith: .exitCode(42)) { [path = pty.path as String] in

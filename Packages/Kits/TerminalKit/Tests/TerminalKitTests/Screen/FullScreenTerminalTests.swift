@@ -1,6 +1,7 @@
 import Capabilities
 import Glibc
 import LoopKit
+import TerminalTesting
 import Testing
 
 @testable import TerminalKit

@@ -1,4 +1,5 @@
 import Glibc
+import TerminalTesting
 import Testing
 
 @testable import TerminalKit
@@ -21,7 +22,7 @@ import Testing
                 case .byForce: kill(program, SIGSTOP)
                 }
             if self == .key { session.type("\u{1A}") }
-            guard result == 0 else { throw ShellSession.Failure(message: "kill: \(errno)") }
+            guard result == 0 else { throw TestTerminalError(message: "kill: \(errno)") }
             try session.output(upTo: "Stopped")
             try session.outputToPrompt()
         }

@@ -1,5 +1,6 @@
 import CoreTesting
 import Glibc
+import TerminalTesting
 import Testing
 
 @testable import TerminalKit
@@ -51,7 +52,7 @@ import Testing
         if let key = end.action.key {
             session.type(key)
         } else if kill(session.foreground, end.action.signal) != 0 {
-            throw ShellSession.Failure(message: "kill: \(errno)")
+            throw TestTerminalError(message: "kill: \(errno)")
         }
         let output = try session.outputToPrompt()
         if let guardian {
@@ -152,7 +153,7 @@ extension ShellSession {
         let text = OtherProcess.text(of: "/proc/\(shell)/fdinfo/\(descriptor)") ?? ""
         let line = text.split(separator: "\n").first { $0.hasPrefix("flags:") }
         guard let flags = line?.split(separator: "\t").last.flatMap({ Int32($0, radix: 8) }) else {
-            throw Failure(message: "no flags in \(text.debugDescription)")
+            throw TestTerminalError(message: "no flags in \(text.debugDescription)")
         }
         return flags
     }

@@ -1,6 +1,7 @@
 import Glibc
 import LoopKit
 import Synchronization
+import TerminalTesting
 
 @testable import TerminalKit
 
@@ -32,7 +33,7 @@ final class Companion: Sendable {
         var done = pollfd(fd: outcome.done.readEnd, events: Int16(POLLIN), revents: 0)
         while unsafe poll(&done, 1, -1) < 0 && errno == EINTR {}
         guard let result = outcome.result.withLock({ $0 }) else {
-            throw PseudoTerminal.Failure(message: "the work beside the test did not end")
+            throw TestTerminalError(message: "the work beside the test did not end")
         }
         return try result.get()
     }

@@ -1,4 +1,5 @@
 import Glibc
+import TerminalTesting
 import Testing
 
 @testable import TerminalKit

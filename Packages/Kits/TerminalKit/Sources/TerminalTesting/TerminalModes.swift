@@ -1,17 +1,19 @@
 /// The modes that the output of a program has set and reset on a terminal, as the terminal understands them.
-struct TerminalModes {
-    /// How often each mode was set and reset, and its last change.
-    private(set) var sets: [Int: Int] = [:], resets: [Int: Int] = [:]
-    private(set) var isOn: [Int: Bool] = [:]
+public struct TerminalModes {
+    /// How often each mode was set and reset.
+    private var sets: [Int: Int] = [:], resets: [Int: Int] = [:]
+    /// The last change of each mode.
+    public private(set) var isOn: [Int: Bool] = [:]
     /// How many changes of the keyboard are on the stack of the main and of the alternate screen.
-    private(set) var keyboards = [0, 0]
-    private(set) var pushes = 0, pops = 0
+    private var keyboards = [0, 0]
+    private var pushes = 0, pops = 0
     /// Whether the output ends in the middle of a sequence.
-    private(set) var isCut = false
+    private var isCut = false
 
     private enum Place: Equatable { case text, escape, control, string, stringEscape }
 
-    init(after output: [UInt8]) {
+    /// What all output of a program has changed.
+    public init(after output: [UInt8]) {
         var place = Place.text
         var sequence: [UInt8] = []
         for byte in output {
@@ -54,7 +56,7 @@ struct TerminalModes {
     }
 
     /// What is not as a shell expects it, for a message; empty if all is well.
-    var problems: [String] {
+    public var problems: [String] {
         var problems: [String] = []
         // Line wrapping and the cursor are on by default, everything else is off.
         for (mode, isOn) in isOn.sorted(by: { $0.key < $1.key }) where isOn != (mode == 7 || mode == 25) {

@@ -1,21 +1,19 @@
-import Glibc
+public import Glibc
 import LoopKit
 import Synchronization
 
-@testable import TerminalKit
-
 /// A real terminal whose other side the test holds.
-final class PseudoTerminal: Sendable {
-    struct Failure: Error {
-        let message: String
-    }
-
-    let master: Int32
+public final class PseudoTerminal: Sendable {
+    /// The test's side.
+    public let master: Int32
     private let isHungUp = Atomic(false)
-    let slave: Int32
-    let path: String
+    /// The program's side.
+    public let slave: Int32
+    /// The name of the program's side.
+    public let path: String
 
-    init(columns: UInt16 = 80, rows: UInt16 = 24) throws {
+    /// A new terminal of a size.
+    public init(columns: UInt16 = 80, rows: UInt16 = 24) throws {
         // Unlike with openpty, no program that another test starts at this moment keeps the terminal open.
         master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
@@ -24,10 +22,10 @@ final class PseudoTerminal: Sendable {
         // TIOCSPTLCK and TIOCGPTN, which Swift does not import.
         guard unsafe ioctl(master, 0x4004_5431, &lock) == 0, unsafe ioctl(master, 0x8004_5430, &number) == 0,
             unsafe ioctl(master, UInt(TIOCSWINSZ), &size) == 0
-        else { throw Failure(message: "no pseudo-terminal: \(errno)") }
+        else { throw TestTerminalError(message: "no pseudo-terminal: \(errno)") }
         path = "/dev/pts/\(number)"
         slave = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
-        guard slave >= 0 else { throw Failure(message: "\(path) could not be opened: \(errno)") }
+        guard slave >= 0 else { throw TestTerminalError(message: "\(path) could not be opened: \(errno)") }
     }
 
     deinit {
@@ -36,32 +34,32 @@ final class PseudoTerminal: Sendable {
     }
 
     /// Closes the test's side permanently.
-    func hangUp() {
+    public func hangUp() {
         if !isHungUp.exchange(true, ordering: .relaxed) { close(master) }
     }
 
-    func resize(columns: Int, rows: Int) { unsafe system("stty -F \(path) cols \(columns) rows \(rows)") }
+    /// Gives it another size; the program gets a signal.
+    public func resize(columns: Int, rows: Int) { unsafe system("stty -F \(path) cols \(columns) rows \(rows)") }
 
     /// The local, input and output flags, as one comparable value.
-    var flags: [tcflag_t] {
+    public var flags: [tcflag_t] {
         var attributes = termios()
         guard unsafe tcgetattr(slave, &attributes) == 0 else { return [] }
         return [attributes.c_lflag, attributes.c_iflag, attributes.c_oflag]
     }
 
-    func type(_ text: String) {
-        Terminal(fileDescriptor: master).write(text)
-    }
+    /// Types a text.
+    public func type(_ text: String) { writeAll(text, to: master) }
 
     /// The output up to and including `marker`, awaited on the calling thread; fails if it does not arrive in time.
-    func blockingOutput(upTo marker: String) throws(Failure) -> String {
+    public func blockingOutput(upTo marker: String) throws(TestTerminalError) -> String {
         var bytes: [UInt8] = []
         while !bytes.suffix(marker.utf8.count).elementsEqual(marker.utf8) {
             var ready = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
             var byte: UInt8 = 0
             guard unsafe poll(&ready, 1, 20_000) == 1, unsafe read(master, &byte, 1) == 1 else {
                 let shown = String(decoding: bytes, as: UTF8.self)
-                throw Failure(message: "\(marker) was not shown after \(shown.debugDescription)")
+                throw TestTerminalError(message: "\(marker) was not shown after \(shown.debugDescription)")
             }
             bytes.append(byte)
         }
@@ -69,16 +67,25 @@ final class PseudoTerminal: Sendable {
     }
 
     /// The same without blocking the test's thread.
-    func output(upTo marker: String) async throws -> String {
+    public func output(upTo marker: String) async throws -> String {
         try await onOwnThread {
-            Result { () throws(Failure) in try self.blockingOutput(upTo: marker) }
+            Result { () throws(TestTerminalError) in try self.blockingOutput(upTo: marker) }
         }.get()
     }
 
     /// The output so far.
-    func output() async throws -> String {
+    public func output() async throws -> String {
         let marker = "<end of output>"
-        Terminal(fileDescriptor: slave).write(marker)
+        writeAll(marker, to: slave)
         return String(try await output(upTo: marker).dropLast(marker.count))
+    }
+}
+
+/// Writes all of a text. What cannot be written is dropped, because the reader is gone.
+func writeAll(_ text: String, to descriptor: Int32) {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+        let count = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+        if count > 0 { rest.removeFirst(count) } else if errno != EINTR { return }
     }
 }
