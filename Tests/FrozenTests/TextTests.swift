@@ -4,6 +4,7 @@ import HostKit
 import JSON
 import Registry
 import Testing
+import WorkspaceSupport
 
 @testable import CommandLineFrontend
 
