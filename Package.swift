@@ -121,7 +121,8 @@ let package = Package(
             ] + chosen,
             path: "Tests/TestBench"),
         .testTarget(
-            name: "ProgramTests", dependencies: testProducts + ["martlet", "test-bench"], path: "Tests/ProgramTests"),
+            name: "ProgramTests", dependencies: testProducts + ["martlet", "test-bench", "WorkspaceSupport"],
+            path: "Tests/ProgramTests", exclude: ["Shell/Texts"]),
         .testTarget(
             name: "RightsTests",
             dependencies: testProducts + features.map { .product(name: $0, package: $0) }, path: "Tests/RightsTests"),
