@@ -148,7 +148,11 @@ struct KeyMap: Sendable {
         case "down": "↓"
         case "left": "←"
         case "right": "→"
-        default: name.count == 1 ? name : name.prefix(1).uppercased() + name.dropFirst()
+        default:
+            name.count == 1
+                ? name
+                : name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }
+                    .joined(separator: name.hasPrefix("page") ? " " : "-")
         }
     }
 

@@ -160,7 +160,7 @@ extension ShellModel {
         if tabs.page.focused == id, views[id]?.field != nil, tabs.canGoBack, views[id]?.isNew == true {
             hasComposerFocus = true
         }
-        _ = change(id) { $0.isNew = false }
+        if state.block != nil { _ = change(id) { $0.isNew = false } }
         wantDetail()
     }
 
@@ -341,6 +341,8 @@ extension ShellModel {
             (parameters, name) = (screen.parameters, title ?? screen.title)
         }
         let isMissing = parameters.contains { $0.isRequired && arguments[$0.name] == nil }
+        // A screen is shown at once; its options are for those who know them.
+        if case .screen = target, !isMissing { return carryOut(target, arguments, title: name) }
         guard isMissing || asks && !parameters.isEmpty else { return carryOut(target, arguments, title: name) }
         overlays.append(.form(ActionForm(target, title: name, parameters, values: arguments, only: nil)))
     }

@@ -22,7 +22,8 @@ struct ShellProgram: Sendable {
         options.hasMouse = settings.mouse
         options.setsTitle = true
         try options.check()
-        let theme = Theme.chosen?() ?? .dark
+        // The first frame waits for no answer of the terminal.
+        let theme = Theme.chosen?.known ?? .dark
         let level =
             context.isColored
             ? ColorLevel.detect(choice: .auto, isTerminal: true, environment: context.host.environment) : .none
@@ -147,7 +148,8 @@ struct ShellScreen: Sendable {
     /// Tells the window what is shown, and whether something runs.
     mutating func say(title: String, isBusy: Bool) {
         if title != self.title {
-            let text = Sanitizer.sanitize(title).filter { !$0.isNewline }
+            // Terminals show titles elsewhere, where what is not seen may do harm.
+            let text = PlainText.escape(title, limit: 200)
             if terminal.offer(frame: Array("\u{1B}]2;\(text)\u{1B}\\".utf8)) == .written { self.title = title }
         }
         if showsProgress, isBusy != self.isBusy {
@@ -155,17 +157,24 @@ struct ShellScreen: Sendable {
         }
     }
 
-    /// Asks whether frames can be shown as a whole, and to be told when the person changes to a dark or a light theme.
-    /// Nobody waits for the answers.
-    func ask() { terminal.ask(Array("\u{1B}[?2031h\u{1B}[?2026$p\u{1B}[?u\u{1B}[c".utf8)) }
+    /// Asks what is behind the text, whether frames can be shown as a whole, and to be told when the person changes to a
+    /// dark or a light theme. Nobody waits for the answers.
+    func ask() {
+        terminal.ask(Array("\u{1B}]11;?\u{1B}\\\u{1B}[?2031h\u{1B}[?2026$p\u{1B}[?u\u{1B}[c".utf8))
+    }
 
     mutating func take(_ reply: TerminalReply) {
         switch reply {
         case .mode(2026, let value): painter.isSynchronized = value == 1 || value == 2
         case .attributes: terminal.repliesHaveCome()
-        case .theme(let background): if let theme = Theme.chosen?(on: background) { painter.theme = theme }
+        case .color(.background, let color): use(TerminalBackground(color))
+        case .theme(let background): use(background)
         default: break
         }
+    }
+
+    private mutating func use(_ background: TerminalBackground) {
+        if let theme = Theme.chosen?(on: background) { painter.theme = theme }
     }
 
     /// Paints what has changed. If the terminal does not take it, all of it is painted later.

@@ -58,6 +58,8 @@ final class TerminalColors: Sendable {
     var themes: Theme.Choice {
         Theme.Choice { [self] in
             theme
+        } known: { [self] in
+            choice.theme(on: choice.needsBackground ? known?.background : nil)
         } on: { [choice] in
             choice.theme(on: $0)
         }
@@ -79,10 +81,15 @@ final class TerminalColors: Sendable {
         if let identity = terminal.identity, case .known = query.answer { remember(query.answer, identity) }
     }
 
+    /// What is known without asking: by the environment, or from the last time. Nil if nobody has asked lately.
+    private var known: (background: TerminalBackground?, Void)? {
+        if let told = TerminalBackground(environment: environment) { return (told, ()) }
+        return terminal.identity.flatMap { remembered($0) }
+    }
+
     private func background() -> TerminalBackground? {
-        if let told = TerminalBackground(environment: environment) { return told }
+        if let known { return known.background }
         guard let identity = terminal.identity else { return nil }
-        if let remembered = remembered(identity) { return remembered.background }
         // Over a slow line the answer would come too late, and inside another program it might reach that program
         // instead.
         guard mayAsk, !isFarAway, !TerminalAbilities.isDumb(environment) else { return nil }

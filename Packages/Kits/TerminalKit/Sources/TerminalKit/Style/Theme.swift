@@ -127,20 +127,27 @@ extension Theme {
     public struct Choice: Sendable {
         // A task local that is itself a closure has no type at run time when it is optimised, and crashes.
         private let find: @Sendable () -> Theme
+        private let findKnown: @Sendable () -> Theme
         private let findOn: @Sendable (TerminalBackground) -> Theme
 
         /// - Parameters:
         ///   - find: may ask the terminal, so it is called only to draw in colours.
+        ///   - findKnown: the same without asking, for work that asks by itself.
         ///   - findOn: the same for a background that the terminal has reported.
         public init(
-            _ find: @escaping @Sendable () -> Theme, on findOn: @escaping @Sendable (TerminalBackground) -> Theme
+            _ find: @escaping @Sendable () -> Theme, known findKnown: @escaping @Sendable () -> Theme,
+            on findOn: @escaping @Sendable (TerminalBackground) -> Theme
         ) {
             self.find = find
+            self.findKnown = findKnown
             self.findOn = findOn
         }
 
         /// The theme that the user has chosen. May ask the terminal for its background.
         public func callAsFunction() -> Theme { find() }
+
+        /// The theme that the user has chosen, as far as the background is known without asking the terminal.
+        public var known: Theme { findKnown() }
 
         /// The theme that the user has chosen, on that background.
         public func callAsFunction(on background: TerminalBackground) -> Theme { findOn(background) }
