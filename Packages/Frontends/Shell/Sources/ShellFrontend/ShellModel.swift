@@ -384,7 +384,8 @@ extension ShellModel {
         let isComposed = run.view.flatMap { views[$0]?.composer?.action } == run.action
         if let line = result.line, !line.isEmpty { return say("\(run.title): \(line)") }
         guard registry.actions[run.action]?.effect == .reads, !result.isEmpty, !isComposed else {
-            if !isComposed { say("\(run.title): done") }
+            // What it has said about it itself is seen already.
+            if !isComposed, run.notices.isEmpty { say("\(run.title): done") }
             return
         }
         read(.run(run.id))
