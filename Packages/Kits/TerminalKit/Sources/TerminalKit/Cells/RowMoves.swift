@@ -67,6 +67,11 @@ struct RowMoves: Equatable, Sendable {
             while last + 1 < costs.count && hasMoved(last + 1) { last += 1 }
             let move = RowMove(top: min(first, first + count), bottom: max(last, last + count), count: count)
             candidates.append((last - first, move))
+            // The row after those may have moved with them and changed, as the last line of a text that grows.
+            let next = max(last, last + count) + 1
+            if next < costs.count {
+                candidates.append((last - first, RowMove(top: move.top, bottom: next, count: count)))
+            }
             row = last + 1
         }
         var best: (gain: Int, move: RowMove)?

@@ -153,6 +153,16 @@ extension [UInt8] {
         #expect(bytes.text == "\u{1B}[?2026h\u{1B}[1;4Hb\u{1B}[?2026l")
     }
 
+    @Test("A last line that grows while the text scrolls is not written again")
+    func growing() {
+        let lines = (0..<12).map { StyledText("line \($0) of a text that is long enough for a scroll") }
+        let old = cells(60, 10, Array(lines[0..<9]) + ["the last line is open"])
+        let new = cells(60, 10, Array(lines[2..<9]) + ["the last line is open, and grows", lines[9], lines[10]])
+        let frame = frame(from: old, to: new).painted
+        #expect(frame.contains("\u{1B}[1;10r") && frame.contains(", and grows"))
+        #expect(!frame.contains("open"))
+    }
+
     @Test("31: A line appended to a full log costs at most three times its bytes", arguments: [(80, 24), (200, 60)])
     func appended(columns: Int, rows: Int) {
         var generator = SeededGenerator(seed: 7)
