@@ -220,8 +220,17 @@ extension ShellModel {
                 _ = change(id) { $0.isOpen = true }
             }
         }
-        for id in seen.subtracting(visible) where views[id] != nil { effects.append(.see(id, false)) }
+        for id in seen.subtracting(visible) where views[id] != nil { leave(id) }
         seen = visible
+    }
+
+    /// Lets a screen rest that is no longer seen. One that was only about to be opened is not, as the first tab when a
+    /// shell begins elsewhere.
+    private mutating func leave(_ id: ViewID) {
+        let opening = effects.firstIndex { if case .open(id, _, _) = $0 { true } else { false } }
+        guard let opening else { return effects.append(.see(id, false)) }
+        effects.remove(at: opening)
+        _ = change(id) { $0.isOpen = false }
     }
 
     private mutating func make(_ screen: Screen, _ arguments: JSONObject) -> ViewID {

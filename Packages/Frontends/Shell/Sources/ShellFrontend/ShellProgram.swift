@@ -202,6 +202,7 @@ final class ShellWork: Sendable {
 
     private struct State {
         var views: [ViewID: OpenScreen] = [:]
+        var hidden: Set<ViewID> = []
         var viewTasks: [ViewID: Task<Void, Never>] = [:]
         var runs: [RunID: Task<Void, Never>] = [:]
         var answers: [QuestionID: Promise<Answer>] = [:]
@@ -226,9 +227,14 @@ final class ShellWork: Sendable {
         case .close(let id):
             state.withLock { state in
                 state.views[id] = nil
+                state.hidden.remove(id)
                 return state.viewTasks.removeValue(forKey: id)
             }?.cancel()
-        case .see(let id, let isVisible): state.withLock { $0.views[id] }?.isVisible = isVisible
+        case .see(let id, let isVisible):
+            state.withLock { state in
+                if isVisible { state.hidden.remove(id) } else { state.hidden.insert(id) }
+                state.views[id]?.isVisible = isVisible
+            }
         case .refresh(let id): state.withLock { $0.views[id] }?.refresh()
         case .perform(let id, let action, let arguments):
             let task = owned(by: &group) { await self.perform(id, action, arguments) }
@@ -289,7 +295,11 @@ final class ShellWork: Sendable {
             try await context.session.open(
                 name, arguments, as: person, output: ShellOutput(run: nil, inbox: inbox)
             ) { [self] view in
-                state.withLock { $0.views[id] = view }
+                state.withLock { state in
+                    state.views[id] = view
+                    // It may have been left before it was open.
+                    if state.hidden.contains(id) { view.isVisible = false }
+                }
                 for try await _ in view.states { inbox.change(id) }
             }
         } catch {

@@ -99,6 +99,21 @@ import Testing
         }
     }
 
+    @Test("A shell that begins elsewhere does not open the first tab before it is seen")
+    func elsewhere() async throws {
+        try await TestWorkbench.run([LibraryFeature.self]) { bench in
+            var model = ShellModel(
+                name: "bench", registry: try bench.workbench.registry, size: TerminalSize(columns: 120, rows: 30),
+                look: PaneLook(level: .none, now: Timestamp(microseconds: 0)))
+            model.open("library.books")
+            var shell = Shell(model: model)
+            shell.effects = shell.model.takeEffects()
+            #expect(shell.opened == ["library.books"] && shell.effects.count == 1)
+            try shell.press("1")
+            #expect(shell.opened == ["library.books", "library.news", "library.desk"])
+        }
+    }
+
     @Test("The detail of a selected row opens beside a list after a pause, and the last one that was selected counts")
     func details() async throws {
         try await withShell { shell in
