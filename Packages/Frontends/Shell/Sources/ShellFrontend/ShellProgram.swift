@@ -82,7 +82,10 @@ struct ShellProgram: Sendable {
             let (events, changed) = try await work.inbox.next(within: isDue ? pause : nil, on: clock)
             let now = clock.now - start
             for id in changed {
-                if let state = work.state(of: id) { model.handle(.state(id, state), at: now) }
+                guard let state = work.state(of: id) else { continue }
+                // The first value of a screen was waited for, so it is seen at once too.
+                if state.block != nil, model[id]?.state.block == nil { painted = clock.now - Self.framePause }
+                model.handle(.state(id, state), at: now)
             }
             for event in events {
                 switch event {
