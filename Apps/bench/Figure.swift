@@ -55,9 +55,12 @@ struct Samples {
     }
 
     /// The median in seconds.
-    var median: Double {
+    var median: Double { quantile(0.5) }
+
+    /// The time in seconds that a part of the times is below, such as 0.99.
+    func quantile(_ part: Double) -> Double {
         let sorted = values.sorted()
-        return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
+        return sorted.isEmpty ? .nan : sorted[min(sorted.count - 1, Int(Double(sorted.count) * part))]
     }
 
     /// The best time of several rounds of some work.

@@ -31,6 +31,13 @@ enum Peers {
     /// The Python with the packages of `.ci/peers`.
     static let python = ".build/peers/bin/python"
 
+    /// Fails if there is no Textual in the same packages.
+    static func checkTextual() throws {
+        guard (try? Child.output(python, ["-c", "import textual"])) != nil else {
+            throw BenchmarkError("Textual is not in .build/peers; 'make setup' installs it")
+        }
+    }
+
     /// The program `llm` from the same packages.
     static let llm = ".build/peers/bin/llm"
 }
@@ -98,11 +105,34 @@ enum Child {
     static func start(
         _ path: String, _ arguments: [String], variables: [String: String] = [:], output: String = "/dev/null"
     ) throws -> pid_t {
+        try unsafe spawn(path, arguments, Environment.snapshot().merging(variables) { _, new in new }) { actions in
+            unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+            unsafe posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        }
+    }
+
+    /// Starts a program on a terminal, which becomes its own; call `wait(for:)` later.
+    static func start(
+        _ path: String, _ arguments: [String], environment: [String: String], onTerminal terminal: String
+    ) throws -> pid_t {
+        try unsafe spawn(path, arguments, environment, flags: setsidFlag) { actions in
+            unsafe posix_spawn_file_actions_addopen(&actions, 0, terminal, O_RDWR, 0)
+            unsafe posix_spawn_file_actions_adddup2(&actions, 0, 1)
+            unsafe posix_spawn_file_actions_adddup2(&actions, 0, 2)
+        }
+    }
+
+    /// POSIX_SPAWN_SETSID, which Swift does not import.
+    private static let setsidFlag = 0x80
+
+    private static func spawn(
+        _ path: String, _ arguments: [String], _ environment: [String: String], flags: Int = 0,
+        opening open: (inout posix_spawn_file_actions_t) -> Void
+    ) throws -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        unsafe posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        unsafe open(&actions)
         // The threads of the pool block signals, and a child would inherit that.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
@@ -110,10 +140,10 @@ enum Child {
         var none = sigset_t()
         unsafe sigemptyset(&none)
         unsafe posix_spawnattr_setsigmask(&attributes, &none)
-        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        let environment = Environment.snapshot().merging(variables) { _, new in new }.map { "\($0.key)=\($0.value)" }
+        unsafe posix_spawnattr_setflags(&attributes, Int16(Int(POSIX_SPAWN_SETSIGMASK) | flags))
         var words: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
-        var pairs: [UnsafeMutablePointer<CChar>?] = unsafe environment.map { unsafe strdup($0) } + [nil]
+        var pairs: [UnsafeMutablePointer<CChar>?] =
+            unsafe environment.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
         defer { unsafe (words + pairs).forEach { unsafe free($0) } }
         var process: pid_t = 0
         guard unsafe posix_spawnp(&process, path, &actions, &attributes, &words, &pairs) == 0 else {

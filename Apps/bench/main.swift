@@ -6,6 +6,9 @@ if CommandLine.arguments.count == 3, CommandLine.arguments[1] == GatewayStreamsS
     try await GatewayStreamsServer.run(CommandLine.arguments[2])
     exit(0)
 }
+if CommandLine.arguments.dropFirst().first == ShellWorkbench.word {
+    exit(ShellWorkbench.run(Array(CommandLine.arguments.dropFirst(2))))
+}
 let wanted = CommandLine.arguments.dropFirst().first
 let benchmarks: [(id: String, run: @Sendable () async throws -> [Figure])] = [
     ("start", StartBenchmark.run),
@@ -34,6 +37,11 @@ let benchmarks: [(id: String, run: @Sendable () async throws -> [Figure])] = [
     ("gateway-requests", GatewayRequestsBenchmark.run),
     ("gateway-streams", GatewayStreamsBenchmark.run),
     ("gateway-stop", GatewayStopBenchmark.run),
+    ("shell-start", ShellStartBenchmark.run),
+    ("shell-key", ShellKeyBenchmark.run),
+    ("shell-stream", ShellStreamBenchmark.run),
+    ("shell-scroll", ShellScrollBenchmark.run),
+    ("shell-idle", ShellIdleBenchmark.run),
 ]
 
 var isMissing = false
