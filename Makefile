@@ -1,6 +1,6 @@
 # `make` alone lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo tour test test-release test-loaded test-peers test-matrix test-sanitize fuzz bench figures docs feature compose install clean
+.PHONY: help setup build demo tour test test-release test-loaded test-peers test-matrix test-sanitize fuzz bench figures docs pictures feature compose install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -93,11 +93,14 @@ bench: ## Measure against peers; ONLY=id for one
 figures: ## Print how large the files are, which types are split, what is documented; LIST=split for one list
 	@.ci/figures $(LIST)
 
-docs: build ## Write the reference and the manual page to .build/docs
+docs: build pictures ## Write the reference and the manual page to .build/docs, and the pictures
 	@mkdir -p .build/docs
 	.build/release/martlet docs markdown > .build/docs/reference.md
 	.build/release/martlet docs man > .build/docs/martlet.1
 	.build/release/martlet docs schema --json > .build/docs/actions.json
+
+pictures: build ## Draw pictures of the shell into docs/pictures
+	@.ci/pictures
 
 feature: ## Make a new feature package: NAME=Weather, and WITH=http,storage,secret,background,screen for parts of it
 	$(SWIFT) package --allow-writing-to-package-directory new-feature "$(NAME)" $(if $(WITH),--with "$(WITH)")
