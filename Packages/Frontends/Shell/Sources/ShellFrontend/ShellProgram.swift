@@ -12,7 +12,7 @@ struct ShellProgram: Sendable {
     let settings: ShellSettings
 
     /// Streams are painted at most so often; keys at once.
-    private static let framePause = Duration.milliseconds(33)
+    private static let framePause = Duration.milliseconds(40)
 
     /// Runs until the person quits.
     func run(
@@ -144,8 +144,7 @@ struct ShellScreen: Sendable {
         self.terminal = terminal
         self.painter = painter
         showsProgress =
-            environment["WT_SESSION"] != nil || environment["ConEmuANSI"] == "ON"
-            || environment["TERM_PROGRAM"] == "ghostty"
+            environment["WT_SESSION"] != nil || environment["TERM_PROGRAM"] == "ghostty"
     }
 
     /// Tells the window what is shown, and whether something runs.

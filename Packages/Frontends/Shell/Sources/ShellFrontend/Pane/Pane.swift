@@ -637,7 +637,10 @@ extension Pane {
         for item in seen {
             guard let anchor = parts.anchor(at: item.position) else { continue }
             let isSelected = item.position == selected
-            let isMarked = isSelected && isFocused && parts.section(at: item.position).marksSelection
+            // While the end is followed nobody has chosen the row there, and the bar would be painted for each new one.
+            let isFollowed = follows && parts.section(at: item.position).end != nil
+            let isMarked =
+                isSelected && isFocused && !isFollowed && parts.section(at: item.position).marksSelection
             let first = row
             for line in parts.rows(at: item.position, item.hidden..<item.hidden + item.count) {
                 cells.write(line, row: row, column: area.column, in: area)
