@@ -120,7 +120,7 @@ struct ShellTextTests {
             try await home.addRun()
             let form = ScreenText(home: home.path)
             let pane = try await home.pane(words)
-            let last = words.isEmpty ? "1       0" : words.hasSuffix("run") ? "version" : "llama.cpp"
+            let last = words.isEmpty ? "1       0" : words.hasSuffix("run") ? "version" : "state ready"
             let tmux = try await pane.screen(with: last)
             let pyte = try await home.session { session in
                 try session.open(words)

@@ -86,8 +86,11 @@ struct PaneParts: Sendable {
     func section(at position: Position) -> any PaneSection { parts[position.part].section }
     func links(at position: Position) -> [Link] { parts[position.part].links }
 
-    /// The position after the newest entry, if the last of all grows at its end.
-    var end: Int? { last.flatMap { parts[$0.part].section.end } }
+    /// The position after the newest entry, if the last of all grows at its end, or if there is a conversation: what is
+    /// below one is about its newest part.
+    var end: Int? {
+        last.flatMap { parts[$0.part].section.end } ?? parts.last { $0.section is TranscriptSection }?.section.end
+    }
 
     mutating func height(at position: Position) -> Int {
         max(1, parts[position.part].section.height(of: position.item, columns: columns, look))

@@ -169,6 +169,18 @@ import Testing
         #expect(screen.rows[0] == "NAME" && !screen.pane.grows)
     }
 
+    @Test("A conversation is followed also if something is below it, which stays in sight")
+    func below() {
+        let feed = Feed(entries(0..<30))
+        var screen = PaneScreen(rows: 8, .stack([.transcript(feed), .lines(2)]))
+        #expect(screen.rows.contains("e29") && screen.pane.grows && screen.pane.follows)
+        feed.append(said("newest"))
+        screen.show(.stack([.transcript(feed), .lines(2)]))
+        #expect(screen.rows.contains("newest"))
+        screen.act { $0.page(down: false) }
+        #expect(!screen.rows.contains("newest"))
+    }
+
     @Test("An empty conversation says so")
     func empty() {
         #expect(PaneScreen(.transcript(Feed())).rows[0] == "Nothing was said yet.")
