@@ -110,6 +110,7 @@ private struct Reader: Sendable {
             printf '#!/bin/sh\\n' >tools/swift
             chmod +x tools/swift
             cp tools/swift work/.ci/setup
+            cp tools/swift work/.ci/pictures
             ln -s "$M" work/.build/release/martlet
             """, home: top, adding: ["ROOT": Readme.root])
         try #require(made.code == 0, "\(made.errors)")

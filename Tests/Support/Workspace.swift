@@ -44,4 +44,10 @@ public struct Workspace: Sendable {
         let list = try text("Package.swift").firstMatch(of: /let features: \[String\] = \[([^\]]*)\]/)?.output.1 ?? ""
         return list.matches(of: /"(\w+)"/).map { String($0.output.1) }
     }
+
+    /// The frontends that the root manifest lists, by their traits and modules.
+    public func frontends() throws -> [(trait: String, module: String)] {
+        let list = try text("Package.swift").firstMatch(of: /let frontends = \[([^\]]*)\]/)?.output.1 ?? ""
+        return list.matches(of: /"(\w+)": "(\w+)"/).map { (String($0.output.1), String($0.output.2)) }
+    }
 }

@@ -8,7 +8,6 @@ struct ChatScreens {
     init(_ services: ChatServices) { self.services = services }
 
     func add(to registry: inout RegistryBuilder) {
-        ConversationScreen(services).addNew(to: &registry)
         registry.addScreen(
             "chat.conversations", "Conversations", .tab("Sessions"), listing: "chat.list", id: "id",
             links: [
@@ -16,7 +15,9 @@ struct ChatScreens {
                 .action("chat.fork", "Fork", key: "f", ["conversation": .row("id")]),
                 .action("chat.export", "Export", key: "e", ["conversation": .row("id")]),
                 .action("chat.delete", "Delete", key: "d", ["conversation": .row("id")]),
-            ], detail: .screen("chat.conversation", "Conversation", ["conversation": .row("id")]))
+            ], detail: .screen("chat.conversation", "Conversation", ["conversation": .row("id")]),
+            offering: [.screen("chat.new", "New conversation", key: "n")])
+        ConversationScreen(services).addNew(to: &registry)
         ConversationScreen(services).add(to: &registry)
         registry.addScreen(
             "chat.found", "Search", .detail, listing: "chat.search", id: "message",

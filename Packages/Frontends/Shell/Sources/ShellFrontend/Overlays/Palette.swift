@@ -70,13 +70,15 @@ struct Palette: Sendable {
         _ = field.receive(event)
         guard field.text != before else { return }
         let words = field.text.lowercased().split(whereSeparator: \.isWhitespace).map(String.init)
+        // An id that is written out, with or without its dots, is what was meant.
+        let id = words.joined(separator: ".")
         let ranked = entries.indices.compactMap { index -> (index: Int, score: Int)? in
             var score = 0
             for word in words {
                 guard let one = Self.score(of: word, in: entries[index]) else { return nil }
                 score += one
             }
-            return (index, score)
+            return (index, entries[index].note.lowercased() == id ? .max : score)
         }
         matches = ranked.sorted { ($0.score, $1.index) > ($1.score, $0.index) }.map(\.index)
         selected = 0
