@@ -23,7 +23,7 @@ struct ShellKeyTests {
     func wholeName() async throws {
         try await ShellHome.with { home in
             let pane = try await home.pane()
-            for name in ["config set", "chat.list", "run"] {
+            for name in ["config set", "chat.list", "doctor"] {
                 try pane.press(":")
                 try await pane.screen(with: "Commands and screens")
                 try pane.type(name)
