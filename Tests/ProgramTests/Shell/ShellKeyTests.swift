@@ -102,7 +102,7 @@ struct ShellKeyTests {
             try await pane.screen(with: "i write")
             try pane.press("Escape")
             try await pane.screen(without: "‹ Sessions › Hello")
-            try await pane.screen(with: "Conversations  Gateway sessions")
+            try await pane.screen(with: "Conversations  New conversation")
             try pane.press("5")
             try await pane.screen(with: "ABILITIES")
             try pane.press("Tab")

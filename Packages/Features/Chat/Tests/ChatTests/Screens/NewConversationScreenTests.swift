@@ -26,11 +26,13 @@ struct NewConversationScreenTests {
         }
     }
 
-    @Test("It is the first one on its tab")
+    @Test("It is on the tab of the conversations, which offer it")
     func first() async throws {
         try await ScreenDesk.run { desk in
             let screens = desk.test.composition.registry.screens.all.filter { $0.placement == .tab("Sessions") }
-            #expect(screens.map(\.id) == ["chat.new", "chat.conversations"])
+            #expect(screens.map(\.id) == ["chat.conversations", "chat.new"])
+            let list = try await desk.test.open("chat.conversations") { view in try await view.block() }
+            #expect(list.allLinks.contains { $0.target == .screen("chat.new") && $0.key == "n" })
         }
     }
 
