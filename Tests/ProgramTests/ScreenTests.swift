@@ -11,7 +11,7 @@ struct ScreenTests {
     }
 
     /// What a screen shows, as a line of JSON.
-    private func shown(_ id: String, _ arguments: [String] , _ home: String) async throws -> String {
+    private func shown(_ id: String, _ arguments: [String], _ home: String) async throws -> String {
         let words = ["screen", "show", id] + arguments
         let text = try await Program.martlet.run(words, home: home)
         #expect(text.code == 0 && !text.output.isEmpty, "\(id): \(text.output)\(text.errors)")
