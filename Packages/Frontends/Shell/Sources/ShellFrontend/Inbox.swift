@@ -36,17 +36,16 @@ final class Inbox: Sendable {
     }
 
     /// Adds to the text of an action.
-    ///
-    /// - Returns: whether the shell is behind.
-    func append(_ text: String, to id: RunID) -> Bool {
-        let isLate = state.withLock { state in
+    func append(_ text: String, to id: RunID) {
+        state.withLock { state in
             if state.texts[id] == nil { state.order.append(id) }
             state.texts[id, default: ""] += text
-            return state.texts[id, default: ""].utf8.count > Self.mostText
         }
         signal.raise()
-        return isLate
     }
+
+    /// Whether so much text of an action waits that it should wait too.
+    func isBehind(_ id: RunID) -> Bool { state.withLock { ($0.texts[id]?.utf8.count ?? 0) > Self.mostText } }
 
     /// Everything that waits, and the screens that have changed.
     private func take() -> (events: [ShellEvent], changed: Set<ViewID>) {

@@ -46,13 +46,13 @@ struct Recording: Sendable {
         let declaration = declarations[type]?.first { $0.text.map { event[$0]?.string != nil } ?? false }
         if let declaration, let text = declaration.text.flatMap({ event[$0]?.string }) {
             if open?.type != type { close() }
-            open = (type, (open?.text ?? "") + text, declaration.format == .markdown)
+            add(text, type, isMarkdown: declaration.format == .markdown)
             return
         }
         // Pieces without a text of their own, such as reasoning, belong together as well.
         if let delta = event["delta"]?.string, event.count == 2 {
             if open?.type != type { close() }
-            open = (type, (open?.text ?? "") + delta, false)
+            add(delta, type, isMarkdown: false)
             return
         }
         close()
@@ -63,6 +63,12 @@ struct Recording: Sendable {
         append(
             type.hasPrefix("tool") ? .tool : .notice, text,
             title: [type.words, name].compactMap { $0 }.joined(separator: " "), state: isFailure ? "failed" : nil)
+    }
+
+    /// Adds a piece in place: a text may have a hundred thousand of them.
+    private mutating func add(_ text: String, _ type: String, isMarkdown: Bool) {
+        if open == nil { open = (type, "", isMarkdown) }
+        open?.text += text
     }
 
     /// Ends a text that came in pieces.

@@ -16,10 +16,11 @@ struct RunList: Sendable {
         let id: RunID
         let action: String
         let title: String
-        let arguments: JSONObject
         /// The screen that it was begun on.
         let view: ViewID?
         let begun: Duration
+        /// Where its values were entered, while it runs.
+        var form: ActionForm?
         var ended: Duration?
         var state = State.running
         var progress: Progress?
@@ -49,15 +50,16 @@ struct RunList: Sendable {
     /// How many that have ended are remembered.
     private static let mostEnded = 50
     private static let mostText = 200_000
+    private static let mostNotices = 200
 
     var running: [Run] { all.filter(\.isRunning) }
 
-    mutating func begin(_ action: String, _ title: String, _ arguments: JSONObject, on view: ViewID?, at now: Duration)
-        -> RunID
-    {
+    mutating func begin(
+        _ action: String, _ title: String, on view: ViewID?, at now: Duration, from form: ActionForm? = nil
+    ) -> RunID {
         let id = RunID(number: next)
         next += 1
-        all.append(Run(id: id, action: action, title: title, arguments: arguments, view: view, begun: now))
+        all.append(Run(id: id, action: action, title: title, view: view, begun: now, form: form))
         let ended = all.filter { !$0.isRunning }
         if ended.count > Self.mostEnded, let oldest = ended.first { all.removeAll { $0.id == oldest.id } }
         return id
@@ -74,6 +76,16 @@ struct RunList: Sendable {
         change(id) { run in
             run.text += text
             if run.text.utf8.count > 2 * Self.mostText { run.text = String(run.text.suffix(Self.mostText)) }
+        }
+    }
+
+    mutating func append(notice: String, to id: RunID) {
+        change(id) { run in
+            run.notices.append(notice)
+            let excess = run.notices.count - Self.mostNotices
+            guard excess > 0 else { return }
+            run.notices.removeFirst(excess)
+            run.noticesBefore = max(0, run.noticesBefore - excess)
         }
     }
 
@@ -152,12 +164,6 @@ extension RunList.Run {
 }
 
 extension RunResult {
-    /// A result of one line; nil for a longer one.
-    var line: String? {
-        guard let text = json.string, !text.contains(where: \.isNewline), text.count < 200 else { return nil }
-        return text
-    }
-
     /// Whether there is nothing to show.
     var isEmpty: Bool {
         json.isNull || json.string?.isEmpty == true || json.array?.isEmpty == true || json.object?.isEmpty == true

@@ -42,6 +42,14 @@ struct RunResult: Sendable {
     let json: JSON
     let schema: Schema
     let exit: ExitCode
+    /// The result in one line, without secrets; nil for a longer one.
+    var line: String?
+
+    /// A result of one line; nil for a longer one.
+    static func line(of json: JSON) -> String? {
+        guard let text = json.string, !text.contains(where: \.isNewline), text.count < 200 else { return nil }
+        return text
+    }
 }
 
 /// What the shell waits for.

@@ -74,3 +74,27 @@ enum ShellFailure: Failure, Hashable {
     var exit: ExitCode { .usage }
     var message: String { "only a person at a terminal opens the shell; 'screen show' prints a screen" }
 }
+
+/// What the settings say about the shell.
+struct ShellSettings: Sendable {
+    var mouse = true
+    var plain = false
+    var keys: [String: String] = [:]
+
+    private static let mouse = Setting("mouse", "Whether the shell uses the mouse: clicks and the wheel", default: true)
+    private static let plain = Setting(
+        "plain", "Whether the shell prints lines and moves no cursor, for screen readers", default: false)
+    private static let keys = Setting(
+        "keys",
+        "Keys by command, such as {\"quit\": \"ctrl-q\", \"commands\": \": ctrl-p\"}; ? in the shell lists the commands",
+        // A project's keys could let a letter that the person knows do something else.
+        default: [String: String](), risk: .widens)
+
+    static let declarations = [mouse.declaration, plain.declaration, keys.declaration]
+
+    init(_ settings: FeatureSettings) {
+        mouse = settings[Self.mouse]
+        plain = settings[Self.plain]
+        keys = settings[Self.keys]
+    }
+}

@@ -42,7 +42,7 @@ extension ShellModel {
             case .submitted(let values):
                 let problems = form.problems(in: values, registry)
                 if problems.isEmpty {
-                    carryOut(form.target, values, title: form.title)
+                    carryOut(form.target, values, title: form.title, from: form)
                 } else {
                     form.blame(problems)
                     overlays.append(.form(form))
@@ -50,6 +50,7 @@ extension ShellModel {
                 }
             }
         case .question(var dialog):
+            dialog.isOverText = hasComposerFocus
             if !dialog.isArmed(at: now), hasComposerFocus, let id = tabs.page.focused {
                 // What somebody was writing goes on being written.
                 _ = dialog.receive(event, at: now)
@@ -140,7 +141,7 @@ extension ShellModel {
         if let letter = press.text, let offers = focused.flatMap({ self[$0] })?.pane.offers,
             let offer = offers.first(where: { $0.link.key == String(Character(letter)) })
         {
-            return follow(offer)
+            return follow(offer, of: focused)
         }
         if case .character(let digit) = press.key, ("1"..."9").contains(digit), press.modifiers.isEmpty {
             return goTo(tab: Int(digit.value) - 0x31)
@@ -167,10 +168,10 @@ extension ShellModel {
         case .copy: if let view { copy(view) }
         case .answer: if !showQuestion() { say("nothing asks") }
         case .runs: read(.runs)
-        case .refresh: if let id = tabs.page.focused { add(.refresh(id)) }
+        case .refresh: if let id = tabs.page.focused { refresh(id) }
         case .redraw: add(.repaint)
         case .help: read(.help)
-        case .quit: quit()
+        case .quit: askToQuit()
         }
     }
 
@@ -201,7 +202,7 @@ extension ShellModel {
             tabs.page.isDetailFocused = true
             return
         }
-        follow(offer)
+        follow(offer, of: tabs.page.focused)
     }
 
     private mutating func openMenu(_ view: ShownScreen) {
@@ -209,12 +210,7 @@ extension ShellModel {
         guard !offers.isEmpty else { return }
         menu = offers
         let entries = offers.map { offer -> Palette.Entry in
-            let target: ActionForm.Target =
-                switch offer.link.target {
-                case .action(let id): .action(id)
-                case .screen(let id): .screen(id)
-                }
-            return Palette.Entry(target: target, title: offer.link.title, note: offer.link.key ?? "")
+            return Palette.Entry(target: offer.link.formTarget, title: offer.link.title, note: offer.link.key ?? "")
         }
         overlays.append(.palette(Palette(view.title, entries)))
     }
@@ -292,7 +288,8 @@ extension ShellModel {
         let room = layout.rooms.first { $0.frame.contains(place) }
         switch press.action {
         case .scroll(let direction) where direction == .up || direction == .down:
-            if case .reader(var reader)? = overlays.popLast() {
+            if case .reader(var reader)? = overlays.last {
+                overlays.removeLast()
                 reader.pane.scroll(by: direction == .down ? 3 : -3)
                 overlays.append(.reader(reader))
             } else if overlays.isEmpty, let room {

@@ -61,6 +61,11 @@ struct ShellModel: Sendable {
     private var detailNumber = 0
     private var hasClock = false
     private var lastInterrupt: Duration?
+    private var lastQuit: Duration?
+    private var lastRing: Duration?
+    private var hasNoticeTimer = false
+    /// The screen that was opened to write in it, until it has shown where.
+    private var writesIn: ViewID?
 
     /// A text that was written in a composer.
     private struct ComposedText {
@@ -108,6 +113,15 @@ struct ShellModel: Sendable {
         isOver = true
         effects.append(.quit)
     }
+
+    /// Quits, at the second time if that stops something.
+    mutating func askToQuit() {
+        defer { lastQuit = now }
+        let isSecond = lastQuit.map { now - $0 < .seconds(2) } ?? false
+        guard !runs.running.isEmpty, !isSecond else { return quit() }
+        let what = runs.running.count == 1 ? runs.running[0].title : "\(runs.running.count) actions"
+        say("\(what) would be stopped; press \(keys.name(of: .quit)) again to quit")
+    }
 }
 
 // MARK: Events
@@ -137,7 +151,7 @@ extension ShellModel {
         case .progress(let id, let progress): runs.change(id) { $0.progress = progress }
         case .text(let id, let text): runs.append(text, to: id)
         case .notice(let id, let text):
-            if let id { runs.change(id) { $0.notices.append(text) } }
+            if let id { runs.append(notice: text, to: id) }
             say(text)
         case .question(let id, let run, let question): ask(id, run, question)
         case .withdrawn(let id):
@@ -157,16 +171,18 @@ extension ShellModel {
         }
         for (path, source, request) in wanted ?? [] { effects.append(.rows(id, path: path, source, request)) }
         // A conversation is opened to write in it.
-        if tabs.page.focused == id, views[id]?.field != nil, tabs.canGoBack, views[id]?.isNew == true {
-            hasComposerFocus = true
+        if writesIn == id, state.block != nil {
+            writesIn = nil
+            if tabs.page.focused == id, views[id]?.field != nil, overlays.isEmpty { hasComposerFocus = true }
         }
-        if state.block != nil { _ = change(id) { $0.isNew = false } }
         wantDetail()
     }
 
     private mutating func expire(_ timer: ShellTimer) {
         switch timer {
-        case .notice(let number): if notice?.number == number { notice = nil }
+        case .notice(let number):
+            hasNoticeTimer = false
+            if notice?.number == number { notice = nil } else if let notice { waitForEnd(of: notice.number) }
         case .detail(let number): if number == detailNumber { openDetail() }
         case .question: break
         case .clock:
@@ -186,10 +202,15 @@ extension ShellModel {
     mutating func say(_ text: String, isFailure: Bool = false) {
         let number = (notice?.number ?? 0) + 1
         notice = (number, text, isFailure)
-        effects.append(.wait(.notice(number), Self.noticeTime))
+        waitForEnd(of: number)
     }
 
-    mutating func dismissNotice() { notice = nil }
+    /// One timer is enough: a newer message is seen for longer, not shorter.
+    private mutating func waitForEnd(of number: Int) {
+        guard !hasNoticeTimer else { return }
+        hasNoticeTimer = true
+        effects.append(.wait(.notice(number), Self.noticeTime))
+    }
 }
 
 // MARK: Screens
@@ -222,6 +243,7 @@ extension ShellModel {
         }
         for id in seen.subtracting(visible) where views[id] != nil { leave(id) }
         seen = visible
+        wantDetail()
     }
 
     /// Lets a screen rest that is no longer seen. One that was only about to be opened is not, as the first tab when a
@@ -242,10 +264,24 @@ extension ShellModel {
 
     private mutating func close(_ id: ViewID) {
         guard let view = views.removeValue(forKey: id) else { return }
-        if let composer = view.composer, let text = view.field?.text, !text.isEmpty { drafts[composer.draftKey] = text }
+        if let composer = view.composer, let text = view.field?.text {
+            let waiting = unsent(on: id)
+            drafts[composer.draftKey] = text.isEmpty && waiting.isEmpty ? nil : (waiting + [text]).joinedLines
+            if !waiting.isEmpty { say("not sent, and kept as a draft: \(waiting.joinedLines)") }
+        }
         if view.isOpen { effects.append(.close(id)) }
         seen.remove(id)
         queues[id] = nil
+    }
+
+    /// The messages that wait on a screen.
+    private func unsent(on id: ViewID) -> [String] { (queues[id] ?? []).map(\.text) }
+
+    /// Looks again, also at a screen that could not be opened.
+    mutating func refresh(_ id: ViewID) {
+        guard let view = views[id] else { return }
+        guard view.refusal != nil else { return effects.append(.refresh(id)) }
+        effects += [.close(id), .open(id, screen: view.screen.id, view.arguments)]
     }
 
     /// Opens a screen on its tab, or above the page that is seen.
@@ -258,11 +294,12 @@ extension ShellModel {
             while let page = tabs.pop() { closeAll(page) }
             tabs.page.current = index
             tabs.page.isDetailFocused = false
-            hasComposerFocus = false
-            return see()
+        } else {
+            tabs.push(ShellTabs.Page(views: [make(screen, arguments)]))
         }
-        tabs.push(ShellTabs.Page(views: [make(screen, arguments)]))
-        hasComposerFocus = false
+        let shown = tabs.page.focused
+        hasComposerFocus = shown.flatMap { views[$0]?.field } != nil
+        writesIn = hasComposerFocus ? nil : shown
         see()
     }
 
@@ -314,7 +351,8 @@ extension ShellModel {
     }
 
     private mutating func openDetail() {
-        guard let leading = tabs.page.leading, let offer = views[leading]?.pane.detail,
+        guard tabs.page.arrangement == .alternatives, size.columns >= Self.detailWidth,
+            let leading = tabs.page.leading, let offer = views[leading]?.pane.detail,
             case .screen(let id) = offer.link.target, let screen = registry.screens[id]
         else { return }
         if let detail = tabs.page.detail { close(detail) }
@@ -327,11 +365,14 @@ extension ShellModel {
 
 extension ShellModel {
     /// Follows a link: opens a screen, performs an action, or asks for what it still needs.
-    mutating func follow(_ offer: Pane.Offer) {
-        switch offer.link.target {
-        case .screen(let id): start(.screen(id), offer.arguments, title: offer.link.title)
-        case .action(let id): start(.action(id), offer.arguments, title: offer.link.title)
+    ///
+    /// - Parameter view: the screen with the link; nil if it was chosen from a menu, which has kept the row.
+    mutating func follow(_ offer: Pane.Offer, of view: ViewID? = nil) {
+        if !offer.row.isEmpty, let view, views[view]?.pane.hasLostRow == true {
+            // The row that is selected now was not selected by the person, who may not even have seen it.
+            return say("the selected row is gone; another one is selected now")
         }
+        start(offer.link.formTarget, offer.arguments, title: offer.link.title)
     }
 
     /// Begins something, with a form if values are missing.
@@ -357,15 +398,21 @@ extension ShellModel {
     }
 
     /// Performs an action, or opens a screen, with all values.
-    mutating func carryOut(_ target: ActionForm.Target, _ arguments: JSONObject, title: String) {
+    ///
+    /// - Parameter form: where they were entered, to be shown again if the action fails.
+    mutating func carryOut(
+        _ target: ActionForm.Target, _ arguments: JSONObject, title: String, from form: ActionForm? = nil
+    ) {
         switch target {
         case .screen(let id): open(id, arguments)
-        case .action(let id): perform(id, arguments, title: title, on: tabs.page.focused)
+        case .action(let id): perform(id, arguments, title: title, on: tabs.page.focused, from: form)
         }
     }
 
-    private mutating func perform(_ action: String, _ arguments: JSONObject, title: String, on view: ViewID?) {
-        let run = runs.begin(action, title, arguments, on: view, at: now)
+    private mutating func perform(
+        _ action: String, _ arguments: JSONObject, title: String, on view: ViewID?, from form: ActionForm? = nil
+    ) {
+        let run = runs.begin(action, title, on: view, at: now, from: form)
         effects.append(.perform(run, action: action, arguments))
         tick()
     }
@@ -375,6 +422,7 @@ extension ShellModel {
         let now = now
         runs.change(id) { run in
             run.ended = now
+            run.form = nil
             switch result {
             case .success(let result): run.state = .done(result)
             case .failure(let failure): run.state = .failed(failure)
@@ -382,7 +430,10 @@ extension ShellModel {
         }
         switch result {
         case .failure(let failure) where failure.exit == .interrupted: say("\(run.title): stopped")
-        case .failure(let failure): say("\(run.title): \(failure.message)", isFailure: true)
+        case .failure(let failure):
+            say("\(run.title): \(failure.message)", isFailure: true)
+            // Nothing has to be entered twice, but a secret.
+            if let form = run.form, overlays.isEmpty, !hasComposerFocus { overlays.append(.form(form.withoutSecrets)) }
         case .success(let result): tell(result, of: run)
         }
         sendNext(after: run)
@@ -393,8 +444,8 @@ extension ShellModel {
         let isComposed = run.view.flatMap { views[$0]?.composer?.action } == run.action
         if let line = result.line, !line.isEmpty { return say("\(run.title): \(line)") }
         guard registry.actions[run.action]?.effect == .reads, !result.isEmpty, !isComposed else {
-            // What it has said about it itself is seen already.
-            if !isComposed, run.notices.isEmpty { say("\(run.title): done") }
+            // What it has said about it itself is seen already. The summary says how to undo it, where that is possible.
+            if !isComposed, run.notices.isEmpty { say("Done: \(registry.actions[run.action]?.summary ?? run.title)") }
             return
         }
         read(.run(run.id))
@@ -410,7 +461,15 @@ extension ShellModel {
         let here = tabs.page.views + [tabs.page.detail].compactMap { $0 }
         guard let run = runs.running.last(where: { run in run.view.map(here.contains) ?? true }) else { return false }
         effects.append(.cancel(run.id))
-        if let view = run.view { queues[view] = nil }
+        if let view = run.view, !unsent(on: view).isEmpty {
+            // What waited is not sent now, and not lost either.
+            let waiting = unsent(on: view)
+            queues[view] = nil
+            _ = change(view) { view in
+                let text = view.field?.text ?? ""
+                view.field?.begin((waiting + [text]).joinedLines)
+            }
+        }
         return true
     }
 
@@ -420,7 +479,10 @@ extension ShellModel {
         let asked = runs.ask(id, run, question)
         // What was said about it is in the dialog.
         if !asked.notices.isEmpty { notice = nil }
-        effects.append(.ring)
+        if lastRing.map({ now - $0 >= .seconds(5) }) ?? true {
+            lastRing = now
+            effects.append(.ring)
+        }
         // A question takes the focus only from the page that it belongs to, and never from somebody who writes.
         guard overlays.isEmpty, !hasComposerFocus || isComposerEmpty,
             let run = runs[asked.run], run.view == nil || run.view == tabs.page.focused
@@ -466,8 +528,7 @@ extension ShellModel {
         }
         drafts[composer.draftKey] = nil
         if let command = command(text) { return start(command, title: nil) }
-        let isBusy = runs.running.contains { $0.view == id && $0.action == composer.action }
-        if isBusy {
+        if isBusy(composer, on: id) {
             queues[id, default: []].append(ComposedText(composer: composer, text: text))
             say("sent after this answer")
         } else {
@@ -482,8 +543,15 @@ extension ShellModel {
         perform(composed.composer.action, arguments, title: title, on: id)
     }
 
+    /// Whether an earlier message is still being answered.
+    private func isBusy(_ composer: Screens.Composer, on id: ViewID) -> Bool {
+        runs.running.contains { $0.view == id && $0.action == composer.action }
+    }
+
     private mutating func sendNext(after run: RunList.Run) {
-        guard let view = run.view, let queue = queues[view], let next = queue.first else { return }
+        guard let view = run.view, let queue = queues[view], let next = queue.first,
+            !isBusy(next.composer, on: view)
+        else { return }
         queues[view] = Array(queue.dropFirst())
         submit(next, on: view)
     }
@@ -491,11 +559,12 @@ extension ShellModel {
     /// What was written and not sent.
     var allDrafts: [String: String] {
         var all = drafts
-        for view in views.values {
-            if let composer = view.composer, let text = view.field?.text {
-                all[composer.draftKey] = text.isEmpty ? nil : text
-            }
+        // The same composer may be open twice: what is written in one of them counts.
+        let written = views.values.compactMap { view in
+            view.composer.map { ($0.draftKey, (unsent(on: view.id) + [view.field?.text ?? ""]).joinedLines) }
         }
+        for (key, _) in written { all[key] = nil }
+        for (key, text) in written where !text.isEmpty { all[key] = text }
         return all
     }
 
@@ -508,7 +577,7 @@ extension ShellModel {
     private func command(_ text: String) -> ActionForm.Target? {
         guard text.hasPrefix("/"), !text.contains(where: \.isWhitespace) else { return nil }
         let id = String(text.dropFirst())
-        if registry.actions[id].map({ !$0.isHidden }) == true { return .action(id) }
+        if let action = registry.actions[id], Palette.offers(action, in: registry) { return .action(id) }
         return registry.screens[id] == nil ? nil : .screen(id)
     }
 
@@ -527,4 +596,9 @@ extension ShellModel {
 extension Screens.Composer {
     /// What a draft is kept by.
     var draftKey: String { "\(action) \(arguments)" }
+}
+
+extension [String] {
+    /// Texts below each other, without empty ones.
+    fileprivate var joinedLines: String { filter { !$0.isEmpty }.joined(separator: "\n") }
 }

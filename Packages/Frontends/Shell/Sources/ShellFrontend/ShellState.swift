@@ -20,30 +20,35 @@ struct ShellState: Sendable, Equatable {
 
     /// Nobody has more open, and a damaged file must not open more.
     private static let mostPages = 20
-    private static let mostBytes = 1 << 20
+    private static let mostBytes = 4 << 20
+    /// A draft that is kept, and all of them. A paste of that size is in a file anyway.
+    private static let (mostOfDraft, mostOfDrafts) = (256 << 10, 2 << 20)
 
     init() {}
 
-    /// The state in a file. One that is not there, or makes no sense, is an empty one: it is a comfort and no setting.
-    init(file path: String) {
-        do {
-            guard let json = try JSON(parsing: try Files.read(path, limit: Self.mostBytes)).object else { return }
-            tab = json["tab"]?.string
-            for (title, list) in json["pages"]?.object ?? [:] {
-                pages[title] = (list.array ?? []).prefix(Self.mostPages).compactMap { page in
-                    page["screen"]?.string.map { Page(screen: $0, arguments: page["arguments"]?.object ?? [:]) }
-                }
+    /// The state in a file; an empty one if there is no file.
+    ///
+    /// - Throws: why it cannot be read. It is written again when the shell ends.
+    init(file path: String) throws {
+        guard Files.exists(path) else { return }
+        guard let json = try JSON(parsing: try Files.read(path, limit: Self.mostBytes)).object else { return }
+        tab = json["tab"]?.string
+        for (title, list) in json["pages"]?.object ?? [:] {
+            pages[title] = (list.array ?? []).prefix(Self.mostPages).compactMap { page in
+                page["screen"]?.string.map { Page(screen: $0, arguments: page["arguments"]?.object ?? [:]) }
             }
-            for (key, text) in json["drafts"]?.object ?? [:] { drafts[key] = text.string }
-        } catch {
-            return
         }
+        for (key, text) in json["drafts"]?.object ?? [:] { drafts[key] = text.string }
     }
 
     private var json: JSON {
-        var object: JSONObject = [
-            "drafts": .object(JSONObject(drafts.sorted { $0.key < $1.key }.map { ($0, .string($1)) }))
-        ]
+        var (kept, size) = (JSONObject(), 0)
+        for (key, text) in drafts.sorted(by: { ($0.value.utf8.count, $0.key) < ($1.value.utf8.count, $1.key) }) {
+            size += key.utf8.count + text.utf8.count
+            guard text.utf8.count <= Self.mostOfDraft, size <= Self.mostOfDrafts else { break }
+            kept.append(key, .string(text))
+        }
+        var object: JSONObject = ["drafts": .object(kept)]
         if let tab { object["tab"] = .string(tab) }
         object["pages"] = .object(
             JSONObject(
@@ -59,7 +64,7 @@ struct ShellState: Sendable, Equatable {
     /// Writes it for this user only. Secrets that are known are left out.
     func write(to name: String, in folder: String, _ redactor: Redactor) throws(FileError) {
         try Files.makeDirectories(folder)
-        try Files.writeAtomically(Array(redactor.redact(json).text().utf8), to: "\(folder)/\(name)", mode: 0o600)
+        try Files.writeAtomically(Array(redactor.kept(json).text().utf8), to: "\(folder)/\(name)", mode: 0o600)
     }
 }
 

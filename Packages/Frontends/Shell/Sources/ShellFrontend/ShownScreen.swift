@@ -15,12 +15,11 @@ struct ShownScreen: Sendable {
     var field: ComposerField?
     /// Whether it was asked for, which happens when it is first seen.
     var isOpen = false
-    /// Whether it has not shown anything yet.
-    var isNew = true
     private(set) var refusal: AnyFailure?
     /// The rows of long lists, by the path of their table.
     private var lists: [[String]: [JSONObject]] = [:]
-    private var asked: Set<[String]> = []
+    /// The sources that were asked, by the same.
+    private var asked: [[String]: RowSource] = [:]
 
     init(_ id: ViewID, _ screen: Screen, _ arguments: JSONObject) {
         self.id = id
@@ -57,8 +56,7 @@ struct ShownScreen: Sendable {
 
     /// The rows of a list have come.
     mutating func take(_ page: RowSource.Page, at path: [String], columns: Int, _ look: PaneLook) {
-        lists[path, default: []] += page.rows
-        if page.hasNext { asked.remove(path) }
+        lists[path] = page.rows
         show(columns, look)
     }
 
@@ -80,7 +78,8 @@ struct ShownScreen: Sendable {
     mutating func wantedRows() -> [(path: [String], source: RowSource, request: RowSource.Request)] {
         guard let block = state.block else { return [] }
         return block.sources(at: [block.id]).compactMap { path, source in
-            guard asked.insert(path).inserted, lists[path] == nil else { return nil }
+            // A value with another source has other rows.
+            guard asked.updateValue(source, forKey: path) != source else { return nil }
             return (path, source, RowSource.Request(count: Self.mostRows))
         }
     }

@@ -78,6 +78,12 @@ struct PlainShellTests {
         #expect(output.events.compactMap(\.text).dropFirst() == ["You said one\n", "and no more\n"])
     }
 
+    @Test("A screen that fails is said, and the shell goes on")
+    func failing() async throws {
+        let (text, _) = try await printed(["/back", "/quit"], showing: "library.book")
+        #expect(text.contains("title") && text.contains("is missing"))
+    }
+
     @Test("Only a person opens it")
     func onlyPerson() async throws {
         try await TestWorkbench.run([ShellFeature.self, LibraryFeature.self]) { bench in

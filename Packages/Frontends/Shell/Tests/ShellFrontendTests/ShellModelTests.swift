@@ -326,13 +326,13 @@ import Testing
             let first = try #require(shell.model.runs.all.first)
             shell.handle(.ended(first.id, .success(RunResult(json: .null, schema: .any, exit: .done))))
             #expect(shell.performed.last == #"library.say {"text":"two"}"#)
-            // Stopping forgets what waits.
+            // What waits is not sent when the answer is stopped, and is there to be sent later.
             shell.type("three")
             try shell.press("enter", "ctrl-c")
             #expect(shell.effects.contains { if case .cancel = $0 { true } else { false } })
             let second = try #require(shell.model.runs.all.last)
             shell.handle(.ended(second.id, .failure(AnyFailure(CancellationError()))))
-            #expect(shell.performed.count == 2 && !shell.model.isOver)
+            #expect(shell.performed.count == 2 && !shell.model.isOver && shell.text().contains("› three"))
         }
     }
 
@@ -419,6 +419,123 @@ import Testing
                 let isSmall = size.columns < 40 || size.rows < 15
                 if isSmall, size.columns > 60, size.rows > 0 { #expect(shell.screen()[0].contains("at least 40×15")) }
             }
+        }
+    }
+
+    // MARK: What was lost once
+
+    @Test("The wheel closes no form, and nothing that was typed is lost")
+    func wheelOverForm() async throws {
+        try await withShell { shell in
+            try shell.press("2")
+            try shell.show("library.books", LibraryFeature.books)
+            try shell.press("l")
+            shell.type("Ada")
+            shell.handle(.input(.mouse(MousePress(.scroll(.down), column: 3, row: 8))))
+            #expect(shell.text().contains("› Ada"))
+        }
+    }
+
+    @Test("Whoever goes on writing answers no question, however long")
+    func writingOn() async throws {
+        try await withShell { shell in
+            try openTalk(&shell)
+            shell.type("one")
+            try shell.press("enter")
+            let run = try #require(shell.model.runs.all.last)
+            shell.handle(.question(QuestionID(number: 1), run.id, Question("say.sure", "Really?", .confirm)))
+            #expect(!shell.model.overlays.isEmpty)
+            for _ in 0..<60 {
+                shell.now += .milliseconds(100)
+                shell.type("y")
+            }
+            shell.now += .milliseconds(100)
+            try shell.press("enter")
+            #expect(!shell.effects.contains { if case .answer = $0 { true } else { false } })
+            #expect(shell.model.runs.questions.count == 1 && run.view.map { shell.model.waiting(on: $0) } == 1)
+        }
+    }
+
+    @Test("Messages that wait are sent after their own answer only, and are drafts if the page is left")
+    func queue() async throws {
+        try await withShell { shell in
+            try openTalk(&shell)
+            shell.type("one")
+            try shell.press("enter")
+            shell.type("two")
+            try shell.press("enter")
+            shell.type("/version")
+            try shell.press("enter")
+            let other = try #require(shell.model.runs.all.last)
+            shell.handle(.ended(other.id, .success(RunResult(json: .null, schema: .any, exit: .done))))
+            #expect(shell.performed.count == 2 && shell.performed.last == "version {}")
+            try shell.press("esc", "esc")
+            #expect(!shell.model.tabs.canGoBack && shell.text().contains("kept as a draft: two"))
+            try openTalk(&shell)
+            #expect(shell.text().contains("› two"))
+            // A draft that is cleared does not come back.
+            for _ in 0..<3 { try shell.press("backspace") }
+            try shell.press("esc", "esc")
+            try openTalk(&shell)
+            #expect(!shell.text().contains("› two"))
+        }
+    }
+
+    @Test("A key acts on no row that took the place of the selected one unseen")
+    func lostRow() async throws {
+        try await withShell { shell in
+            try shell.press("2")
+            try shell.show("library.books", LibraryFeature.books)
+            guard case .table(let table) = LibraryFeature.books.content, case .all(let rows) = table.rows else {
+                return
+            }
+            let fewer = Block(
+                .table(
+                    Table(table.columns, .all(Array(rows.dropFirst())), id: table.rowID, links: table.rowLinks)))
+            shell.handle(.state(try #require(shell.view("library.books")), .ready(fewer)))
+            try shell.press("x")
+            #expect(shell.performed.isEmpty && shell.text().contains("the selected row is gone"))
+            try shell.press("x")
+            #expect(shell.performed == [#"library.burn {"title":"Persuasion"}"#])
+        }
+    }
+
+    @Test("Quitting asks a second time while something runs")
+    func quitting() async throws {
+        try await withShell { shell in
+            try shell.press("2")
+            try shell.show("library.books", LibraryFeature.books)
+            try shell.press("x", "q")
+            #expect(!shell.model.isOver && shell.text().contains("press q again to quit"))
+            try shell.press("q")
+            #expect(shell.model.isOver)
+        }
+    }
+
+    @Test("A screen that was refused is opened again")
+    func refused() async throws {
+        try await withShell { shell in
+            try shell.press("2")
+            let id = try #require(shell.view("library.books"))
+            shell.handle(.refused(id, AnyFailure(ValueFailure(message: "not you"))))
+            #expect(shell.text().contains("not you"))
+            _ = shell.takeEffects()
+            try shell.press("ctrl-r")
+            #expect(shell.opened == ["library.books"])
+        }
+    }
+
+    @Test("A form comes back with its values if its action fails")
+    func formAgain() async throws {
+        try await withShell { shell in
+            try shell.press("2")
+            try shell.show("library.books", LibraryFeature.books)
+            try shell.press("l")
+            shell.type("Ada")
+            try shell.press("enter", "enter")
+            let run = try #require(shell.model.runs.all.last)
+            shell.handle(.ended(run.id, .failure(AnyFailure(ValueFailure(message: "she has three already")))))
+            #expect(shell.text().contains("› Ada") && shell.text().contains("she has three already"))
         }
     }
 

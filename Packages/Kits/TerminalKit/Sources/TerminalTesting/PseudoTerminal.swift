@@ -89,3 +89,11 @@ func writeAll(_ text: String, to descriptor: Int32) {
         if count > 0 { rest.removeFirst(count) } else if errno != EINTR { return }
     }
 }
+
+/// What a terminal for tests did not do.
+public struct TestTerminalError: Error {
+    public let message: String
+
+    /// An error with a message.
+    public init(message: String) { self.message = message }
+}

@@ -32,7 +32,7 @@ struct ActionForm: Sendable {
         var input: Input
         var problem: String?
 
-        var isSecret: Bool { declaration.form == .secret || declaration.schema.unwrapped == .secret }
+        var isSecret: Bool { declaration.isSecret }
     }
 
     let target: Target
@@ -100,7 +100,7 @@ struct ActionForm: Sendable {
             guard step != 0, !words.isEmpty else { return }
             // A parameter that may be missing has one more choice: none.
             let count = words.count + (fields[selected].declaration.isRequired ? 0 : 1)
-            let next = ((chosen ?? words.count) + step + count) % count
+            let next = chosen.map { ($0 + step + count) % count } ?? (step > 0 ? 0 : words.count - 1)
             fields[selected].input = .choice(words, next < words.count ? next : nil)
         }
     }
@@ -125,7 +125,16 @@ struct ActionForm: Sendable {
         return .submitted(values)
     }
 
-    /// Shows what the action found wrong, and selects the first field with a problem.
+    /// The same with all values but the secrets.
+    var withoutSecrets: ActionForm {
+        var form = self
+        for index in form.fields.indices where form.fields[index].isSecret {
+            form.fields[index].input = .text(ComposerField())
+        }
+        return form
+    }
+
+    /// Shows what the declaration finds wrong, and selects the first field with a problem.
     mutating func blame(_ problems: [ValueError]) {
         for problem in problems {
             guard let index = fields.firstIndex(where: { $0.declaration.name == problem.path.first }) else { continue }
@@ -245,4 +254,9 @@ extension ActionForm {
             return text.rows(prompt: "› ", columns: max(4, columns), rows: 4)
         }
     }
+}
+
+extension ParameterDeclaration {
+    /// Whether its value is never shown.
+    var isSecret: Bool { form == .secret || schema.unwrapped == .secret }
 }

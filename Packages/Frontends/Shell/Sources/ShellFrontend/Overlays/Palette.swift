@@ -10,8 +10,6 @@ struct Palette: Sendable {
         let title: String
         /// What is shown beside the title: the id, or a key.
         let note: String
-        /// What is searched besides the title.
-        var words = ""
     }
 
     /// What a key did.
@@ -39,11 +37,15 @@ struct Palette: Sendable {
         let screens = registry.screens.all.map {
             Entry(target: .screen($0.id), title: "Open \($0.title)", note: $0.id)
         }
-        // A shell within the shell would have no terminal.
-        let actions = registry.actions.all.filter { !$0.isHidden && registry.actions.owner(of: $0) != "shell" }.map {
+        let actions = registry.actions.all.filter { offers($0, in: registry) }.map {
             Entry(target: .action($0.id), title: $0.summary, note: $0.id)
         }
         return Palette("Commands and screens", screens + actions)
+    }
+
+    /// Whether an action can be done here. A shell within the shell would have no terminal.
+    static func offers(_ action: Action, in registry: Registry) -> Bool {
+        !action.isHidden && registry.actions.owner(of: action) != "shell"
     }
 
     mutating func receive(_ event: InputEvent) -> Step {
@@ -86,7 +88,7 @@ struct Palette: Sendable {
 
     /// How well a word fits; nil if its letters do not come in this order.
     private static func score(of word: String, in entry: Entry) -> Int? {
-        [entry.note, entry.title, entry.words].compactMap { Fuzzy.score(of: word, in: $0) }.max()
+        [entry.note, entry.title].compactMap { Fuzzy.score(of: word, in: $0) }.max()
     }
 }
 

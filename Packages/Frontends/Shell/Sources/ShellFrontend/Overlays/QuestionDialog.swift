@@ -22,6 +22,10 @@ struct QuestionDialog: Sendable {
     private let notices: [String]
     private let shown: Duration
     private var lastKey: Duration
+    /// Whether it is shown over a text that is being written.
+    var isOverText = false
+    /// Whether a key has counted, after which the next ones do.
+    private var hasBegun = false
     private var field: ComposerField
     private(set) var selected: Int
     private var scroll = 0
@@ -60,11 +64,15 @@ struct QuestionDialog: Sendable {
             ?? 0
     }
 
-    func isArmed(at now: Duration) -> Bool { now - lastKey >= Self.quiet || now - shown >= Self.longest }
+    /// Whether keys count. Over a text that is being written only a pause says that the next key is for the dialog.
+    func isArmed(at now: Duration) -> Bool {
+        now - lastKey >= Self.quiet || !isOverText && now - shown >= Self.longest || hasBegun
+    }
 
     /// How long until keys count, if no key comes.
     func wait(at now: Duration) -> Duration? {
-        isArmed(at: now) ? nil : min(lastKey + Self.quiet, shown + Self.longest) - now
+        if isArmed(at: now) { return nil }
+        return (isOverText ? lastKey + Self.quiet : min(lastKey + Self.quiet, shown + Self.longest)) - now
     }
 
     private static func options(of question: Question) -> [String] {
@@ -85,6 +93,10 @@ struct QuestionDialog: Sendable {
             case .mouse, .focus, .reply: break
             }
             return .unfinished
+        }
+        switch event {
+        case .key, .text, .paste: hasBegun = true
+        case .mouse, .focus, .reply: break
         }
         guard case .key(let press) = event else {
             if options.isEmpty { _ = field.receive(event) }

@@ -21,6 +21,8 @@ struct Pane: Sendable {
 
     /// The selected item.
     private(set) var cursor: Place?
+    /// Whether the item that the person had selected has vanished, and nobody has seen yet which one is selected now.
+    private(set) var hasLostRow = false
     /// Where it was among the items when it was last seen, for when it vanishes.
     private var cursorPosition = Position(part: 0, item: 0)
     /// The first item that is seen, and how many of its rows are above.
@@ -129,6 +131,7 @@ extension Pane {
             cursorPosition = position
             return
         }
+        hasLostRow = cursor != nil
         cursor = nil
         guard let wanted = parts.clamped(cursorPosition),
             let position = parts.selectable(from: wanted, down: true) ?? parts.selectable(from: wanted, down: false)
@@ -622,6 +625,7 @@ extension PaneParts {
 extension Pane {
     /// Draws the rows that fit, and returns where the cursor is.
     mutating func draw(on cells: inout CellBuffer, _ area: CellArea, isFocused: Bool) -> CellPosition? {
+        hasLostRow = false
         drawn = []
         seesCursor = false
         guard parts != nil, !area.isEmpty else { return nil }

@@ -12,6 +12,7 @@ final class PlainOutput: ActionOutput {
         var last: Timestamp?
         var hasText = false
         var progress = ""
+        var lastProgress: Timestamp?
     }
 
     /// The time between two announcements.
@@ -33,7 +34,14 @@ final class PlainOutput: ActionOutput {
 
     func progress(_ progress: Progress) {
         // The same activity again says nothing.
-        let isNew = state.withLock { exchange(&$0.progress, with: progress.activity) != progress.activity }
+        let now = context.host.now()
+        let isNew = state.withLock { state in
+            guard state.progress != progress.activity, state.lastProgress.map({ now - $0 >= Self.pause }) ?? true else {
+                return false
+            }
+            (state.progress, state.lastProgress) = (progress.activity, now)
+            return true
+        }
         if isNew { context.notice(progress.activity) }
     }
 

@@ -52,10 +52,17 @@ struct PlainShell: Sendable {
         var needsShowing = true
         while true {
             if needsShowing, let place = places.last {
-                pane = try await show(place)
-                start = 0
-                try await print(pane, of: place, from: &start)
                 needsShowing = false
+                do {
+                    pane = try await show(place)
+                    start = 0
+                    try await print(pane, of: place, from: &start)
+                } catch let error where !(error is CancellationError) {
+                    // The screen before is still there.
+                    try await say("\(place.screen.title): \(AnyFailure(error).message)")
+                    places.removeLast()
+                    pane = Pane()
+                }
             }
             guard let line = try await ask("What next? /help lists the commands") else { return }
             let words = line.trimmed
@@ -192,7 +199,14 @@ struct PlainShell: Sendable {
             let action = try context.registry.actions.find(id)
             let arguments = try await complete(given, action.parameters, id)
             let output = PlainOutput(context: context)
-            let value = try await context.session.perform(id, arguments, as: context.caller, output: output)
+            let value: any OutputValue
+            do {
+                value = try await context.session.perform(id, arguments, as: context.caller, output: output)
+            } catch {
+                // What it has said until then is worth hearing.
+                try await output.finish()
+                throw error
+            }
             try await output.finish()
             if output.hasText { return nil }
             let form = TextForm(level: .none, width: 80, clock: LocalClock(now: context.host.now()))
@@ -208,7 +222,7 @@ struct PlainShell: Sendable {
         var arguments = given
         for parameter in parameters where parameter.isRequired && arguments[parameter.name] == nil {
             let question = "\(id).\(parameter.name)"
-            if parameter.form == .secret {
+            if parameter.isSecret {
                 let secret = try await context.interaction.secret(question, parameter.summary)
                 context.host.redactor.learn(secret)
                 arguments[parameter.name] = secret.withText { .string($0) }
