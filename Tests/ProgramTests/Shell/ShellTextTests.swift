@@ -80,15 +80,19 @@ struct ShellTextTests {
             try await home.addRun()
             try await compare("used", home, columns: columns, rows: rows) { walk in
                 walk.pane = try await home.pane(columns: columns, rows: rows, "shell chat.conversations")
-                try await Self.settle(walk.pane)
-                for (name, keys) in [
-                    ("Sessions › Conversation", "Enter"), ("Sessions › Tool calls", "t"), ("Home › Run", "1 Enter"),
-                    ("Home › Output", "o"), ("Help", "?"),
-                ] {
-                    for key in keys.split(separator: " ") {
-                        try walk.pane.press(String(key))
-                        // Esc is not the beginning of the next key, and a key acts on what the one before has opened.
-                        try await Self.settle(walk.pane)
+                try await walk.pane.screen { $0.last?.contains("Return Conversation") == true }
+                // A key acts on what the one before has opened, so that is waited for.
+                let steps: [(name: String, keys: [(key: String, opens: String)])] = [
+                    // In a wide window it is beside the list.
+                    ("Sessions › Conversation", [("Enter", columns < 100 ? "‹ Sessions › Hello" : "Esc back")]),
+                    ("Sessions › Tool calls", [("t", "no tool was called")]),
+                    ("Home › Run", [("1", "Return Run"), ("Enter", "‹ Home › look")]),
+                    ("Home › Output", [("o", "No lines yet.")]), ("Help", [("?", "─ Keys ─")]),
+                ]
+                for (name, keys) in steps {
+                    for (key, opens) in keys {
+                        try walk.pane.press(key)
+                        try await walk.pane.screen(with: opens)
                     }
                     // Out of a composer, where the next key would be a letter.
                     if try walk.pane.screen().last?.contains("Return send") == true {
@@ -98,16 +102,6 @@ struct ShellTextTests {
                     try await walk.add(name)
                 }
             }
-        }
-    }
-
-    /// Waits until the screen stays as it is.
-    private static func settle(_ pane: TmuxPane) async throws {
-        var (shown, since) = ([String](), ContinuousClock.now)
-        while ContinuousClock.now - since < .milliseconds(700) {
-            let new = try pane.screen()
-            if new != shown { (shown, since) = (new, .now) }
-            try await Task.sleep(for: .milliseconds(30))
         }
     }
 
