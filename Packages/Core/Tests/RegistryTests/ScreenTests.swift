@@ -131,6 +131,12 @@ private struct ShelfFeature: Feature {
                 try await screen.show(Block(.text("done")))
             })
         registry.add(
+            Screen("shelf.stumbling", "Writes and fails", .detail) { screen in
+                let add = try screen.context.registry.actions.find("shelf.add")
+                _ = try await screen.context.perform(add, ["title": "Dune"], output: screen.output)
+                throw ShelfFailure()
+            })
+        registry.add(
             Screen("shelf.huge", "Too many rows", .detail) { screen in
                 let rows = (0..<20_000).map { Book(title: "\($0)") }
                 try await screen.show(Block(.table(Table(rows, id: "title"))))
@@ -347,6 +353,22 @@ struct ScreenTests {
             #expect(Self.text(view.state) == "2")
             view.isVisible = true
             try await view.state { Self.text($0) == "3" }
+        }
+    }
+
+    @Test("A body that writes and fails is tried again after a pause, and not while nobody sees it")
+    func stumbling() async throws {
+        let test = try host()
+        try await test.open("shelf.stumbling") { [shelf] view in
+            _ = try await view.state { if case .failed = $0 { true } else { false } }
+            await test.clock.waitForSleepers(1)
+            #expect(shelf.books == ["Emma", "Dune"])
+            view.isVisible = false
+            test.clock.advance(by: .seconds(1))
+            // Nothing is waited for by the clock any more: only by who sees it.
+            view.isVisible = true
+            await test.clock.waitForSleepers(1)
+            #expect(shelf.books == ["Emma", "Dune", "Dune"])
         }
     }
 

@@ -31,6 +31,8 @@ public final class WorkbenchSession: Sendable {
 
     /// The maximum number of live generations. While it is reached, changed settings wait.
     static let mostGenerations = 4
+    /// How long a screen that failed waits if its own body, or something beside it, has written meanwhile.
+    static let retryPause = Duration.seconds(1)
     /// The interval between checks for changes.
     static let lookingPause = Duration.seconds(1)
 
@@ -160,11 +162,25 @@ public final class WorkbenchSession: Sendable {
                 view.began.settle(with: .failure(error))
                 if Task.isCancelled { return }
                 view.fail(error)
-                try await view.waitForRetry()
+                try await waitForRetry(of: view)
                 continue
             }
             view.settle()
             try await view.waitForRefresh { newest.number != generation }
+        }
+    }
+
+    /// Waits until a failed screen is worth another try: somebody sees it, and something may have changed.
+    private func waitForRetry(of view: OpenScreen) async throws {
+        // A body that writes has outdated its own screen, and would otherwise fail again and again without a pause.
+        if view.isOutdated { try await newest.host.clock.sleep(for: Self.retryPause) }
+        try await view.waitForRetry()
+        guard !view.screen.runsHidden else { return }
+        let number = newest.number
+        do {
+            try await view.waitUntilVisible { newest.number != number }
+        } catch is ScreenOutdated {
+            // The new settings may be what it failed for.
         }
     }
 

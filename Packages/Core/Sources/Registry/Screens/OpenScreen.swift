@@ -217,13 +217,19 @@ public final class OpenScreen: Sendable {
 
     /// The value of this type that the body keeps when it begins again.
     func kept<Value: Sendable>(_ make: () -> Value) -> Value {
-        content.withLock { content in
-            if let value = content.kept[ObjectIdentifier(Value.self)] as? Value { return value }
-            let value = make()
-            content.kept[ObjectIdentifier(Value.self)] = value
-            return value
+        let key = ObjectIdentifier(Value.self)
+        if let value = content.withLock({ $0.kept[key] as? Value }) { return value }
+        // Outside of the lock, since it may use this screen.
+        let made = make()
+        return content.withLock { content in
+            if let value = content.kept[key] as? Value { return value }
+            content.kept[key] = made
+            return made
         }
     }
+
+    /// Whether something may have changed since the body began.
+    var isOutdated: Bool { outdated.count > content.withLock { $0.seen.outdated } }
 
     /// Waits until it is worth to try again after a failure: something may have changed, or the person asks for it.
     func waitForRetry() async throws { try await outdated.wait(beyond: content.withLock { $0.seen.outdated }) }

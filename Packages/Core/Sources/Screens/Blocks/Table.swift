@@ -148,7 +148,8 @@ public final class RowSource: Sendable {
 
     /// Some of the rows.
     public func rows(_ request: Request) async throws -> Page {
-        try await Caller.$current.withValue(caller) { try await read(request) }
+        // A source that was made outside of a screen has the rights of whoever asks.
+        try await Caller.$current.withValue(caller ?? Caller.current) { try await read(request) }
     }
 }
 

@@ -186,6 +186,12 @@ struct SendArguments: ActionArguments {
                 let problem = ValueError("must be a whole id, such as 20261121-213045-k7f3qd8z", at: ["session-id"])
                 throw ArgumentsFailure(action: "chat.send", problems: [problem])
             }
+            // A message for one conversation must not silently go into another.
+            guard options.conversation == nil, !options.goesOn else {
+                let other = options.goesOn ? "continue" : "conversation"
+                let problem = ValueError("names another conversation than --session-id; give one of them", at: [other])
+                throw ArgumentsFailure(action: "chat.send", problems: [problem])
+            }
             options.begun = id
         }
         if let mode = mode ?? (tools ? .readOnly : nil) { options.mode = .some(mode) }

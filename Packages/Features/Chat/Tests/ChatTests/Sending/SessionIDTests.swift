@@ -36,6 +36,16 @@ struct SessionIDTests {
         }
     }
 
+    @Test("With the name of another conversation it is refused", arguments: ["conversation", "continue"])
+    func contradiction(option: String) async throws {
+        try await Desk.run(answers: Answers.say("A")) { desk in
+            let value: JSON = option == "continue" ? true : "abc"
+            let refused = try await desk.attempt("chat.send", ["message": "Hi", "session-id": Self.id, option: value])
+            #expect(refused.failure?.exit == .usage && refused.failure?.message.contains("--session-id") == true)
+            #expect(desk.asked.isEmpty)
+        }
+    }
+
     @Test("A deleted conversation is not continued, and the letters of another one are not taken")
     func taken() async throws {
         try await Desk.run(answers: Answers.say("A"), Answers.say("B")) { desk in

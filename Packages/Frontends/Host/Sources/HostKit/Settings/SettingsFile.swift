@@ -116,9 +116,9 @@ enum SettingsEditor {
         // By convention the variable may contain arguments ("code --wait"), split at spaces.
         let words = editor.split(separator: " ").map(String.init)
         guard let program = words.first else { throw HostError.editor("EDITOR is empty; set it to your editor") }
+        let lent = try await context.interaction.lendTerminal(to: words + [path], environment: environment)
         let status: ChildStatus
         do {
-            let lent = try await context.interaction.lendTerminal(to: words + [path], environment: environment)
             status =
                 if let lent { .exited(lent) } else {
                     try await Launcher().runInForeground(
