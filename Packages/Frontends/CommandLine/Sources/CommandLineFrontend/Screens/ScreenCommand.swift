@@ -34,7 +34,8 @@ struct ScreenCommand {
                 self.target = target
                 (screen, options) = ((command.screen, shown.id), flags)
                 rest = Array(before + given.dropFirst(count))
-                action = shown.command("\(target.id).\(shown.id)", adding: flags)
+                // The words that were typed, for usage and help: `shell`, and not `shell open`.
+                action = shown.command((command.words + [shown.id]).joined(separator: "."), adding: flags)
                 return
             }
         }
