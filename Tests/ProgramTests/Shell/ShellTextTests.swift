@@ -81,6 +81,8 @@ struct ShellTextTests {
             try await compare("used", home, columns: columns, rows: rows) { walk in
                 walk.pane = try await home.pane(columns: columns, rows: rows, "shell chat.conversations")
                 try await walk.pane.screen { $0.last?.contains("Return Conversation") == true }
+                // The conversation is beside the list then, and Return goes there instead of opening it above.
+                if columns >= 100 { try await walk.pane.screen(with: "state ready") }
                 // A key acts on what the one before has opened, so that is waited for.
                 let steps: [(name: String, keys: [(key: String, opens: String)])] = [
                     // In a wide window it is beside the list.
