@@ -1,5 +1,6 @@
 public import Capabilities
 public import Registry
+public import Screens
 import Synchronization
 
 /// Records all output of an action. A test can wait for a part of it, or stop reading.
@@ -14,6 +15,7 @@ public final class RecordingOutput: ActionOutput {
         var events: [ActionEvent] = []
         var progress: [Progress] = []
         var notices: [String] = []
+        var blocks: [Block] = []
         var shown = ""
         var waiting: (condition: @Sendable ([ActionEvent]) -> Bool, signal: AsyncStream<Void>.Continuation)?
     }
@@ -42,6 +44,8 @@ public final class RecordingOutput: ActionOutput {
     public var notices: [String] { contents.withLock { $0.notices } }
     /// The text of all events.
     public var text: String { events.compactMap(\.text).joined() }
+    /// What was shown of the work, in order.
+    public var blocks: [Block] { contents.withLock { $0.blocks } }
     /// Texts and `[notices]` in the order in which a terminal shows them.
     public var shown: String { contents.withLock { $0.shown } }
 
@@ -66,6 +70,14 @@ public final class RecordingOutput: ActionOutput {
             contents.shown += "[\(text)]"
         }
         collector?.notice(text)
+    }
+
+    /// Whoever watches sees blocks too.
+    public var showsBlocks: Bool { isWatched }
+
+    public func show(_ block: Block) {
+        contents.withLock { $0.blocks.append(block) }
+        collector?.show(block)
     }
 
     /// Returns when the text was written.

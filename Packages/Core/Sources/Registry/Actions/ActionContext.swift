@@ -1,5 +1,6 @@
 public import Capabilities
 public import JSON
+public import Screens
 
 /// What an action's body may use while it runs.
 public struct ActionContext: Sendable {
@@ -117,6 +118,14 @@ public struct ActionContext: Sendable {
         output.notice(text)
     }
 
+    /// Whether somebody sees what is given to ``show(_:)``.
+    public var showsBlocks: Bool { output.showsBlocks }
+
+    /// Shows how the work stands, in place of what was shown before. The last block stays when the action has ended.
+    public func show(_ block: Block) {
+        output.show(block)
+    }
+
     /// The rows of a list. If there are none, tells the person why, because an empty table explains nothing.
     public func rows<Row>(_ rows: [Row], orSay text: @autoclosure () -> String) -> [Row] {
         if rows.isEmpty { notice(text()) }
@@ -178,6 +187,10 @@ public protocol ActionOutput: Sendable {
     func progress(_ progress: Progress)
     /// Receives something for the person that is not part of the result.
     func notice(_ text: String)
+    /// Whether a person sees the blocks, so that an action need not say the same in words.
+    var showsBlocks: Bool { get }
+    /// Receives how the work stands; each block replaces the previous one.
+    func show(_ block: Block)
     /// Runs work that the person can stop separately, if the frontend supports that.
     func interruptible<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws -> Result
 }
@@ -196,6 +209,10 @@ extension ActionOutput {
     public var isColored: Bool { false }
 
     public var isQuiet: Bool { false }
+
+    public var showsBlocks: Bool { false }
+
+    public func show(_ block: Block) {}
 
     public func events(_ events: [ActionEvent]) async throws {
         for event in events { try await self.event(event) }

@@ -1,145 +1,92 @@
 import Capabilities
-import CoreTesting
 import JSON
 import RunReports
-import Synchronization
-import TerminalKit
+import Screens
 import Testing
 
 @testable import Runs
 
 @Suite("Run progress", .timeLimit(.minutes(5)))
 struct ProgressTests {
-    /// Records the drawings.
-    final class Screen: Sendable {
-        private let text = Mutex<[String]>([])
-
-        var writes: [String] { text.withLock { $0 } }
-        func write(_ more: String) { text.withLock { $0.append(more) } }
+    /// The rows of the tree, each as its state and its words, and the line that sums it up.
+    private func rows(_ tree: RunTree, after time: Duration = .zero) -> [String] {
+        func rows(_ node: Tree.Node, _ depth: Int) -> [String] {
+            ["\(String(repeating: " ", count: depth))\(node.state ?? ""): \(node.label.plain)"]
+                + node.children.flatMap { rows($0, depth + 1) }
+        }
+        return tree.block(at: time).children.flatMap { block -> [String] in
+            switch block.content {
+            case .tree(let tree): tree.nodes.flatMap { rows($0, 0) }
+            case .text(let text): [text.plain]
+            default: []
+            }
+        }
     }
 
-    private func live(_ screen: Screen, rows: Int = 24, clock: TestClock = TestClock()) -> LiveProgress {
-        LiveProgress(
-            level: .none, clock: clock, size: { TerminalSize(columns: 80, rows: rows) }, write: { screen.write($0) })
+    private func tree(_ events: [RunEvent]) -> RunTree {
+        var tree = RunTree()
+        for event in events { tree.receive(event, at: .zero) }
+        return tree
     }
 
-    @Test("The tree shows running, failed and waiting steps")
-    func tree() {
-        let screen = Screen()
-        let live = live(screen)
-        live.receive(.began(facts(["fetch", "ask", "tell"])))
-        live.receive(.step(update("fetch", .ok)))
-        live.receive(.step(update("ask[model=a]", .running)))
-        live.receive(.step(update("ask[model=b]", .failed, StepError(code: "x", message: "no answer\u{1B}[2J"))))
-        live.draw()
-        let drawn = screen.writes.joined()
-        #expect(drawn.contains("✓ fetch") && drawn.contains("▸ ask  1 of 2, 1 failed"))
-        #expect(drawn.contains("▸ [model=a]") && drawn.contains("✗ [model=b]") && drawn.contains("· tell"))
-        #expect(drawn.contains("demo  1/3  1 running") && !drawn.contains("\u{1B}[2J"))
+    @Test("The tree has running, failed and waiting steps")
+    func states() {
+        let tree = tree([
+            .began(facts(["fetch", "ask", "tell"])), .step(update("fetch", .ok)),
+            .step(update("ask[model=a]", .running)),
+            .step(update("ask[model=b]", .failed, StepError(code: "x", message: "no answer"))),
+        ])
+        #expect(
+            rows(tree) == [
+                "ok: fetch  1.0 s", "running: ask  1 of 2, 1 failed", " running: [model=a]",
+                " failed: [model=b]  1.0 s  no answer", "waiting: tell", "demo  1/3  1 running",
+            ])
     }
 
-    @Test("The tree shows the time of running steps after one second, and of finished steps always")
+    @Test("A step that is allowed to fail is a warning") func forgiven() {
+        var failed = update("fetch", .failed, StepError(code: "x", message: "no answer"))
+        failed.outcome.isForgiven = true
+        let tree = tree([.began(facts(["fetch"])), .step(failed)])
+        #expect(rows(tree).first == "warning: fetch  1.0 s  no answer")
+        #expect(tree.isStill)
+    }
+
+    @Test("The tree has the time of running steps after one second, and of finished steps always")
     func elapsed() {
-        let (screen, clock) = (Screen(), TestClock())
-        let live = live(screen, clock: clock)
-        live.receive(.began(facts(["fetch", "ask"])))
-        live.receive(.step(update("fetch", .ok, took: .milliseconds(15))))
-        live.receive(.step(update("ask", .running)))
-        clock.advance(by: .milliseconds(999))
-        live.draw()
-        let early = screen.writes.joined()
-        #expect(early.contains("✓ fetch  15 ms") && early.contains("▸ ask") && early.contains("demo  1/2  1 running"))
-        #expect(!early.contains("▸ ask  ") && !early.contains("1 running  "), "\(early)")
-        clock.advance(by: .milliseconds(1))
-        // Draws whole lines; `draw` would write only the changes.
-        live.finish()
-        let late = screen.writes.last ?? ""
-        #expect(late.contains("▸ ask  1.0 s") && late.contains("demo  1/2  1 running  1.0 s"), "\(late)")
+        let tree = tree([
+            .began(facts(["fetch", "ask"])), .step(update("fetch", .ok, took: .milliseconds(15))),
+            .step(update("ask", .running)),
+        ])
+        #expect(!tree.isStill)
+        #expect(
+            rows(tree, after: .milliseconds(999)) == ["ok: fetch  15 ms", "running: ask", "demo  1/2  1 running"])
+        #expect(
+            rows(tree, after: .seconds(1)) == [
+                "ok: fetch  15 ms", "running: ask  1.0 s", "demo  1/2  1 running  1.0 s",
+            ])
     }
 
-    @Test("The tree has the colours of the chosen theme")
-    func theme() {
-        func drawn(_ theme: Theme) -> String {
-            let screen = Screen()
-            let live = LiveProgress(
-                level: .ansi256, theme: theme, clock: TestClock(), size: { TerminalSize(columns: 80, rows: 24) },
-                write: { screen.write($0) })
-            live.receive(.began(facts(["fetch"])))
-            live.receive(.step(update("fetch", .failed, StepError(code: "x", message: "no answer"))))
-            live.draw()
-            return screen.writes.joined()
-        }
-        for theme in [Theme.light, .dark, .terminal] {
-            let mark = StyledText("✗", Style(.destructive)).rendered(level: .ansi256, theme: theme).prefix { $0 != "✗" }
-            #expect(!mark.isEmpty && drawn(theme).contains("\(mark)✗"), "\(drawn(theme))")
-        }
-        #expect(drawn(.light) != drawn(.dark) && drawn(.dark) != drawn(.terminal))
+    @Test("The tree has the number of runs of a step from the start") func spread() {
+        var tree = tree([
+            .began(facts(["ask", "inner"])), .spread(step: "ask", count: 3), .step(update("ask[model=a]", .running)),
+            .step(update("inner", .running)), .spread(step: "inner", count: 2),
+        ])
+        #expect(rows(tree).contains("running: ask  0 of 3") && rows(tree).contains("running: inner  0 of 2"))
+        tree.receive(.step(update("ask[model=a]", .ok)), at: .zero)
+        #expect(rows(tree).contains("running: ask  1 of 3"))
     }
 
-    @Test("The tree shows the number of runs of a step from the start") func spread() {
-        let screen = Screen()
-        let live = live(screen)
-        live.receive(.began(facts(["ask", "inner"])))
-        live.receive(.spread(step: "ask", count: 3))
-        live.receive(.step(update("ask[model=a]", .running)))
-        live.receive(.step(update("inner", .running)))
-        live.receive(.spread(step: "inner", count: 2))
-        live.draw()
-        let drawn = screen.writes.joined()
-        #expect(drawn.contains("▸ ask  0 of 3") && drawn.contains("▸ inner  0 of 2"), "\(drawn)")
-        live.receive(.step(update("ask[model=a]", .ok)))
-        live.draw()
-        #expect(screen.writes.last?.contains("1 of 3") == true)
-    }
-
-    @Test("The tree fits on one screen, however large the matrix or the bundle is")
+    @Test("The tree stays small, however large the matrix or the bundle is")
     func wide() {
-        let screen = Screen()
-        let live = live(screen, rows: 12)
-        live.receive(.began(facts((0..<500).map { "step-\($0)" } + ["ask"])))
-        for index in 0..<400 { live.receive(.step(update("step-\(index)", .ok))) }
-        for index in 0..<1_000 { live.receive(.step(update("ask[n=\(index)]", index < 990 ? .ok : .running))) }
-        live.draw()
-        let lines = screen.writes.joined().split(separator: "\n")
-        #expect(lines.count <= 11)
-        #expect(lines.contains { $0.contains("▸ ask  990 of 1000") } && lines.contains { $0.contains("more") })
-        #expect(lines.last?.contains("demo  400/501  1 running") == true)
-    }
-
-    @Test("The tree is drawn at most ten times a second")
-    func rate() async throws {
-        let (screen, clock) = (Screen(), TestClock())
-        let live = live(screen, clock: clock)
-        live.receive(.began(facts(["a"])))
-        let drawing = Task { await live.run() }
-        for round in 1...5 {
-            await clock.waitForSleepers(1)
-            for index in 0..<200 { live.receive(.step(update("a[\(index)]", .running))) }
-            #expect(screen.writes.count == round - 1)
-            clock.advance(by: .milliseconds(100))
+        var tree = tree([.began(facts((0..<5_000).map { "step-\($0)" } + ["ask"]))])
+        for index in 0..<4_000 { tree.receive(.step(update("step-\(index)", .ok)), at: .zero) }
+        for index in 0..<1_000 {
+            tree.receive(.step(update("ask[n=\(index)]", index < 990 ? .ok : .running)), at: .zero)
         }
-        await clock.waitForSleepers(1)
-        #expect(screen.writes.count == 5)
-        drawing.cancel()
-        await drawing.value
-    }
-
-    @Test("Notices appear above the tree, and the last state stays on the screen")
-    func end() {
-        let screen = Screen()
-        let live = live(screen)
-        live.receive(.began(facts(["a"])))
-        live.receive(.step(update("a", .running)))
-        live.draw()
-        live.receive(.notice(step: "a", "this takes long"))
-        live.receive(.step(update("a", .ok)))
-        live.finish()
-        let count = screen.writes.count
-        live.draw()
-        live.finish()
-        let last = screen.writes.last ?? ""
-        #expect(last.contains("a: this takes long") && last.contains("✓ a") && last.hasSuffix("\r\n"))
-        #expect(screen.writes.count == count)
+        let rows = rows(tree)
+        #expect(rows.count == 500 + 4 + 2)
+        #expect(rows.contains("running: ask  990 of 1000") && rows.contains("ok: step-3999  1.0 s"))
+        #expect(rows.suffix(2) == ["… and 4501 more", "demo  4000/5001  1 running"])
     }
 
     @Test("The outputs of a run are printed as readable lines") func outputs() {

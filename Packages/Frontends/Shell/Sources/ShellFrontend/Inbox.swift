@@ -10,6 +10,7 @@ final class Inbox: Sendable {
         /// The screens with a new state.
         var changed: Set<ViewID> = []
         var progress: [RunID: Progress] = [:]
+        var blocks: [RunID: Block] = [:]
         var texts: [RunID: String] = [:]
         var order: [RunID] = []
     }
@@ -35,6 +36,12 @@ final class Inbox: Sendable {
         signal.raise()
     }
 
+    /// What an action shows of its work.
+    func show(_ block: Block, of id: RunID) {
+        state.withLock { $0.blocks[id] = block }
+        signal.raise()
+    }
+
     /// Adds to the text of an action.
     func append(_ text: String, to id: RunID) {
         state.withLock { state in
@@ -53,6 +60,7 @@ final class Inbox: Sendable {
             // A text comes before the end of its action.
             var events = state.order.compactMap { id in state.texts[id].map { ShellEvent.text(id, $0) } }
             events += state.progress.map { .progress($0.key, $0.value) }
+            events += state.blocks.map { .shown($0.key, $0.value) }
             events += state.events
             let changed = state.changed
             state = State()

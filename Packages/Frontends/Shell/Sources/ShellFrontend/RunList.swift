@@ -24,6 +24,8 @@ struct RunList: Sendable {
         var ended: Duration?
         var state = State.running
         var progress: Progress?
+        /// What it shows of its work.
+        var shown: Block?
         /// The end of the text that it has sent, and what it has said besides.
         var text = ""
         var notices: [String] = []
@@ -134,7 +136,7 @@ extension RunList {
 
     /// The output and the result of one of them.
     func block(of run: Run) -> Block {
-        var blocks: [Block] = []
+        var blocks = [run.shown].compactMap(\.self)
         if !run.text.isEmpty {
             blocks.append(Block(.markdown(MarkdownText(run.text, isOpen: run.isRunning)), id: "text"))
         }
@@ -143,10 +145,11 @@ extension RunList {
             blocks.append(Block(.text(RichText(text, .mutedForeground)), id: "notices"))
         }
         switch run.state {
+        case .running where run.shown != nil: break
         case .running: blocks.append(Block(.progress(ProgressBar(run.progress?.activity ?? "running")), id: "progress"))
         case .failed(let failure):
             blocks.append(Block(.placeholder(Placeholder(.failed, failure.message)), id: "failure"))
-        case .done(let result): if run.text.isEmpty { blocks.append(result.block) }
+        case .done(let result): if run.text.isEmpty, run.shown == nil { blocks.append(result.block) }
         }
         return .stack(blocks, id: "run", title: run.title)
     }

@@ -21,8 +21,9 @@ enum ShellEvent: Sendable {
     case state(ViewID, ScreenState)
     /// A screen could not be opened.
     case refused(ViewID, AnyFailure)
-    /// An action reports progress, adds to its text, or says something.
+    /// An action reports progress, shows how its work stands, adds to its text, or says something.
     case progress(RunID, Progress)
+    case shown(RunID, Block)
     case text(RunID, String)
     case notice(RunID?, String)
     /// An action asks, or nobody needs to answer any more.

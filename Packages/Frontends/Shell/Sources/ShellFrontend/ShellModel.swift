@@ -149,6 +149,7 @@ extension ShellModel {
             case .failure(let failure): say(failure.message, isFailure: true)
             }
         case .progress(let id, let progress): runs.change(id) { $0.progress = progress }
+        case .shown(let id, let block): runs.change(id) { $0.shown = block }
         case .text(let id, let text): runs.append(text, to: id)
         case .notice(let id, let text):
             if let id { runs.append(notice: text, to: id) }

@@ -255,6 +255,12 @@ struct ShellOutput: ActionOutput {
     }
 
     func notice(_ text: String) { inbox.push(.notice(run, redactor.redact(text))) }
+
+    var showsBlocks: Bool { run != nil }
+
+    func show(_ block: Block) {
+        if let run { inbox.show(block, of: run) }
+    }
 }
 
 /// A failure as it is shown: what it says without secrets.

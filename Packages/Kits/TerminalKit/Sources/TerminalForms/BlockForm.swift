@@ -80,7 +80,9 @@ extension TextForm {
     // MARK: Growing and nested content
 
     private func node(_ node: Tree.Node, depth: Int) -> [StyledText] {
-        var line = StyledText(String(repeating: "  ", count: depth)) + node.label.styled
+        var line = StyledText(String(repeating: "  ", count: depth))
+        if let state = node.state { line.append(Cells.mark(ofState: state) + " ", Cells.style(ofState: state)) }
+        line.append(node.label.styled)
         if let state = node.state { line = line + StyledText("  ") + self.state(state) }
         return [line] + node.children.flatMap { self.node($0, depth: depth + 1) }
     }

@@ -108,13 +108,20 @@ public enum Cells {
     }
 
     /// Success, work in progress and problems look different; the words are the same without colour.
-    public static func style(ofState state: String) -> Style {
+    public static func style(ofState state: String) -> Style { look(of: state).style }
+
+    /// A sign for a state, for where its word has no room or stands beside it.
+    public static func mark(ofState state: String) -> String { look(of: state).mark }
+
+    private static func look(of state: String) -> (style: Style, mark: String) {
         switch state {
-        case "ok", "done", "valid", "active", "trusted", "signed-in": Style(.accent)
-        case "starting", "running", "stopping": Style(.ring)
-        case "failed", "error", "damaged", "denied", "refused", "expired", "revoked": Style(.error, bold: true)
-        case "degraded", "warning", "expiring": Style(.warning, bold: true)
-        default: Style(.mutedForeground)
+        case "ok", "done", "valid", "active", "trusted", "signed-in": (Style(.accent), "✔")
+        case "starting", "running", "stopping", "answering": (Style(.ring), "▶")
+        case "failed", "error", "damaged", "denied", "refused", "expired", "revoked":
+            (Style(.error, bold: true), "✘")
+        case "degraded", "warning", "expiring": (Style(.warning, bold: true), "▲")
+        case "interrupted", "stopped", "cancelled": (Style(.mutedForeground), "▲")
+        default: (Style(.mutedForeground), "•")
         }
     }
 }

@@ -46,17 +46,3 @@ final class LineFile: Sendable {
             "cannot write \(PlainText.escape(path)): \(SystemError(number).description.lowercased())")
     }
 }
-
-/// Standard error, for live progress.
-enum TerminalOutput {
-    static func write(_ text: String) {
-        var text = text
-        text.withUTF8 { bytes in
-            var done = 0
-            while done < bytes.count {
-                let count = unsafe Glibc.write(2, bytes.baseAddress?.advanced(by: done), bytes.count - done)
-                if count > 0 { done += count } else if errno != EINTR { return }
-            }
-        }
-    }
-}

@@ -4,14 +4,14 @@ import JSON
 import Registry
 import RunReports
 import Runs
-import TerminalKit
 
-/// Reports the events of a run to the terminal, the output and a recording.
+/// Reports the events of a run to whoever watches it, the output and a recording.
 final class RunReporter: Sendable {
     private let context: ActionContext
     private let bundle: Bundle
     private let recording: RecordingWriter?
-    private let live: LiveProgress?
+    /// The tree that is shown; nil if nobody sees it.
+    private let tree: ShownTree?
     private let isGitHub: Bool
     /// The events on their way to their reader. A step does not wait while it keeps up; a slow reader delays the run.
     private let events = Channel<RunEvent>(limit: RunReporter.mostUnread)
@@ -28,31 +28,21 @@ final class RunReporter: Sendable {
         self.recording = recording
         isGitHub = GitHubReport.isWanted(context.host.environment)
         steps = Dictionary(bundle.allSteps.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-        guard context.isWatched else {
-            live = nil
-            return
-        }
-        let environment = context.host.environment
-        let terminal = Terminal(fileDescriptor: 2)
-        live = LiveProgress(
-            level: context.isColored ? .detect(choice: .always, isTerminal: true, environment: environment) : .none,
-            theme: context.isColored ? Theme.chosen?() ?? .terminal : .plain,
-            clock: ContinuousClock(),
-            size: { terminal.size(environment: environment) }, write: TerminalOutput.write)
+        tree = context.showsBlocks ? ShownTree(context) : nil
     }
 
     /// Does the work of a run and reports its events. All events are reported when this returns.
     func during<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         // Both tasks are awaited below. Events are reported even if the run was cancelled.
         let telling = Task { await tellAll() }
-        let drawing = live.map { live in Task { await live.run() } }
+        let showing = tree.map { tree in Task { await tree.run() } }
         let result: Result<Value, any Error>
         do { result = .success(try await work()) } catch { result = .failure(error) }
         events.finish()
         await telling.value
-        drawing?.cancel()
-        await drawing?.value
-        live?.finish()
+        showing?.cancel()
+        await showing?.value
+        tree?.finish()
         return try result.get()
     }
 
@@ -74,9 +64,9 @@ final class RunReporter: Sendable {
 
     private func tell(_ events: [RunEvent]) async {
         for event in events {
-            live?.receive(event)
+            tree?.receive(event)
             recording?.receive(event)
-            if case .ended = event { live?.finish() }
+            if case .ended = event { tree?.finish() }
         }
         // A run does not depend on its reader: it goes on, and its result says that the output is gone.
         do { try await context.emit(events.map { $0.action(text: text($0)) }) } catch {}
@@ -84,7 +74,7 @@ final class RunReporter: Sendable {
 
     private func text(_ event: RunEvent) -> String? {
         var lines: [String] = []
-        if live == nil, !context.isQuiet {
+        if tree == nil, !context.isQuiet {
             if let line = PlainProgress.line(event) { lines.append(line) }
         } else if case .ended(let summary) = event, !context.isQuiet || summary.exit != .done {
             lines.append(PlainProgress.end(summary))

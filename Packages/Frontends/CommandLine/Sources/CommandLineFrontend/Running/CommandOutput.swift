@@ -2,6 +2,7 @@ import Capabilities
 import HostKit
 import JSON
 import Registry
+import Screens
 import Synchronization
 import TerminalKit
 
@@ -11,6 +12,8 @@ final class CommandOutput: ActionOutput {
     private let format: OutputFormat
     let isQuiet: Bool
     private let progressLine: ProgressLine?
+    /// Draws how the work stands; nil if nobody watches.
+    private let liveBlock: LiveBlock?
     private let loop: MainLoop
     private let level: ColorLevel
     private let colors: TerminalColors
@@ -42,6 +45,12 @@ final class CommandOutput: ActionOutput {
         self.format = format
         self.isQuiet = isQuiet
         self.progressLine = progressLine
+        liveBlock =
+            progressLine == nil || format != .text
+            ? nil
+            : LiveBlock(Terminal(fileDescriptor: 2), level: level) {
+                level == .none ? .plain : colors.theme
+            }
         self.loop = loop
         self.live = live
         self.level = level
@@ -87,6 +96,7 @@ final class CommandOutput: ActionOutput {
             }
             guard !events.isEmpty else { return }
             hasText.withLock { $0 = true }
+            liveBlock?.settle()
             if let live {
                 for event in events { try await show(event.text ?? "", event.format, live) }
                 return
@@ -150,6 +160,7 @@ final class CommandOutput: ActionOutput {
 
     /// Finishes the text that is being drawn, before anything else is shown.
     func settle() {
+        liveBlock?.settle()
         // If the output is gone, the next event or the result reports it.
         do {
             try live?.settle()
@@ -173,6 +184,8 @@ final class CommandOutput: ActionOutput {
             for (name, value) in progress.json.object ?? [:] { line.append(name, value) }
             streams.writeError(JSON.object(line).text())
         } else if let progressLine {
+            // What the action shows of its work says more.
+            guard liveBlock?.isShown != true else { return }
             settle()
             // An unfinished line of piped text may be on this terminal.
             guard !isInLine.withLock({ $0 }) else { return }
@@ -182,6 +195,15 @@ final class CommandOutput: ActionOutput {
         }
     }
 
+    var showsBlocks: Bool { liveBlock != nil }
+
+    func show(_ block: Block) {
+        guard let liveBlock else { return }
+        retireProgress()
+        beSilent()
+        liveBlock.show(block)
+    }
+
     func notice(_ text: String) {
         guard !isQuiet else { return }
         hasGivenNotice.withLock { $0 = true }
@@ -189,8 +211,9 @@ final class CommandOutput: ActionOutput {
         if format.isForPrograms {
             streams.writeError(JSON.object(["type": "notice", "message": .string(text)]).text())
         } else {
-            settle()
             let lines = messages.lines(of: Sanitizer.sanitize(text))
+            if liveBlock?.say(lines.map { StyledText($0) }) == true { return }
+            settle()
             around { streams.writeError(lines.joined(separator: "\n")) }
         }
     }
@@ -209,7 +232,8 @@ final class CommandOutput: ActionOutput {
         if level != .none { _ = colors.theme }
         colors.settle()
         guard let progressLine else { return try await body() }
-        return try await progressLine.around(body)
+        guard let liveBlock else { return try await progressLine.around(body) }
+        return try await liveBlock.around { try await progressLine.around(body) }
     }
 
     private func around<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {

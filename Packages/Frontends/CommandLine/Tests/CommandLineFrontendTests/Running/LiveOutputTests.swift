@@ -60,6 +60,16 @@ struct LiveOutputTests {
         #expect(output.contains("before *it*after **it**") && !output.contains("\u{1B}"))
     }
 
+    @Test("Steps are redrawn in place: notices come above them, questions and text below their last state")
+    func work() async throws {
+        let rows = try await shown("answer work", typed: "Anna\n")
+        #expect(
+            rows == [
+                "this takes long", "✔ fetch", "▶ ask", "2 steps", "Name: Anna", "✔ fetch", "✔ ask", "2 steps",
+                "Hello Anna",
+            ])
+    }
+
     @Test("Output ends before a question and continues after it")
     func question() async throws {
         let rows = try await shown("answer ask", typed: "Anna\n")

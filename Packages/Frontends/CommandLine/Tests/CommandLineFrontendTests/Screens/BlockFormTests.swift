@@ -55,7 +55,7 @@ struct BlockFormTests {
     @Test("A tree is indented, and a log has its times and states")
     func nested() {
         let tree = Tree([Tree.Node("a", "build", state: "running", [Tree.Node("b", "compile", state: "ok")])])
-        #expect(text(Block(.tree(tree))) == "build  running\n  compile  ok\n")
+        #expect(text(Block(.tree(tree))) == "▶ build  running\n  ✔ compile  ok\n")
         let feed = Feed<Log.Line>()
         feed.append(Log.Line("began", time: Timestamp(microseconds: 0), state: "ok"))
         #expect(text(Block(.log(Log(feed)))) == "1970-01-01T00:00:00Z  ok  began\n")
@@ -160,5 +160,25 @@ struct BlockFormTests {
         let words = Block(.text(RichText(Array(repeating: "word", count: 50).joined(separator: " "))))
         #expect(text(words).split(separator: "\n").count == 1)
         #expect(text(words, width: 40).split(separator: "\n").allSatisfy { TextWidth.of($0) <= 40 })
+    }
+
+    @Test(
+        "In a few rows the nodes that run come first, then those that failed; what stands beside them is always there")
+    func live() {
+        let nodes =
+            (0..<20).map { Tree.Node("ok\($0)", "ok\($0)", state: "ok") } + [
+                Tree.Node("bad", "bad", state: "failed"),
+                Tree.Node("now", "now", state: "running", [Tree.Node("part", "part", state: "running")]),
+                Tree.Node("next", "next", state: "waiting"),
+            ]
+        let block = Block.stack([Block(.tree(Tree(nodes)), id: "tree"), Block(.text("20/23"), id: "sum")])
+        func drawn(_ rows: Int) -> [String] {
+            TextForm(level: .none, width: 80).lines(block, rows: rows).map(\.plainText)
+        }
+        #expect(drawn(40).count == 25 && drawn(40).suffix(3) == ["  ▶ part", "• next", "20/23"])
+        #expect(
+            drawn(7) == ["✔ ok18", "✔ ok19", "✘ bad", "▶ now", "  ▶ part", "  … and 19 more", "20/23"])
+        #expect(drawn(3) == ["▶ now", "  … and 22 more", "20/23"])
+        #expect(drawn(1) == ["20/23"] && drawn(0).isEmpty)
     }
 }

@@ -2,6 +2,7 @@ import Capabilities
 import Glibc
 import JSON
 import Registry
+import Screens
 import Settings
 
 /// Actions that stream Markdown while they run.
@@ -29,7 +30,9 @@ struct AnswerFeature: Feature {
     init(_ settings: FeatureSettings) {}
 
     func register(in registry: inout RegistryBuilder) {
-        for action in [Self.stream, Self.rows, Self.ask, Self.compose, Self.stop, Self.slow, Self.hide, Self.clear] {
+        for action in [
+            Self.stream, Self.rows, Self.ask, Self.compose, Self.stop, Self.slow, Self.hide, Self.clear, Self.work,
+        ] {
             registry.add(action)
         }
     }
@@ -96,6 +99,24 @@ struct AnswerFeature: Feature {
             try await Task.sleep(for: .milliseconds(250))
             try await context.emit(ActionEvent("message", text: piece, format: .markdown))
         }
+        return Nothing()
+    }
+    .streaming([])
+
+    /// Shows how its work stands, says something, asks, and ends with text.
+    private static let work = Action("answer.work", "Show steps", .reads) { context in
+        func show(_ states: KeyValuePairs<String, String>) {
+            let nodes = states.map { Tree.Node($0.key, RichText($0.key), state: $0.value) }
+            context.show(.stack([Block(.tree(Tree(nodes)), id: "steps"), Block(.text("\(nodes.count) steps"))]))
+        }
+        context.progress("preparing")
+        show(["fetch": "running"])
+        context.progress("not seen beside the steps")
+        context.notice("this takes long")
+        show(["fetch": "ok", "ask": "running"])
+        let name = try await context.interaction.text("answer.name", "Name")
+        show(["fetch": "ok", "ask": "ok"])
+        try await context.emit(ActionEvent("message", text: "Hello \(name)\n"))
         return Nothing()
     }
     .streaming([])

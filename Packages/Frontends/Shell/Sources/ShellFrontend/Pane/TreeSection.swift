@@ -46,6 +46,7 @@ struct TreeSection: OneRowSection {
         let (node, depth, isOpen) = nodes[item]
         let mark = node.children.isEmpty ? "  " : isOpen ? "▾ " : "▸ "
         var line = StyledText(String(repeating: "  ", count: depth)) + StyledText(mark, Style(.mutedForeground))
+        if let state = node.state { line.append("\(Cells.mark(ofState: state)) ", Cells.style(ofState: state)) }
         line.append(node.label.styled.onOneLine)
         if let state = node.state { line.append("  \(state)", Cells.style(ofState: state)) }
         return line.truncated(to: columns)
@@ -83,7 +84,7 @@ struct TimelineSection: OneRowSection {
         let step = timeline.steps[item]
         // Steps that run side by side are joined by a line at their left.
         var line = StyledText(step.group.map { (groups[$0] ?? 0) > 1 } == true ? "║ " : "", Style(.border))
-        line.append("\(StateMark.mark(of: step.state)) ", Cells.style(ofState: step.state))
+        line.append("\(Cells.mark(ofState: step.state)) ", Cells.style(ofState: step.state))
         line.append(step.title, Style(bold: true))
         line.append("  \(step.state)", Cells.style(ofState: step.state))
         if let duration = step.duration { line.append("  \(duration.roundedWords)", Style(.mutedForeground)) }
@@ -92,18 +93,5 @@ struct TimelineSection: OneRowSection {
         }
         if let note = step.note { line.append("  \(note)", Style(.mutedForeground)) }
         return line.onOneLine
-    }
-}
-
-/// A sign for a state, beside its word.
-enum StateMark {
-    static func mark(of state: String) -> String {
-        switch state {
-        case "ok", "done", "valid", "active", "trusted", "signed-in": "✔"
-        case "running", "starting", "stopping", "answering": "▶"
-        case "failed", "error", "damaged", "denied", "refused", "expired", "revoked": "✘"
-        case "degraded", "warning", "expiring", "interrupted", "stopped", "cancelled": "▲"
-        default: "•"
-        }
     }
 }

@@ -79,7 +79,7 @@ extension Terminal {
 
 extension Terminal {
     /// Writes all of `text`. Text that cannot be written is dropped, because the reader is gone.
-    func write(_ text: String) {
+    public func write(_ text: String) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(fileDescriptor, $0.baseAddress, $0.count) }
