@@ -17,6 +17,7 @@ struct ChatScreens {
                 .action("chat.delete", "Delete", key: "d", ["conversation": .row("id")]),
             ], detail: .screen("chat.conversation", "Conversation", ["conversation": .row("id")]),
             offering: [.screen("chat.new", "New conversation", key: "n")])
+        AnswererScreen(services).add(to: &registry)
         ConversationScreen(services).addNew(to: &registry)
         ConversationScreen(services).add(to: &registry)
         registry.addScreen(

@@ -279,6 +279,11 @@ extension ProviderDirectory {
         return setup.localServers.first { $0.id == id }.map { "http://127.0.0.1:\($0.port)/" }
     }
 
+    /// Whether the provider is a server of this machine that nobody has set up.
+    public func isFound(_ id: String) -> Bool {
+        setup.localServers.contains { $0.id == id } && !configured.contains { $0.id == id }
+    }
+
     /// Whether the provider belongs to another feature.
     public func isOther(_ id: String) -> Bool { setup.others.contains { $0.id == id } }
 
