@@ -57,10 +57,11 @@ struct ActionForm: Sendable {
         self.fixed = fixed
         // What is required comes first.
         fields = (shown.filter(\.isRequired) + shown.filter { !$0.isRequired }).map { Field($0, values[$0.name]) }
-        // What is still missing is what the person came for.
+        // What is still missing is what the person came for; on a command line it would be the first word.
+        let missing = fields.indices.filter { values[fields[$0].declaration.name] == nil }
         selected =
-            fields.firstIndex { $0.declaration.isRequired && values[$0.declaration.name] == nil }
-            ?? (names == nil ? fields.count : 0)
+            missing.first { fields[$0].declaration.isRequired }
+            ?? missing.first { fields[$0].declaration.form == .positional } ?? (names == nil ? fields.count : 0)
     }
 
     var isButtonSelected: Bool { selected == fields.count }

@@ -52,6 +52,15 @@ import Testing
         #expect(submit(&form) == ["id": "7", "to": "me"])
     }
 
+    @Test("Without a required one, the first word of a command line is selected, and else the button")
+    func optional() {
+        let file = ParameterDeclaration(
+            Schema.Property("file", "The file", .string), form: .positional, isRequired: false)
+        let flag = parameter("quick", .boolean)
+        #expect(form([flag, file]).selected == 1)
+        #expect(form([flag, file], values: ["file": "a"]).isButtonSelected && form([flag]).isButtonSelected)
+    }
+
     @Test("A text is given as it was typed, also with more than one line")
     func text() {
         var form = form([parameter("text", .string, isRequired: true)])
