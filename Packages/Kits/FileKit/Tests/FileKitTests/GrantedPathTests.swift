@@ -98,6 +98,9 @@ struct GrantedPathTests {
             #expect(try place.content("in/sub/b") == "changed", "A link that stays inside is followed, and stays.")
             #expect(try Files.info("\(place.folder)/in/near", followLinks: false).kind == .symbolicLink)
             #expect(try place.grant.path(ReadPath("a"), from: "\(place.folder)/in").size() == 4)
+            for (name, kind) in [("a", FileInfo.Kind.regular), ("near", .regular), ("sub", .directory)] {
+                #expect(try place.grant.path(ReadPath(name), from: "\(place.folder)/in").kind() == kind, "\(name)")
+            }
         }
     }
 

@@ -77,6 +77,14 @@ extension GrantedPath {
         return Int(try place.status(for: "access").size)
     }
 
+    /// What it leads to. Nothing is opened for reading.
+    public func kind() throws(FileError) -> FileInfo.Kind {
+        guard let bounds else { return try Files.info(absolute).kind }
+        let place = try open(try opened(bounds, "access"), bounds.rest, to: .look, "access")
+        try require(Folder.location(of: place), bounds, "access")
+        return try place.status(for: "access").kind
+    }
+
     /// Opens the folder that it names.
     public func folder() throws(FileError) -> Folder {
         guard let bounds else {

@@ -129,6 +129,16 @@ struct ComposerEditor: Sendable {
         edited.insert(text, folding: limit)
     }
 
+    /// Puts a text in the place of the last characters before the cursor.
+    mutating func replace(last count: Int, with text: String) {
+        (hint, search) = (.none, nil)
+        let before = edited
+        edited.remove(max(0, edited.cursor - count)..<edited.cursor)
+        insert(text)
+        // A text that is refused because it is too long must not cost what was there.
+        if hint != .none { edited = before }
+    }
+
     private mutating func delete(_ range: Range<Int>) { edited.remove(range) }
 
     private mutating func kill(_ range: Range<Int>) {

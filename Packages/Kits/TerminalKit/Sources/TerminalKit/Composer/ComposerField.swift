@@ -35,6 +35,12 @@ public struct ComposerField: Sendable {
     /// What was written so far.
     public var text: String { editor.text }
 
+    /// What was written before the cursor, and after it. A folded text, such as a long paste, is one character in them.
+    public var aroundCursor: (before: String, after: String) {
+        let edited = editor.edited
+        return (String(edited.characters[..<edited.cursor]), String(edited.characters[edited.cursor...]))
+    }
+
     /// Takes an event. Those that are not about the text change nothing.
     public mutating func receive(_ event: InputEvent) -> Step {
         for key in ComposerKey.keys(of: event) {
@@ -59,6 +65,9 @@ public struct ComposerField: Sendable {
 
     /// Inserts a text at the cursor.
     public mutating func insert(_ text: String) { editor.insert(text) }
+
+    /// Puts a text in the place of the last characters before the cursor, as when a word is completed.
+    public mutating func replace(last count: Int, with text: String) { editor.replace(last: count, with: text) }
 
     /// At most as many rows as there is room for, none wider than `columns` less one for the cursor, and the place of
     /// the cursor among them.

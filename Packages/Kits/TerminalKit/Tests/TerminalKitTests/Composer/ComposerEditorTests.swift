@@ -42,6 +42,23 @@ import Testing
         #expect(editor.edited.byteCount == 6)
     }
 
+    @Test("A word before the cursor is replaced, also beside a long paste, and nothing is lost if there is no room")
+    func replacing() {
+        var field = ComposerField("see @a now")
+        for _ in 0..<4 { _ = field.receive(.key(KeyPress(.left))) }
+        #expect(field.aroundCursor == ("see @a", " now"))
+        field.replace(last: 2, with: "@abc\u{1B}")
+        #expect(field.aroundCursor.before.hasPrefix("see @abc") && !field.text.contains("\u{1B}"))
+        field = ComposerField()
+        _ = field.receive(.paste(Paste(text: Self.long)))
+        field.insert("@a")
+        #expect(field.aroundCursor.before.count == 3 && field.aroundCursor.after.isEmpty)
+        field.replace(last: 2, with: "@b")
+        #expect(field.text == Self.long + "@b")
+        field.replace(last: 2, with: String(repeating: "x", count: Composer.limit))
+        #expect(field.text == Self.long + "@b")
+    }
+
     @Test("Two long pastes stay separate, and deleted ones can be restored")
     func twoLongPastes() {
         var editor = ComposerEditor()
