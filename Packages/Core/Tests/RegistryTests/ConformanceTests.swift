@@ -137,7 +137,7 @@ struct ConformanceTests {
                         "showing.links gives showing.act the unknown argument city",
                         "showing.forms links to showing.none, which does not exist",
                         "showing.forms gives showing.act the unknown argument county, place",
-                        "showing.forms gives showing.act the unknown argument word",
+                        "showing.forms gives showing.act the unknown argument leaves, word",
                     ])
                 let without = try await FeatureConformance.violations(of: Hiding.self, in: folder)
                 #expect(without == ["hiding.store does not say what is wrong when its store cannot be opened"])
@@ -414,7 +414,7 @@ private struct Showing: PlainFeature {
                     .stack([
                         Block(.form(Form("showing.act", values: ["town": "Bern"], submit: "Act")), id: "good"),
                         Block(.form(place), id: "wrong"),
-                        Block(.composer(Composer("showing.act", "word", hint: "Word"))),
+                        Block(.composer(Composer("showing.act", "word", files: "leaves", hint: "Word"))),
                         Block(.form(Form("showing.none", submit: "Act"))),
                     ]))
                 try await screen.changed()

@@ -46,7 +46,9 @@ private let everyKind: [Block] = {
         Block(.gauge(Gauge(3, of: 10, unit: "GB", warning: 0.8, failure: 0.95))),
         Block(.progress(ProgressBar("copying", completed: 1, of: 2))),
         Block(.form(Form("weather.add", parameters: ["city"], values: ["city": "Bern"], submit: "Add"))),
-        Block(.composer(Composer("chat.send", "message", arguments: ["model": "a"], hint: "Ask something"))),
+        Block(
+            .composer(
+                Composer("chat.send", "message", files: "file", arguments: ["model": "a"], hint: "Ask something"))),
         Block.stack([text], .horizontal), Block(.split(Split(text, Block(.text("b"), id: "second"), fraction: 0.3))),
         Block(.tabs(Tabs([text]))),
         Block(.collapsible(Collapsible(text, isOpen: true)), links: [link]),

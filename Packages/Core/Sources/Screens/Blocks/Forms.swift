@@ -41,15 +41,21 @@ public struct Composer: BlockContent, Hashable {
     public let action: String
     /// The parameter that receives it.
     public let parameter: String
+    /// The list parameter that receives the files which the text names, as in `compare @a.txt with @"b c.txt"`; nil if
+    /// the action takes none. The text itself stays as it was written, and a word that names no file is only text.
+    public let files: String?
     /// The other arguments of the action.
     public let arguments: JSONObject
     /// The placeholder of the empty field.
     public let hint: String
 
-    /// By default the action takes no other arguments.
-    public init(_ action: String, _ parameter: String, arguments: JSONObject = [:], hint: String) {
+    /// By default the action takes neither files nor other arguments.
+    public init(
+        _ action: String, _ parameter: String, files: String? = nil, arguments: JSONObject = [:], hint: String
+    ) {
         self.action = action
         self.parameter = parameter
+        self.files = files
         self.arguments = arguments
         self.hint = hint
     }
@@ -57,12 +63,15 @@ public struct Composer: BlockContent, Hashable {
     public static let fields: [Field<Composer>] = [
         Field("action", "The id of the action that receives the text") { $0.action },
         Field("parameter", "The parameter that receives it") { $0.parameter },
+        Field("files", "The parameter that receives the files that the text names with @; absent if none does") {
+            $0.files
+        },
         Field("arguments", "The other arguments of the action") { JSON.object($0.arguments) },
         Field("hint", "The placeholder of the empty field") { $0.hint },
     ]
 
     var size: BlockSize {
-        let names = [action, parameter, hint]
+        let names = [action, parameter, hint, files ?? ""]
         return BlockSize(nodes: arguments.count, bytes: names.reduce(arguments.textSize) { $0 + $1.utf8.count })
     }
 }
