@@ -163,7 +163,10 @@ struct KeyMap: Sendable {
         }
         let writing = [
             ("Return", "send"), ("Alt-Return, Ctrl-J", "a new line"), ("Ctrl-O", "write in $EDITOR"),
-            ("/ID", "do that action instead of sending"), ("Esc", "leave the text, which stays"),
+            ("/ID", "do that action instead of sending"),
+            ("@FILE", "send that file too, where the screen takes files; @\"A B.TXT\" if its path has spaces"),
+            ("Tab", "complete a file after @, or an id after /; otherwise the next panel"),
+            ("Esc", "leave the text, which stays"),
         ]
         let always = [("Ctrl-C", "stop what runs; twice: quit"), ("Ctrl-Z", "stop the shell; fg continues it")]
         return .stack(

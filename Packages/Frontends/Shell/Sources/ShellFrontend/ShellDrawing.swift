@@ -143,10 +143,10 @@ extension ShellModel {
         case nil: break
         }
         if hasComposerFocus {
-            return [
-                ("Return", "send"), ("Alt-Return", "new line"), ("Esc", "leave"), ("Ctrl-O", "editor"),
-                ("Ctrl-C", "stop"), ("Ctrl-P", "commands"),
-            ]
+            let composer = tabs.page.focused.flatMap { self[$0]?.composer }
+            let files = composer?.files == nil ? [] : [("@", "file")]
+            return [("Return", "send"), ("Alt-Return", "new line"), ("Esc", "leave"), ("Ctrl-O", "editor")]
+                + files + [("Ctrl-C", "stop"), ("Ctrl-P", "commands")]
         }
         var hints: [(String, String)] = []
         if let view = tabs.page.focused.flatMap({ self[$0] }) {

@@ -34,6 +34,8 @@ enum ShellEvent: Sendable {
     case timer(ShellTimer)
     /// Rows that a table has asked for.
     case rows(ViewID, path: [String], Result<RowSource.Page, AnyFailure>)
+    /// The files that a word may become.
+    case completed(FileRequest, Result<[OpenWord.Match], AnyFailure>)
     /// The editor has ended, with the text that it left.
     case edited(ViewID, String)
 }
@@ -73,11 +75,15 @@ enum ShellEffect: Sendable {
     case see(ViewID, Bool)
     case refresh(ViewID)
     case perform(RunID, action: String, JSONObject)
+    /// The same with the files that its text names, as far as they exist.
+    case submit(RunID, action: String, JSONObject, MentionedFiles)
     case cancel(RunID)
     /// The answer to a question; nil to decline.
     case answer(QuestionID, Answer?)
     case wait(ShellTimer, Duration)
     case rows(ViewID, path: [String], RowSource, RowSource.Request)
+    /// Which files a word may become.
+    case complete(FileRequest)
     case copy(String)
     case edit(ViewID, String)
     case ring

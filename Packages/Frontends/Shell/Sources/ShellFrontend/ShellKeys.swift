@@ -117,6 +117,7 @@ extension ShellModel {
             case (.character("p"), .ctrl): return openPalette()
             case (.pageUp, []): _ = change(id) { $0.pane.page(down: false) }; return
             case (.pageDown, []): _ = change(id) { $0.pane.page(down: true) }; return
+            case (.tab, []) where complete(on: id): return
             case (.tab, []), (.tab, .shift):
                 hasComposerFocus = false
                 return turn(press.modifiers.isEmpty ? 1 : -1)

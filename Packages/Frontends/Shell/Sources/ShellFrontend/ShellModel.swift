@@ -71,6 +71,14 @@ struct ShellModel: Sendable {
     private struct ComposedText {
         let composer: Screens.Composer
         let text: String
+        /// The files that it names where that can be seen: not in a long paste, which is shown as a few words.
+        let files: MentionedFiles?
+
+        init(_ text: String, _ field: ComposerField, for composer: Screens.Composer) {
+            (self.composer, self.text) = (composer, text)
+            let seen = field.aroundCursor
+            files = MentionedFiles(seen.before + seen.after, for: composer.files)
+        }
     }
 
     /// How long a message is seen.
@@ -160,6 +168,7 @@ extension ShellModel {
             overlays.removeAll { if case .question(let dialog) = $0 { dialog.id == id } else { false } }
         case .ended(let id, let result): end(id, result)
         case .timer(let timer): expire(timer)
+        case .completed(let request, let result): take(result, for: request)
         case .edited(let id, let text): _ = change(id) { $0.field?.begin(text) }
         }
     }
@@ -411,10 +420,12 @@ extension ShellModel {
     }
 
     private mutating func perform(
-        _ action: String, _ arguments: JSONObject, title: String, on view: ViewID?, from form: ActionForm? = nil
+        _ action: String, _ arguments: JSONObject, title: String, on view: ViewID?, from form: ActionForm? = nil,
+        naming files: MentionedFiles? = nil
     ) {
         let run = runs.begin(action, title, on: view, at: now, from: form)
-        effects.append(.perform(run, action: action, arguments))
+        effects.append(
+            files.map { .submit(run, action: action, arguments, $0) } ?? .perform(run, action: action, arguments))
         tick()
     }
 
@@ -521,7 +532,8 @@ extension ShellModel {
 
     /// Sends what was written. While an earlier message is being answered, it waits.
     mutating func send(from id: ViewID) {
-        guard let view = views[id], let composer = view.composer, let text = view.field?.text else { return }
+        guard let view = views[id], let composer = view.composer, let field = view.field else { return }
+        let text = field.text
         guard !text.allSatisfy(\.isWhitespace) else { return }
         _ = change(id) { view in
             view.field?.begin(keeping: true)
@@ -529,11 +541,12 @@ extension ShellModel {
         }
         drafts[composer.draftKey] = nil
         if let command = command(text) { return start(command, title: nil) }
+        let composed = ComposedText(text, field, for: composer)
         if isBusy(composer, on: id) {
-            queues[id, default: []].append(ComposedText(composer: composer, text: text))
+            queues[id, default: []].append(composed)
             say("sent after this answer")
         } else {
-            submit(ComposedText(composer: composer, text: text), on: id)
+            submit(composed, on: id)
         }
     }
 
@@ -541,7 +554,7 @@ extension ShellModel {
         var arguments = composed.composer.arguments
         arguments[composed.composer.parameter] = .string(composed.text)
         let title = registry.actions[composed.composer.action]?.summary ?? composed.composer.action
-        perform(composed.composer.action, arguments, title: title, on: id)
+        perform(composed.composer.action, arguments, title: title, on: id, naming: composed.files)
     }
 
     /// Whether an earlier message is still being answered.

@@ -65,6 +65,18 @@ final class ShellWork: Sendable {
             state.withLock { state in
                 state.runs[id] = owned(by: &group) { await self.perform(id, action, arguments) }
             }
+        case .submit(let id, let action, let arguments, let files):
+            state.withLock { state in
+                state.runs[id] = owned(by: &group) { await self.perform(id, action, arguments, naming: files) }
+            }
+        case .complete(let request):
+            group.addTask { [inbox, context] in
+                do {
+                    inbox.push(.completed(request, .success(try FileCompletion(context: context).matches(request))))
+                } catch {
+                    inbox.push(.completed(request, .failure(self.shown(error))))
+                }
+            }
         case .cancel(let id): state.withLock { $0.runs[id] }?.cancel()
         case .answer(let id, let answer):
             let promise = state.withLock { $0.answers.removeValue(forKey: id) }
@@ -140,7 +152,10 @@ final class ShellWork: Sendable {
 
     // MARK: Actions
 
-    private func perform(_ id: RunID, _ action: String, _ arguments: JSONObject) async {
+    private func perform(
+        _ id: RunID, _ action: String, _ given: JSONObject, naming files: MentionedFiles? = nil
+    ) async {
+        let arguments = files?.added(to: given, in: context, telling: { inbox.push(.notice(id, $0)) }) ?? given
         let caller = context.caller.narrowed(by: nil, asking: ShellPerson(work: self, run: id))
         let result: Result<RunResult, AnyFailure>
         let declaration = context.registry.actions[action]

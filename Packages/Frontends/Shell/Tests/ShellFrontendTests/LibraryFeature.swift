@@ -21,8 +21,12 @@ struct LibraryFeature: Feature {
         registry.add(
             Action("library.burn", "Burn a book", .destroys, .argument("title", "The book")) { _, _ in Nothing() })
         registry.add(
-            Action("library.say", "Say something", .writes, .argument("text", "What to say")) { context, text in
-                for word in ["You", " said ", text, "\nand ", "no", " more"] {
+            Action(
+                "library.say", "Say something", .writes, .argument("text", "What to say"),
+                .option("file", "What to read aloud", as: [ReadPath].self)
+            ) { context, text, files in
+                let read = files.map { " with \($0.shown)" }
+                for word in ["You", " said ", text] + read + ["\nand ", "no", " more"] {
                     try await context.emit(Self.words.event((), text: word))
                 }
                 return Nothing()
@@ -60,7 +64,8 @@ struct LibraryFeature: Feature {
                 ], detail: .screen("library.book", "Book", ["title": .row("title")]))))
 
     static let talk = Block.stack([
-        .text("Welcome"), Block(.composer(Composer("library.say", "text", arguments: [:], hint: "Say something"))),
+        .text("Welcome"),
+        Block(.composer(Composer("library.say", "text", files: "file", arguments: [:], hint: "Say something"))),
     ])
 }
 

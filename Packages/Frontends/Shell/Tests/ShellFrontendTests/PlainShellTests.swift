@@ -54,6 +54,20 @@ struct PlainShellTests {
         #expect(text == "Talk\nWelcome\nSay something\nYou said hello, Ada\nand no more\n")
     }
 
+    @Test("A file that the text names goes along with it, and a word that names none does not")
+    func mentions() async throws {
+        let text = try await TestWorkbench.run([ShellFeature.self, LibraryFeature.self]) { bench in
+            try bench.write("x", to: "\(bench.folder)/a.txt")
+            bench.person = ScriptedPerson(["shell.command": ["read @a.txt, @alice", "/quit"]])
+            let output = RecordingOutput()
+            try await bench.perform(
+                "shell.open", ["plain": true, "screen": "library.talk", "arguments": ["with": "Ada"]], to: output)
+            #expect(output.notices == ["attaching a.txt"])
+            return output.text
+        }
+        #expect(text.contains("You said read @a.txt, @alice with a.txt\nand no more\n"))
+    }
+
     @Test("An action is found by letters; what fits nothing, a row that is not there and a failure are said")
     func find() async throws {
         let (text, _) = try await printed(

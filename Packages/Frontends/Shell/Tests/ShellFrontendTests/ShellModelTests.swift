@@ -48,7 +48,12 @@ import Testing
 
         var performed: [String] {
             effects.compactMap {
-                if case .perform(_, let action, let arguments) = $0 { "\(action) \(arguments)" } else { nil }
+                switch $0 {
+                case .perform(_, let action, let arguments): "\(action) \(arguments)"
+                case .submit(_, let action, let arguments, let files):
+                    "\(action) \(arguments) \(files.parameter) \(files.mentions.flatMap(\.paths))"
+                default: nil
+                }
             }
         }
 
@@ -346,6 +351,126 @@ import Testing
             try shell.press("enter")
             #expect(shell.performed == ["version {}", #"library.say {"text":"/etc/hosts looks odd"}"#])
         }
+    }
+
+    // MARK: Files and completion
+
+    /// The newest request for the files of a word.
+    private func asked(_ shell: Shell) throws -> FileRequest {
+        try #require(
+            shell.effects.reversed().lazy.compactMap { if case .complete(let asked) = $0 { asked } else { nil } }.first)
+    }
+
+    private func match(_ text: String, isOpen: Bool = false) -> OpenWord.Match {
+        OpenWord.Match(text: text, name: text, isOpen: isOpen)
+    }
+
+    @Test("Files that a text names go along with it, also if it has to wait, and the text stays as it is")
+    func mentions() async throws {
+        try await withShell { shell in
+            try openTalk(&shell)
+            #expect(shell.screen().last?.contains("@ file") == true)
+            shell.type("Read @a.txt and @\"b c\".")
+            try shell.press("enter")
+            shell.type("@d")
+            try shell.press("enter")
+            let first = try #require(shell.model.runs.all.first)
+            shell.handle(.ended(first.id, .success(RunResult(json: .null, schema: .any, exit: .done))))
+            #expect(
+                shell.performed == [
+                    #"library.say {"text":"Read @a.txt and @\"b c\"."} file ["a.txt", "b c"]"#,
+                    #"library.say {"text":"@d"} file ["d"]"#,
+                ])
+        }
+    }
+
+    @Test("A long paste is shown as a few words, so what it names is not sent along")
+    func mentionsInPaste() async throws {
+        try await withShell { shell in
+            try openTalk(&shell)
+            let paste = String(repeating: "@secret\n", count: 30)
+            shell.handle(.input(.paste(Paste(text: paste))))
+            try shell.press("enter")
+            #expect(shell.performed.count == 1 && shell.performed.first?.contains("} file") == false)
+        }
+    }
+
+    @Test("Tab completes a file after @: one with a space, a folder to go on, several as far as they are the same")
+    func tabFile() async throws {
+        try await withShell { shell in
+            try openTalk(&shell)
+            shell.type("see @no")
+            try shell.press("tab")
+            let request = try asked(shell)
+            #expect(request.action == "library.say" && request.parameter == "file" && request.word.typed == "no")
+            shell.handle(.completed(request, .success([match("notes.md"), match("north/", isOpen: true)])))
+            #expect(shell.text().contains("notes.md  north/") && shell.text().contains("› see @no"))
+            shell.handle(.completed(request, .success([match("notes of May"), match("notes of June")])))
+            #expect(shell.text().contains(#"› see @"notes of"#))
+            try shell.press("tab")
+            shell.handle(.completed(try asked(shell), .success([match("notes of May")])))
+            shell.type("please")
+            #expect(shell.text().contains(#"› see @"notes of May" please"#))
+            shell.type(" @de")
+            try shell.press("tab")
+            shell.handle(.completed(try asked(shell), .success([match("desk/", isOpen: true)])))
+            shell.type("x")
+            #expect(shell.text().contains(#"please @desk/x"#) && shell.model.hasComposerFocus)
+            try shell.press("tab")
+            shell.handle(.completed(try asked(shell), .success([])))
+            #expect(shell.text().contains("no file begins with 'desk/x'"))
+        }
+    }
+
+    @Test("An answer for a text that has changed, or that was left, is ignored")
+    func staleCompletion() async throws {
+        try await withShell { shell in
+            try openTalk(&shell)
+            shell.type("@a")
+            try shell.press("tab")
+            let request = try asked(shell)
+            shell.type("b")
+            shell.handle(.completed(request, .success([match("abc")])))
+            #expect(shell.text().contains("› @ab") && !shell.text().contains("abc"))
+            try shell.press("backspace", "esc")
+            shell.handle(.completed(request, .success([match("abc")])))
+            #expect(!shell.text().contains("abc"))
+            try shell.press("i")
+            shell.handle(.completed(request, .success([match("abc")])))
+            #expect(shell.text().contains("› @abc"))
+        }
+    }
+
+    @Test("Tab completes an id after the slash, and in other texts goes to the next panel")
+    func tabID() async throws {
+        try await withShell { shell in
+            try openTalk(&shell)
+            shell.type("/library.bo")
+            try shell.press("tab")
+            #expect(shell.text().contains("› /library.book") && shell.text().contains("library.book  library.books"))
+            shell.type("s")
+            try shell.press("tab")
+            shell.type("x")
+            #expect(shell.text().contains("› /library.books x"))
+            #expect(!shell.effects.contains { if case .complete = $0 { true } else { false } })
+            for _ in 0..<20 { try shell.press("backspace") }
+            // The shell offers no shell within itself.
+            shell.type("/shell")
+            try shell.press("tab")
+            #expect(shell.text().contains("no action or screen begins with 'shell'"))
+            shell.type(" is what?")
+            try shell.press("tab")
+            #expect(!shell.model.hasComposerFocus)
+        }
+    }
+
+    @Test("As many matches are listed as fit on the line")
+    func listed() {
+        let names = (1...50).map { "name\($0)" }
+        #expect(ShellModel.listed(["a", "b"], columns: 80) == "a  b")
+        let line = ShellModel.listed(names, columns: 40)
+        #expect(line == "name1  name2  name3  name4  and 46 more")
+        #expect(ShellModel.listed([String(repeating: "x", count: 90), "b"], columns: 40).hasSuffix("x  and 1 more"))
     }
 
     @Test("Ctrl-C clears what is written, and quits at the second time")

@@ -85,6 +85,8 @@ struct PlainShell: Sendable {
                     } else if !words.hasPrefix("/"), let composer = pane.composer?.composer {
                         var arguments = composer.arguments
                         arguments[composer.parameter] = .string(line)
+                        let files = MentionedFiles(line, for: composer.files)
+                        arguments = files?.added(to: arguments, in: context, telling: context.notice) ?? arguments
                         offer = (.action(composer.action), arguments)
                     } else {
                         let isDo = words.hasPrefix("/do ")
