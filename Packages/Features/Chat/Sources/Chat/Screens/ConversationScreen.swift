@@ -69,7 +69,10 @@ struct ConversationScreen {
         return .stack(
             [
                 Block(.text(RichText(text, .mutedForeground)), id: "about"),
-                Block(.composer(Composer("chat.send", "message", arguments: arguments, hint: "Write a message"))),
+                Block(
+                    .composer(
+                        Composer(
+                            "chat.send", "message", files: "file", arguments: arguments, hint: "Write a message"))),
             ], id: "conversation", title: "New conversation")
     }
 
@@ -178,7 +181,7 @@ struct ConversationScreen {
                 Block(
                     .composer(
                         Composer(
-                            "chat.send", "message", arguments: ["conversation": .string(id.rawValue)],
+                            "chat.send", "message", files: "file", arguments: ["conversation": .string(id.rawValue)],
                             hint: "Write a message"))))
             var links: [Link] = [
                 .action("chat.rename", "Rename", key: "r", argument),

@@ -55,6 +55,8 @@ struct ConversationScreenTests {
             #expect(block.links.last?.arguments() == ["model": "openai/gpt-5"])
             let composer = try #require(block.composer)
             #expect(composer.action == "chat.send" && composer.arguments["conversation"] == .string(talk.id.rawValue))
+            // The option of 'chat send' that attaches files.
+            #expect(composer.files == "file")
         }
     }
 

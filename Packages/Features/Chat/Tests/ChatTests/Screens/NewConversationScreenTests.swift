@@ -41,6 +41,7 @@ struct NewConversationScreenTests {
         try await ScreenDesk.run { desk in
             try await Self.open(desk) { view, composer in
                 #expect(composer.action == "chat.send" && composer.arguments["model"] == "dictated/m")
+                #expect(composer.files == "file")
                 async let first: Void = Self.send("Which birds?", from: composer, desk)
                 let answer = desk.model["Which birds?"]
                 try await answer.say("Swallows.")
