@@ -91,13 +91,7 @@ public struct Block: Sendable, Hashable {
     package var entryActions: [(id: String, arguments: [String])] {
         switch content {
         case .form(let form): [(form.action, form.values.map(\.key) + (form.parameters ?? []))]
-        case .composer(let composer):
-            [
-                (
-                    composer.action,
-                    composer.arguments.map(\.key) + [composer.parameter] + [composer.files].compactMap { $0 }
-                )
-            ]
+        case .composer(let composer): composer.targets
         default: children.flatMap(\.entryActions)
         }
     }

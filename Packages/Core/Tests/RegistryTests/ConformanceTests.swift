@@ -138,6 +138,7 @@ struct ConformanceTests {
                         "showing.forms links to showing.none, which does not exist",
                         "showing.forms gives showing.act the unknown argument county, place",
                         "showing.forms gives showing.act the unknown argument leaves, word",
+                        "showing.forms gives showing.act the unknown argument order",
                     ])
                 let without = try await FeatureConformance.violations(of: Hiding.self, in: folder)
                 #expect(without == ["hiding.store does not say what is wrong when its store cannot be opened"])
@@ -414,7 +415,11 @@ private struct Showing: PlainFeature {
                     .stack([
                         Block(.form(Form("showing.act", values: ["town": "Bern"], submit: "Act")), id: "good"),
                         Block(.form(place), id: "wrong"),
-                        Block(.composer(Composer("showing.act", "word", files: "leaves", hint: "Word"))),
+                        Block(
+                            .composer(
+                                Composer(
+                                    "showing.act", "word", files: "leaves",
+                                    command: Composer.Target("showing.act", "order"), hint: "Word"))),
                         Block(.form(Form("showing.none", submit: "Act"))),
                     ]))
                 try await screen.changed()

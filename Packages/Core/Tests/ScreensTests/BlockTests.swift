@@ -48,7 +48,9 @@ private let everyKind: [Block] = {
         Block(.form(Form("weather.add", parameters: ["city"], values: ["city": "Bern"], submit: "Add"))),
         Block(
             .composer(
-                Composer("chat.send", "message", files: "file", arguments: ["model": "a"], hint: "Ask something"))),
+                Composer(
+                    "chat.send", "message", files: "file", command: Composer.Target("chat.run", "command"),
+                    arguments: ["model": "a"], hint: "Ask something"))),
         Block.stack([text], .horizontal), Block(.split(Split(text, Block(.text("b"), id: "second"), fraction: 0.3))),
         Block(.tabs(Tabs([text]))),
         Block(.collapsible(Collapsible(text, isOpen: true)), links: [link]),

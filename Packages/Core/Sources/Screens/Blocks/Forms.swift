@@ -44,18 +44,42 @@ public struct Composer: BlockContent, Hashable {
     /// The list parameter that receives the files which the text names, as in `compare @a.txt with @"b c.txt"`; nil if
     /// the action takes none. The text itself stays as it was written, and a word that names no file is only text.
     public let files: String?
+    /// What receives the rest of a text that begins with `!`, with the same other arguments; nil if there is nothing that
+    /// runs commands for the person, so that such a text is one like any other.
+    public let command: Target?
     /// The other arguments of the action.
     public let arguments: JSONObject
     /// The placeholder of the empty field.
     public let hint: String
 
-    /// By default the action takes neither files nor other arguments.
+    /// An action that receives a text, and the parameter for it.
+    public struct Target: Record, Hashable {
+        /// The id of the action.
+        public let action: String
+        /// The parameter that receives the text.
+        public let parameter: String
+
+        /// An action that takes a text.
+        public init(_ action: String, _ parameter: String) {
+            self.action = action
+            self.parameter = parameter
+        }
+
+        public static let fields: [Field<Target>] = [
+            Field("action", "The id of the action") { $0.action },
+            Field("parameter", "The parameter that receives the text") { $0.parameter },
+        ]
+    }
+
+    /// By default the action takes neither files nor other arguments, and no commands are run.
     public init(
-        _ action: String, _ parameter: String, files: String? = nil, arguments: JSONObject = [:], hint: String
+        _ action: String, _ parameter: String, files: String? = nil, command: Target? = nil,
+        arguments: JSONObject = [:], hint: String
     ) {
         self.action = action
         self.parameter = parameter
         self.files = files
+        self.command = command
         self.arguments = arguments
         self.hint = hint
     }
@@ -66,12 +90,22 @@ public struct Composer: BlockContent, Hashable {
         Field("files", "The parameter that receives the files that the text names with @; absent if none does") {
             $0.files
         },
+        Field("command", "What receives the rest of a text that begins with !; absent if nothing does") { $0.command },
         Field("arguments", "The other arguments of the action") { JSON.object($0.arguments) },
         Field("hint", "The placeholder of the empty field") { $0.hint },
     ]
 
     var size: BlockSize {
-        let names = [action, parameter, hint, files ?? ""]
+        let names = [action, parameter, hint, files ?? "", command?.action ?? "", command?.parameter ?? ""]
         return BlockSize(nodes: arguments.count, bytes: names.reduce(arguments.textSize) { $0 + $1.utf8.count })
+    }
+}
+
+extension Composer {
+    /// Its actions, each with the names of the arguments that it gets.
+    var targets: [(id: String, arguments: [String])] {
+        let names = arguments.map(\.key)
+        let own = (action, names + [parameter] + [files].compactMap { $0 })
+        return [own] + [command].compactMap { $0 }.map { ($0.action, names + [$0.parameter]) }
     }
 }
