@@ -36,6 +36,18 @@ struct ShellToolTests {
         }
     }
 
+    @Test("A command of the person runs without an approval, and tells what it prints")
+    func ofPerson() async throws {
+        try await withPlayground { place in
+            let tools = WorkspaceTools(
+                place.workspace, offering: .all, shell: ShellOptions(environment: [:], sandbox: nil))
+            let told = Mutex("")
+            let call = ToolCall(id: "1", name: WorkspaceTools.command, input: ["command": "echo one; exit 2"])
+            let result = try await tools.runForPerson(call) { text in told.withLock { $0 += text } }
+            #expect(result.exitCode == 2 && result.isError && told.withLock { $0 } == "one\n")
+        }
+    }
+
     @Test("Invalid input is rejected before anything runs")
     func refusals() async throws {
         try await withPlayground { place in

@@ -22,7 +22,7 @@ struct ShellTool: WorkspaceTool {
         runner = CommandRunner(variables: options.variables, sandbox: options.sandbox)
     }
 
-    let name = "bash.run"
+    let name = WorkspaceTools.command
     var summary: String {
         let reach =
             switch options.sandbox?.hasNetwork {

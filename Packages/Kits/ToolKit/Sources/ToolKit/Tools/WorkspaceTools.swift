@@ -49,6 +49,9 @@ public final class WorkspaceTools: ToolSource {
     /// The name of the source.
     public static let name = "files"
 
+    /// The name of the tool that runs commands.
+    public static let command = "bash.run"
+
     public var name: String { Self.name }
 
     /// The tools for reading and writing files, whether or not they are offered.
@@ -80,6 +83,14 @@ public final class WorkspaceTools: ToolSource {
         _ call: ToolCall, reaching agreed: ToolReach, telling tell: @escaping @Sendable (String) async -> Void
     ) async throws -> ToolResult {
         try await run(call, reaching: agreed as ToolReach?, telling: tell)
+    }
+
+    /// Runs a call that the person has written. Nobody has approved it, so there is nothing that must still be as it was
+    /// at that time.
+    public func runForPerson(
+        _ call: ToolCall, telling tell: @escaping @Sendable (String) async -> Void
+    ) async throws -> ToolResult {
+        try await run(call, reaching: nil, telling: tell)
     }
 
     private func run(
