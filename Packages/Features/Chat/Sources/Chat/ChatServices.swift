@@ -167,21 +167,26 @@ extension ChatServices {
     func tools(
         _ mode: ToolMode, _ policy: ApprovalPolicy, _ context: ActionContext
     ) throws -> [any ToolSource] {
-        let folder = ToolFolder(context).path
         var sources = context.registry.all((any ToolSource).self) + [ActionTools(context: context)]
-        if case .deny(let rule, let mend) = context.caller.grant.decide(.path(folder, .tree)) {
+        if case .deny(let rule, let mend) = context.caller.grant.decide(.path(ToolFolder(context).path, .tree)) {
             context.notice("the model has no tools for the files of this folder: \(rule); \(mend)")
         } else {
-            let denied = policy.deniedPaths(of: WorkspaceTools.name, WorkspaceTools.fileDescriptions)
-            let workspace = Workspace(
-                try Workspace(folder), denying: denied, home: Files.home(in: surroundings.environment))
-            sources.append(
-                WorkspaceTools(workspace, offering: mode == .readOnly ? .reading : .all, shell: shell))
+            sources.append(try folderTools(mode == .readOnly ? .reading : .all, policy, context))
         }
         return sources
     }
 
-    /// How the commands of models run.
+    /// The tools for the files of the current folder, and for commands there.
+    func folderTools(
+        _ offer: WorkspaceTools.Offer, _ policy: ApprovalPolicy, _ context: ActionContext
+    ) throws -> WorkspaceTools {
+        let denied = policy.deniedPaths(of: WorkspaceTools.name, WorkspaceTools.fileDescriptions)
+        let workspace = Workspace(
+            try Workspace(ToolFolder(context).path), denying: denied, home: Files.home(in: surroundings.environment))
+        return WorkspaceTools(workspace, offering: offer, shell: shell)
+    }
+
+    /// How commands run, those of models and those that the person types in a conversation.
     var shell: ShellOptions {
         let places = surroundings.locations
         let home = Files.home(in: surroundings.environment)

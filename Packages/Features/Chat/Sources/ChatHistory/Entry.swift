@@ -42,7 +42,7 @@ public struct Entry: Sendable, Hashable {
     }
 
     /// The part that may be sent to a model; nil if there is none. Failures are never sent: they are in the state and
-    /// not in the message.
+    /// not in the message. `withCommandsAsText` makes text of what the person ran.
     public var sent: Message? {
         var message = message
         // Providers refuse reasoning without the signature that comes at its end.

@@ -31,7 +31,7 @@ struct ChatFeatureTests {
                             "chat.disallow": [:],
                         ],
                         texts: Dictionary(
-                            uniqueKeysWithValues: ["send", "retry", "use"].map {
+                            uniqueKeysWithValues: ["send", "retry", "use", "run"].map {
                                 ("chat.\($0).model", "of a server that is set up, which is asked about")
                             }))
                 }

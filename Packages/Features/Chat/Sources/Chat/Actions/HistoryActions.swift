@@ -300,7 +300,8 @@ extension Entry {
         "message", "A message of the conversation",
         [
             Field("id", "Id of the message") { $0.id }, Field("role", "Role of the author") { $0.message.role },
-            Field("text", "The text") { $0.message.text }, Field("time", "When it was sent") { $0.time },
+            Field("text", "The text") { PersonCommand($0.message)?.words ?? $0.message.text },
+            Field("time", "When it was sent") { $0.time },
             Field("state", "How far it got") { $0.state.word }, Field("model", "The model of an answer") { $0.model },
             Field("error", "Why it failed") { $0.state.reason },
         ], format: .markdown)
@@ -308,7 +309,9 @@ extension Entry {
     private func transcript(at words: String) -> String {
         var lines = ["**\(message.role.rawValue)** · \(words)", ""]
         if !message.text.isEmpty { lines += [message.text, ""] }
-        for part in message.parts {
+        let command = PersonCommand(message)
+        if let command { lines += [command.words] }
+        for part in command == nil ? message.parts : [] {
             switch part {
             case .call(let call): lines += ["- used `\(PlainText.escape(call.name))`", ""]
             case .attachment(let file): lines += ["- attached \(PlainText.escape(file.name))", ""]

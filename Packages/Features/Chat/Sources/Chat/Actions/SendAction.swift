@@ -181,23 +181,31 @@ struct SendArguments: ActionArguments {
     func options(in context: ActionContext) throws -> SendOptions {
         var options = options
         (options.streams, options.isSaved) = (!noStream, !noSave)
-        if let sessionID {
-            guard let id = ConversationID(whole: sessionID) else {
-                let problem = ValueError("must be a whole id, such as 20261121-213045-k7f3qd8z", at: ["session-id"])
-                throw ArgumentsFailure(action: "chat.send", problems: [problem])
-            }
-            // A message for one conversation must not silently go into another.
-            guard options.conversation == nil, !options.goesOn else {
-                let other = options.goesOn ? "continue" : "conversation"
-                let problem = ValueError("names another conversation than --session-id; give one of them", at: [other])
-                throw ArgumentsFailure(action: "chat.send", problems: [problem])
-            }
-            options.begun = id
-        }
+        let other = options.goesOn ? "continue" : options.conversation.map { _ in "conversation" }
+        options.begun = try ConversationID.begun(sessionID, besides: other, of: "chat.send")
         if let mode = mode ?? (tools ? .readOnly : nil) { options.mode = .some(mode) }
         options.schema = try schema.map { try Attachments.schema($0, context) }
         options.attachments = try files.map { try Attachments.file($0, context) }
         return options
+    }
+}
+
+extension ConversationID {
+    /// The conversation to begin, or to continue if it has begun; nil if none was named.
+    ///
+    /// - Parameter other: the argument that names a conversation too. What is meant for one conversation must not silently
+    ///   go into another.
+    static func begun(
+        _ sessionID: String?, besides other: String?, of action: String
+    ) throws(ArgumentsFailure) -> ConversationID? {
+        guard let sessionID else { return nil }
+        guard let id = ConversationID(whole: sessionID) else {
+            let problem = ValueError("must be a whole id, such as 20261121-213045-k7f3qd8z", at: ["session-id"])
+            throw ArgumentsFailure(action: action, problems: [problem])
+        }
+        guard let other else { return id }
+        let problem = ValueError("names another conversation than --session-id; give one of them", at: [other])
+        throw ArgumentsFailure(action: action, problems: [problem])
     }
 }
 

@@ -23,6 +23,9 @@ struct ConversationScreen {
     /// When to look again while this program writes an answer, and how often the answer is shown at most.
     private static let (tick, frame) = (Duration.seconds(1), Duration.milliseconds(33))
 
+    /// Runs what is written after `!`.
+    private static let command = Composer.Target("chat.run", "command")
+
     func add(to registry: inout RegistryBuilder) {
         registry.add(
             Screen("chat.conversation", "Conversation", .detail, HistoryActions.newest) { screen, prefix in
@@ -72,7 +75,8 @@ struct ConversationScreen {
                 Block(
                     .composer(
                         Composer(
-                            "chat.send", "message", files: "file", arguments: arguments, hint: "Write a message"))),
+                            "chat.send", "message", files: "file", command: Self.command, arguments: arguments,
+                            hint: "Write a message"))),
             ], id: "conversation", title: "New conversation")
     }
 
@@ -117,7 +121,8 @@ struct ConversationScreen {
             let age = now - isRead
             guard let news, snapshot.stored == live.stored, age >= .zero, age < tick else { return false }
             live = snapshot
-            return transcript.take(news.growing(snapshot), outputs: snapshot.outputs)
+            return transcript.take(
+                news.growing(snapshot), outputs: snapshot.outputs, running: snapshot.command)
         }
 
         /// Reads what is new, and adds it to what was read before.
@@ -130,10 +135,11 @@ struct ConversationScreen {
                 of: id, from: transcript.message, call, limit: mostMessages, mostCalls: mostCalls)
             keep(news.calls)
             news.calls = calls
-            if !transcript.take(news.growing(snapshot), outputs: snapshot.outputs) {
+            if !transcript.take(news.growing(snapshot), outputs: snapshot.outputs, running: snapshot.command) {
                 news = try await history.news(of: id, limit: mostMessages, mostCalls: mostCalls)
                 (transcript, calls, asked) = (TranscriptFeed(), news.calls, nil)
-                _ = transcript.take(news.growing(snapshot), outputs: snapshot.outputs)
+                _ = transcript.take(
+                    news.growing(snapshot), outputs: snapshot.outputs, running: snapshot.command)
             }
             if let question = news.entries.last(where: { $0.message.role == .user }) { asked = question.time }
             (live, isRead) = (snapshot, now)
@@ -153,13 +159,17 @@ struct ConversationScreen {
             if live.isAnswering { return true }
             guard let news, let newest = news.entries.last else { return false }
             if newest.state == .streaming { return true }
+            // Nothing answers a command of the person.
+            if PersonCommand(newest.message) != nil { return false }
             // Before the first word of an answer, and while tools run, nothing says whether their process still works.
             let isAnswered = newest.message.role == .assistant && newest.message.calls.allSatisfy(\.isDone)
             return !isAnswered && now - news.conversation.updated < .seconds(60)
         }
 
         /// When to look again.
-        func pause(at now: Timestamp) -> Duration { live.isAnswering ? tick : isGrowing(at: now) ? soon : later }
+        func pause(at now: Timestamp) -> Duration {
+            live.isAnswering || live.command != nil ? tick : isGrowing(at: now) ? soon : later
+        }
 
         // MARK: What is shown
 
@@ -181,8 +191,8 @@ struct ConversationScreen {
                 Block(
                     .composer(
                         Composer(
-                            "chat.send", "message", files: "file", arguments: ["conversation": .string(id.rawValue)],
-                            hint: "Write a message"))))
+                            "chat.send", "message", files: "file", command: ConversationScreen.command,
+                            arguments: ["conversation": .string(id.rawValue)], hint: "Write a message"))))
             var links: [Link] = [
                 .action("chat.rename", "Rename", key: "r", argument),
                 .action("chat.use", "Other model", key: "o", argument),
@@ -195,7 +205,9 @@ struct ConversationScreen {
             if asked != nil, !isGrowing(at: now) {
                 links.insert(.action("chat.retry", "Retry", key: "a", argument), at: 0)
             }
-            return Block(.stack(Stack(blocks)), id: "conversation", title: conversation.title, links: links)
+            // The first message names it, and a command may come before that.
+            let title = conversation.title.isEmpty ? "New conversation" : conversation.title
+            return Block(.stack(Stack(blocks)), id: "conversation", title: title, links: links)
         }
 
         /// The model of a conversation as an argument, if one was chosen.
@@ -228,6 +240,7 @@ struct ConversationScreen {
         private func state(_ now: Timestamp) -> String {
             if news?.conversation.deleted != nil { return "deleted" }
             if calls.contains(where: { $0.state == .waiting && !isOver($0) }) { return "waiting for approval" }
+            if live.command != nil { return "running a command" }
             return isGrowing(at: now) ? "answering" : "ready"
         }
     }

@@ -18,14 +18,19 @@ struct TranscriptFeed {
 
     /// Adds what was read from `message` on.
     ///
-    /// - Parameter outputs: what running tools have printed so far, by the id of the call.
+    /// - Parameters:
+    ///   - outputs: what running tools have printed so far, by the id of the call.
+    ///   - running: a command of the person that is running.
     /// - Returns: false if it does not continue what is here, so that another transcript has to begin.
-    mutating func take(_ news: ConversationNews, outputs: [String: String] = [:]) -> Bool {
+    mutating func take(
+        _ news: ConversationNews, outputs: [String: String] = [:], running: LiveConversation.Command? = nil
+    ) -> Bool {
         guard message == nil || news.isContinued else { return false }
         if message == nil, news.conversation.messages > news.entries.count {
             feed.append(Self.omission(news))
         }
-        let parts = Self.parts(of: news.entries, news.calls, outputs)
+        var parts = Self.parts(of: news.entries, news.calls, outputs)
+        if let running { parts.append(Self.part(of: running)) }
         let shown = parts.firstIndex { $0.isPending }.map { parts.prefix(through: $0) } ?? parts[...]
         let entries = shown.map(\.entry)
         let same = zip(entries, tail).prefix { $0 == $1 }.count
@@ -38,7 +43,8 @@ struct TranscriptFeed {
         }
         // The results of calls are in the messages after them.
         message = (news.entries.last { $0.message.role != .tool } ?? news.entries.first)?.id
-        tail = shown.filter { part in message.map { part.message >= $0 } ?? false }.map(\.entry)
+        // Without messages there can only be a command that is running.
+        tail = shown.filter { part in message.map { part.message >= $0 } ?? true }.map(\.entry)
         return true
     }
 
@@ -74,6 +80,10 @@ extension TranscriptFeed {
         // Backwards, because the ids that models give to calls repeat, and the newest calls are known.
         for (number, entry) in entries.enumerated().reversed() {
             defer { if entry.message.role != .tool { next = entry.time } }
+            if let command = PersonCommand(entry.message) {
+                parts.append(part(of: command, in: entry))
+                continue
+            }
             let isOpen = entry.state == .streaming
             if let end = end(of: entry) { parts.append(Part(message: entry.id, entry: end, isPending: false)) }
             let pieces = entry.message.parts
@@ -140,6 +150,27 @@ extension TranscriptFeed {
         case .interrupted: (state, text) = ("interrupted", "The program ended before the answer was complete.")
         }
         return Screens.Transcript.Entry("\(entry.id).end", .notice, text, time: entry.time, state: state)
+    }
+
+    // MARK: Commands of the person
+
+    /// What a command is shown under, so that nobody takes it for one of the model.
+    private static func title(ofCommand command: String) -> String {
+        "!\(PlainText.escape(command, limit: 80))"
+    }
+
+    private static func part(of command: PersonCommand, in entry: Entry) -> Part {
+        let shown = Screens.Transcript.Entry(
+            "\(entry.id).0", .tool, excerpt(command.result.content), time: entry.time,
+            title: title(ofCommand: command.command), state: command.state)
+        return Part(message: entry.id, entry: shown, isPending: false)
+    }
+
+    /// It comes after all messages, and gives way to the one that is stored at its end.
+    private static func part(of running: LiveConversation.Command) -> Part {
+        let shown = Screens.Transcript.Entry(
+            "running", .tool, running.output, title: title(ofCommand: running.text), state: "running", isOpen: true)
+        return Part(message: MessageID(rawValue: .max), entry: shown, isPending: true)
     }
 
     // MARK: Calls

@@ -27,12 +27,14 @@ struct ToolFolder {
     }
 
     /// Refuses a home folder, because its files decide what other programs run.
-    func check(_ mode: ToolMode?) throws(ChatError) {
+    ///
+    /// - Parameter what: what is refused there.
+    func check(_ mode: ToolMode?, refusing what: String = "models may not write") throws(ChatError) {
         guard let mode, mode != .readOnly else { return }
         let holds = home.map { AbsolutePath($0).lies(beneath: AbsolutePath(path)) } ?? false
         guard holds || AbsolutePath(path).names.isEmpty else { return }
         throw ChatError(
-            .toolFolder, "models may not write in \(PlainText.escape(path)): it is or contains your home folder",
+            .toolFolder, "\(what) in \(PlainText.escape(path)): it is or contains your home folder",
             remedy: "change to the folder of a project first")
     }
 }

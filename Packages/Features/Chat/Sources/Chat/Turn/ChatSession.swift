@@ -106,7 +106,7 @@ actor ChatSession {
                 }
             }
         }
-        plan.request.messages = HistoryRepair.repaired(plan.request.messages + [message])
+        plan.request.messages = HistoryRepair.repaired((plan.request.messages + [message]).withCommandsAsText)
         plan.request.isKept = plan.opening != nil
         let report = try await ChatTurn(services: services, context: context, plan: plan).run()
         rules = report.rules
@@ -358,16 +358,30 @@ actor ChatSession {
     /// Creates a conversation to store the turn. Returns nil with a notice if that fails, because the answer is still
     /// wanted.
     private func created(_ choice: ModelChoice, _ options: ChatOptions, _ system: String) async -> Conversation? {
-        do {
-            conversation = try await services.history.create(
-                ConversationSetup(
-                    provider: choice.provider.id, model: choice.model,
-                    server: try services.directory().address(of: choice.provider.id), system: system,
-                    options: options.json), as: sendOptions.begun)
-        } catch {
+        do { return try await create(choice, options, system) } catch {
             context.notice("This conversation is not stored: \(AnyFailure(error).message)")
+            return conversation
         }
-        return conversation
+    }
+
+    private func create(
+        _ choice: ModelChoice, _ options: ChatOptions, _ system: String
+    ) async throws -> Conversation {
+        let created = try await services.history.create(
+            ConversationSetup(
+                provider: choice.provider.id, model: choice.model,
+                server: try services.directory().address(of: choice.provider.id), system: system,
+                options: options.json), as: sendOptions.begun)
+        conversation = created
+        return created
+    }
+
+    /// The conversation. One that has not begun begins as it would with a message.
+    func opened() async throws -> Conversation {
+        try await find()
+        if let conversation { return conversation }
+        let choice = try await chosen()
+        return try await create(choice, try await chosenOptions(choice), system(for: choice))
     }
 }
 

@@ -40,6 +40,8 @@ final class LiveConversation: Sendable {
     fileprivate struct Turn {
         var draft: Draft?
         var outputs: [String: LiveOutput] = [:]
+        /// A command of the person, with what it has printed so far. It runs without a turn.
+        var command: (text: String, output: LiveOutput)?
     }
 
     /// What there is to see at one moment.
@@ -51,6 +53,14 @@ final class LiveConversation: Sendable {
         var answers: [MessageID: Draft.Growth] = [:]
         /// The last output of running tools, by the id of the call.
         var outputs: [String: String] = [:]
+        /// A command of the person that is running.
+        var command: Command?
+    }
+
+    /// A running command, with the end of what it has printed.
+    struct Command: Sendable, Hashable {
+        let text: String
+        let output: String
     }
 
     var snapshot: Snapshot {
@@ -59,13 +69,17 @@ final class LiveConversation: Sendable {
                 for call in state.turns[turn]?.outputs.keys.map(\.self) ?? [] {
                     state.turns[turn]?.outputs[call]?.settle()
                 }
+                state.turns[turn]?.command?.output.settle()
             }
             return (Array(state.turns.values), state.stored)
         }
-        var snapshot = Snapshot(stored: stored, isAnswering: !turns.isEmpty)
+        var snapshot = Snapshot(stored: stored, isAnswering: turns.contains { $0.command == nil })
         for turn in turns {
             if let growth = turn.draft?.growth { snapshot.answers[growth.message] = growth }
             snapshot.outputs.merge(turn.outputs.mapValues(\.text)) { $1 }
+            if let command = turn.command {
+                snapshot.command = Command(text: command.text, output: command.output.text)
+            }
         }
         return snapshot
     }
@@ -82,16 +96,21 @@ final class LiveConversation: Sendable {
     }
 }
 
-/// A running turn. It is over when it says so, or when nobody has it any more.
+/// A running turn, or a command that the person runs in a conversation. It is over when it says so, or when nobody has it any more.
 final class LiveTurn: Sendable {
     private let conversation: LiveConversation
     private let redactor: Redactor?
 
-    /// - Parameter redactor: removes secrets from what tools print; nil if they are stored.
-    init(in conversation: LiveConversation, without redactor: Redactor?) {
+    /// - Parameters:
+    ///   - redactor: removes secrets from what tools print; nil if they are stored.
+    ///   - command: what the person runs; nil for a turn.
+    init(in conversation: LiveConversation, without redactor: Redactor?, running command: String? = nil) {
         self.conversation = conversation
         self.redactor = redactor
-        conversation.change(self, isStored: true) { $0 = LiveConversation.Turn() }
+        conversation.change(self, isStored: true) { turn in
+            turn = LiveConversation.Turn()
+            turn?.command = command.map { (redactor?.kept($0) ?? $0, LiveOutput(redactor)) }
+        }
     }
 
     deinit { end() }
@@ -109,6 +128,11 @@ final class LiveTurn: Sendable {
         conversation.change(self, isStored: false) { [redactor] turn in
             turn?.outputs[call, default: LiveOutput(redactor)].add(text)
         }
+    }
+
+    /// The command has printed something.
+    func addOutput(_ text: String) {
+        conversation.change(self, isStored: false) { turn in turn?.command?.output.add(text) }
     }
 
     /// The history has something else: a message, a piece of an answer that had none, or a call in another state.

@@ -8,7 +8,7 @@ extension Transcript {
     var anthropic: JSON {
         var system = setup.system.map { [$0] } ?? []
         var messages: [(role: String, content: [JSON])] = []
-        for message in path.compactMap(\.message.sendable) {
+        for message in path.map(\.message).withCommandsAsText.compactMap(\.sendable) {
             if message.role == .system {
                 system.append(message.text)
                 continue

@@ -9,8 +9,8 @@ extension Transcript {
     var openAI: JSON {
         var messages: [JSON] = []
         if let system = setup.system { messages.append(["role": "system", "content": .string(system)]) }
-        for item in path {
-            if let message = item.message.sendable { messages += OpenAIMessages.json(message) }
+        for message in path.map(\.message).withCommandsAsText.compactMap(\.sendable) {
+            messages += OpenAIMessages.json(message)
         }
         var object = JSONObject()
         object.add("model", setup.model)
