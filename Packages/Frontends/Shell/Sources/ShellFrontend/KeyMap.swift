@@ -165,6 +165,7 @@ struct KeyMap: Sendable {
             ("Return", "send"), ("Alt-Return, Ctrl-J", "a new line"), ("Ctrl-O", "write in $EDITOR"),
             ("/ID", "do that action instead of sending"),
             ("@FILE", "send that file too, where the screen takes files; @\"A B.TXT\" if its path has spaces"),
+            ("!COMMAND", "run it, where the screen runs commands; with a space before it, it is sent"),
             ("Tab", "complete a file after @, or an id after /; otherwise the next panel"),
             ("Esc", "leave the text, which stays"),
         ]

@@ -145,8 +145,10 @@ extension ShellModel {
         if hasComposerFocus {
             let composer = tabs.page.focused.flatMap { self[$0]?.composer }
             let files = composer?.files == nil ? [] : [("@", "file")]
-            return [("Return", "send"), ("Alt-Return", "new line"), ("Esc", "leave"), ("Ctrl-O", "editor")]
-                + files + [("Ctrl-C", "stop"), ("Ctrl-P", "commands")]
+            let commands = composer?.command == nil ? [] : [("!", "command")]
+            // On 80 columns there is room for all but the last two, which the help has.
+            return [("Return", "send"), ("Alt-Return", "new line"), ("Esc", "leave")] + files + commands
+                + [("Ctrl-C", "stop"), ("Ctrl-O", "editor"), ("Ctrl-P", "commands")]
         }
         var hints: [(String, String)] = []
         if let view = tabs.page.focused.flatMap({ self[$0] }) {

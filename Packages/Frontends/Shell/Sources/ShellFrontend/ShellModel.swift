@@ -67,20 +67,6 @@ struct ShellModel: Sendable {
     /// The screen that was opened to write in it, until it has shown where.
     private var writesIn: ViewID?
 
-    /// A text that was written in a composer.
-    private struct ComposedText {
-        let composer: Screens.Composer
-        let text: String
-        /// The files that it names where that can be seen: not in a long paste, which is shown as a few words.
-        let files: MentionedFiles?
-
-        init(_ text: String, _ field: ComposerField, for composer: Screens.Composer) {
-            (self.composer, self.text) = (composer, text)
-            let seen = field.aroundCursor
-            files = MentionedFiles(seen.before + seen.after, for: composer.files)
-        }
-    }
-
     /// How long a message is seen.
     private static let noticeTime = Duration.seconds(5)
     /// How long a selection is still before its detail is opened.
@@ -276,8 +262,8 @@ extension ShellModel {
         guard let view = views.removeValue(forKey: id) else { return }
         if let composer = view.composer, let text = view.field?.text {
             let waiting = unsent(on: id)
-            drafts[composer.draftKey] = text.isEmpty && waiting.isEmpty ? nil : (waiting + [text]).joinedLines
-            if !waiting.isEmpty { say("not sent, and kept as a draft: \(waiting.joinedLines)") }
+            drafts[composer.draftKey] = text.isEmpty && waiting.isEmpty ? nil : ComposedText.joined(waiting + [text])
+            if !waiting.isEmpty { say("not sent, and kept as a draft: \(ComposedText.joined(waiting))") }
         }
         if view.isOpen { effects.append(.close(id)) }
         seen.remove(id)
@@ -453,7 +439,7 @@ extension ShellModel {
 
     /// Shows a result that is worth it: what was read, and otherwise that it is done.
     private mutating func tell(_ result: RunResult, of run: RunList.Run) {
-        let isComposed = run.view.flatMap { views[$0]?.composer?.action } == run.action
+        let isComposed = run.view.flatMap { views[$0]?.composer }?.performs(run.action) == true
         if let line = result.line, !line.isEmpty { return say("\(run.title): \(line)") }
         guard registry.actions[run.action]?.effect == .reads, !result.isEmpty, !isComposed else {
             // What it has said about it itself is seen already. The summary says how to undo it, where that is possible.
@@ -479,7 +465,7 @@ extension ShellModel {
             queues[view] = nil
             _ = change(view) { view in
                 let text = view.field?.text ?? ""
-                view.field?.begin((waiting + [text]).joinedLines)
+                view.field?.begin(ComposedText.joined(waiting + [text]))
             }
         }
         return true
@@ -533,33 +519,34 @@ extension ShellModel {
     /// Sends what was written. While an earlier message is being answered, it waits.
     mutating func send(from id: ViewID) {
         guard let view = views[id], let composer = view.composer, let field = view.field else { return }
-        let text = field.text
-        guard !text.allSatisfy(\.isWhitespace) else { return }
+        let composed = ComposedText(field, for: composer)
+        guard !composed.isBlank else {
+            if composed.isCommand { say("write the command after !") }
+            return
+        }
         _ = change(id) { view in
             view.field?.begin(keeping: true)
             view.pane.follow()
         }
         drafts[composer.draftKey] = nil
-        if let command = command(text) { return start(command, title: nil) }
-        let composed = ComposedText(text, field, for: composer)
+        if let command = command(composed.text) { return start(command, title: nil) }
         if isBusy(composer, on: id) {
             queues[id, default: []].append(composed)
-            say("sent after this answer")
+            say(composed.isCommand ? "runs after this" : "sent after this")
         } else {
             submit(composed, on: id)
         }
     }
 
     private mutating func submit(_ composed: ComposedText, on id: ViewID) {
-        var arguments = composed.composer.arguments
-        arguments[composed.composer.parameter] = .string(composed.text)
-        let title = registry.actions[composed.composer.action]?.summary ?? composed.composer.action
-        perform(composed.composer.action, arguments, title: title, on: id, naming: composed.files)
+        perform(
+            composed.target.action, composed.arguments, title: composed.title(in: registry), on: id,
+            naming: composed.files)
     }
 
-    /// Whether an earlier message is still being answered.
+    /// Whether an earlier message is still being answered, or a command runs that the next message may be about.
     private func isBusy(_ composer: Screens.Composer, on id: ViewID) -> Bool {
-        runs.running.contains { $0.view == id && $0.action == composer.action }
+        runs.running.contains { $0.view == id && composer.performs($0.action) }
     }
 
     private mutating func sendNext(after run: RunList.Run) {
@@ -575,7 +562,7 @@ extension ShellModel {
         var all = drafts
         // The same composer may be open twice: what is written in one of them counts.
         let written = views.values.compactMap { view in
-            view.composer.map { ($0.draftKey, (unsent(on: view.id) + [view.field?.text ?? ""]).joinedLines) }
+            view.composer.map { ($0.draftKey, ComposedText.joined(unsent(on: view.id) + [view.field?.text ?? ""])) }
         }
         for (key, _) in written { all[key] = nil }
         for (key, text) in written where !text.isEmpty { all[key] = text }
@@ -610,9 +597,7 @@ extension ShellModel {
 extension Screens.Composer {
     /// What a draft is kept by.
     var draftKey: String { "\(action) \(arguments)" }
-}
 
-extension [String] {
-    /// Texts below each other, without empty ones.
-    fileprivate var joinedLines: String { filter { !$0.isEmpty }.joined(separator: "\n") }
+    /// Whether its texts go to an action.
+    func performs(_ id: String) -> Bool { id == action || id == command?.action }
 }

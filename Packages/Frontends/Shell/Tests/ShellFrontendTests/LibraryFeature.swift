@@ -32,6 +32,10 @@ struct LibraryFeature: Feature {
                 return Nothing()
             }
             .streaming([Self.words.declaration]))
+        registry.add(
+            Action("library.shelve", "Shelve a book", .writes, .argument("order", "Which one")) { _, order in
+                "shelved \(order)"
+            })
         registry.add(Screen("library.news", "News", .home) { try await $0.show(.text("No news")) })
         registry.add(Screen("library.desk", "Desk", .home) { try await $0.show(.text("Nobody is here")) })
         registry.add(Screen("library.books", "Books", .tab("Shelf")) { try await $0.show(Self.books) })
@@ -65,7 +69,11 @@ struct LibraryFeature: Feature {
 
     static let talk = Block.stack([
         .text("Welcome"),
-        Block(.composer(Composer("library.say", "text", files: "file", arguments: [:], hint: "Say something"))),
+        Block(
+            .composer(
+                Composer(
+                    "library.say", "text", files: "file", command: Composer.Target("library.shelve", "order"),
+                    arguments: [:], hint: "Say something"))),
     ])
 }
 

@@ -54,6 +54,12 @@ struct PlainShellTests {
         #expect(text == "Talk\nWelcome\nSay something\nYou said hello, Ada\nand no more\n")
     }
 
+    @Test("A text after ! goes to the action for commands")
+    func command() async throws {
+        let (text, _) = try await printed(["!emma", "/quit"], showing: "library.talk", ["with": "Ada"])
+        #expect(text.hasSuffix("shelved emma\n"))
+    }
+
     @Test("A file that the text names goes along with it, and a word that names none does not")
     func mentions() async throws {
         let text = try await TestWorkbench.run([ShellFeature.self, LibraryFeature.self]) { bench in

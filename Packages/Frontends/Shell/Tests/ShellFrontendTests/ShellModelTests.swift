@@ -395,6 +395,60 @@ import Testing
         }
     }
 
+    @Test("A text after ! is a command, with a space before it a message, and in a long paste a message too")
+    func commands() async throws {
+        try await withShell { shell in
+            try openTalk(&shell)
+            #expect(shell.screen().last?.contains("! command") == true)
+            for text in ["!shelve @a.txt", "!", "! ", " !not now"] {
+                shell.type(text)
+                try shell.press("enter")
+                if text == "!shelve @a.txt" {
+                    #expect(shell.text().contains("▶ !shelve @a.txt"))
+                    let run = try #require(shell.model.runs.all.last)
+                    shell.handle(.ended(run.id, .success(RunResult(json: .null, schema: .any, exit: .done))))
+                    #expect(!shell.text().contains("Done"))
+                } else if text == "!" {
+                    #expect(shell.text().contains("write the command after !"))
+                    try shell.press("backspace")
+                } else if text == "! " {
+                    for _ in 0..<2 { try shell.press("backspace") }
+                }
+            }
+            #expect(
+                shell.performed == [
+                    #"library.shelve {"order":"shelve @a.txt"}"#, #"library.say {"text":" !not now"}"#,
+                ])
+            let run = try #require(shell.model.runs.all.last)
+            shell.handle(.ended(run.id, .success(RunResult(json: .null, schema: .any, exit: .done))))
+            shell.handle(.input(.paste(Paste(text: "!rm\n" + String(repeating: "-r\n", count: 30)))))
+            try shell.press("enter")
+            #expect(shell.performed.last?.hasPrefix("library.say") == true && shell.performed.count == 3)
+        }
+    }
+
+    @Test("Commands and messages wait for each other, and what waited becomes a message, not a longer command")
+    func commandQueue() async throws {
+        try await withShell { shell in
+            try openTalk(&shell)
+            shell.type("!one")
+            try shell.press("enter")
+            shell.type("two")
+            try shell.press("enter")
+            #expect(shell.performed.count == 1 && shell.text().contains("1 waiting"))
+            let first = try #require(shell.model.runs.all.last)
+            shell.handle(.ended(first.id, .success(RunResult(json: .null, schema: .any, exit: .toolFailed))))
+            #expect(shell.performed.last == #"library.say {"text":"two"}"#)
+            for text in ["!three", "four"] {
+                shell.type(text)
+                try shell.press("enter")
+            }
+            try shell.press("ctrl-c")
+            #expect(shell.effects.contains { if case .cancel = $0 { true } else { false } })
+            #expect(shell.text().contains("›  !three\n   four"))
+        }
+    }
+
     @Test("Tab completes a file after @: one with a space, a folder to go on, several as far as they are the same")
     func tabFile() async throws {
         try await withShell { shell in

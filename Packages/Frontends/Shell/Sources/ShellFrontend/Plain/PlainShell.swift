@@ -83,11 +83,10 @@ struct PlainShell: Sendable {
                     if let number = Int(words) {
                         offer = try await choose(number, &pane)
                     } else if !words.hasPrefix("/"), let composer = pane.composer?.composer {
-                        var arguments = composer.arguments
-                        arguments[composer.parameter] = .string(line)
-                        let files = MentionedFiles(line, for: composer.files)
-                        arguments = files?.added(to: arguments, in: context, telling: context.notice) ?? arguments
-                        offer = (.action(composer.action), arguments)
+                        let composed = ComposedText(line, seen: line, for: composer)
+                        let arguments = composed.arguments
+                        let files = composed.files?.added(to: arguments, in: context, telling: context.notice)
+                        offer = (.action(composed.target.action), files ?? arguments)
                     } else {
                         let isDo = words.hasPrefix("/do ")
                         offer = try await find(isDo ? String(words.dropFirst(4)) : words)
