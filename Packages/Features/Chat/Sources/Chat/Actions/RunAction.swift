@@ -116,9 +116,23 @@ struct RunAction {
                 "a secret in this command or its output is not stored; the model sees ‹redacted› in its place "
                     + "(chat.keep-secrets stores secrets)")
         }
+        await waitForAnswer(in: id)
         try await shielded {
             let newest = try await history.conversation(id).head
             try await history.append(command.message, to: id, after: newest)
+        }
+    }
+}
+
+extension RunAction {
+    /// Waits for an answer that this program writes in the conversation, from another page or command. What came between
+    /// would make a branch of it. A person who stops the command waits no longer.
+    private func waitForAnswer(in id: ConversationID) async {
+        let live = services.live.conversation(id)
+        while !Task.isCancelled {
+            let seen = live.signal.count
+            guard live.snapshot.isAnswering else { return }
+            do { _ = try await live.signal.wait(beyond: seen) } catch { return }
         }
     }
 }

@@ -179,6 +179,28 @@ struct CommandTests {
         }
     }
 
+    @Test("A command that ends during an answer comes after it, and makes no branch of it")
+    func duringAnswer() async throws {
+        try await ScreenDesk.run { desk in
+            let id = try await desk.history.create(ConversationSetup()).id
+            let sending = Task { try await desk.send("Hi", ["conversation": .string(id.rawValue)]) }
+            let answer = desk.model["Hi"]
+            try await answer.say("Hel")
+            let output = RecordingOutput()
+            let running = Task {
+                try await desk.test.perform(
+                    "chat.run", ["conversation": .string(id.rawValue), "command": "echo done"], output: output)
+            }
+            await output.wait(for: "done")
+            try await answer.say("lo")
+            try await answer.end()
+            _ = try await (sending.value, running.value)
+            let entries = try await desk.history.entries(of: id)
+            #expect(entries.map(\.message.role) == [.user, .assistant, .tool])
+            #expect(entries[1].message.text == "Hello" && desk.test.output.notices.isEmpty)
+        }
+    }
+
     @Test("The screen shows a command while it runs, and then what is stored of it")
     func screen() async throws {
         try await ScreenDesk.run { desk in
