@@ -32,6 +32,7 @@ struct PlainShell: Sendable {
         /back         the screen before
         /quit         quit, like Ctrl-D
         Other text is sent, if the screen takes a text, and otherwise searched for in the commands.
+        Where the screen does so, @FILE in a text sends that file too, and !COMMAND runs a command.
         """
 
     /// Runs until the person quits.
