@@ -107,6 +107,8 @@ struct ConversationScreen {
         private var calls: [CallEntry] = []
         /// When the person sent the newest message.
         private var asked: Timestamp?
+        /// How full the context of the model was with the newest answer; nil if that is not known.
+        private var context: ContextFill?
         /// What was read last, with the messages that may still change.
         private var news: ConversationNews?
         private var live = LiveConversation.Snapshot()
@@ -137,11 +139,12 @@ struct ConversationScreen {
             news.calls = calls
             if !transcript.take(news.growing(snapshot), outputs: snapshot.outputs, running: snapshot.command) {
                 news = try await history.news(of: id, limit: mostMessages, mostCalls: mostCalls)
-                (transcript, calls, asked) = (TranscriptFeed(), news.calls, nil)
+                (transcript, calls, asked, context) = (TranscriptFeed(), news.calls, nil, nil)
                 _ = transcript.take(
                     news.growing(snapshot), outputs: snapshot.outputs, running: snapshot.command)
             }
             if let question = news.entries.last(where: { $0.message.role == .user }) { asked = question.time }
+            if let answer = news.entries.last(where: { $0.usage.inputTokens != nil }) { context = ContextFill(answer) }
             (live, isRead) = (snapshot, now)
             // As if it had been read from there on.
             if let first = transcript.message { news.entries.removeAll { $0.id < first } }
@@ -185,7 +188,7 @@ struct ConversationScreen {
                         title: "Tool calls", links: [.screen("chat.tools", "Inspect", key: "t", argument)]))
             }
             let telemetry = Telemetry(
-                conversation, answer: answerTokens, elapsed: elapsed(now), state: state(now))
+                conversation, answer: answerTokens, context: context, elapsed: elapsed(now), state: state(now))
             blocks.append(Block(.values(Values(telemetry))))
             blocks.append(
                 Block(
@@ -250,12 +253,16 @@ struct ConversationScreen {
 private struct Telemetry: Record {
     let conversation: Conversation
     let answer: Int?
+    let context: ContextFill?
     let elapsed: Duration?
     let state: String
 
-    init(_ conversation: Conversation, answer: Int?, elapsed: Duration?, state: String) {
+    init(
+        _ conversation: Conversation, answer: Int?, context: ContextFill?, elapsed: Duration?, state: String
+    ) {
         self.conversation = conversation
         self.answer = answer
+        self.context = context
         self.elapsed = elapsed
         self.state = state
     }
@@ -269,10 +276,26 @@ private struct Telemetry: Record {
         Field("input_tokens", "Tokens read by the model") { $0.conversation.usage.inputTokens },
         Field("output_tokens", "Tokens written by the model") { $0.conversation.usage.outputTokens },
         Field("answer_tokens", "Tokens of the answer so far, estimated until its server counts them") { $0.answer },
+        Field("context", "How full the context of the model was with the newest answer") { $0.context?.words },
         Field("cost_usd", "Cost in US dollars, as far as it is known") { $0.conversation.usage.cost },
         Field("elapsed", "Time from the newest question to its answer, so far") { $0.elapsed },
         Field("updated", "When it last changed", .minor) { $0.conversation.updated },
     ]
+}
+
+/// How much of the context of its model an answer has filled.
+private struct ContextFill {
+    let words: String
+
+    /// Nil if the server reported no tokens, or if the model is not known.
+    init?(_ answer: Entry) {
+        guard let provider = answer.provider, let model = answer.model, let read = answer.usage.inputTokens,
+            let room = ModelTable.known.description(of: model, provider: provider)?.contextTokens, room > 0
+        else { return nil }
+        // What servers invent is not too large for it.
+        let used = Double(read) + Double(answer.usage.outputTokens ?? 0)
+        words = "\(Int(min(100, (used / Double(room) * 100).rounded())))% of \(room) tokens"
+    }
 }
 
 extension ConversationNews {

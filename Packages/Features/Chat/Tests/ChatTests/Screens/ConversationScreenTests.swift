@@ -28,10 +28,10 @@ struct ConversationScreenTests {
             let result = try await history.append(
                 Message(.tool, [.result(ToolResult(call: "c1", content: "not done", isError: true))]), to: talk.id,
                 after: asking.id)
-            _ = try await history.begin(in: talk.id, after: result.id, model: "gpt-5").finish(
+            _ = try await history.begin(in: talk.id, after: result.id, provider: "openai", model: "gpt-5").finish(
                 ChatAnswer(
                     start: ChatStart(), message: Message(.assistant, "Swallows."), finish: .stop,
-                    usage: Usage(inputTokens: 7, outputTokens: 2)))
+                    usage: Usage(inputTokens: 70_000, outputTokens: 10_000)))
 
             let block = try await test.open("chat.conversation", ["conversation": .string(talk.id.tag)]) { view in
                 try await view.block { _ in true }
@@ -46,7 +46,8 @@ struct ConversationScreenTests {
             #expect(Set(entries.map(\.id)).count == 5 && entries.allSatisfy { !$0.isOpen && $0.time != nil })
             #expect(block.steps.map(\.state) == ["denied"] && block.steps[0].duration == .seconds(2))
             let values = try #require(block.values)
-            #expect(values["model"] == "gpt-5" && values["input_tokens"] == 7 && values["messages"] == 4)
+            #expect(values["model"] == "gpt-5" && values["input_tokens"] == 70_000 && values["messages"] == 4)
+            #expect(values["context"] == "20% of 400000 tokens")
             #expect(values["state"] == "ready")
             #expect(
                 block.links.map(\.title) == [
