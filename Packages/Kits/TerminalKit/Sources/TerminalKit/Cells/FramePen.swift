@@ -22,6 +22,9 @@ struct FramePen {
     /// Gaps of up to this many cells are written again, since a position takes as many bytes.
     private static let shortGap = 8
 
+    /// The next row is reached by a line break if at most so many cells are before the change there.
+    private static let shortIndent = 4
+
     /// - Parameter looks: the renditions of the new buffer's styles.
     init(looks: [Rendition], old: CellBuffer, new: CellBuffer) {
         self.looks = looks
@@ -121,7 +124,12 @@ extension FramePen {
     /// Whether a gap of cells that have not changed is written again to come to the next change.
     private func canRewrite(_ row: Int, _ gap: Range<Int>) -> Bool {
         guard gap.count <= Self.shortGap, place == CellPosition(row: row, column: gap.lowerBound) else { return false }
-        return new.cells[row * new.columns + gap.lowerBound..<row * new.columns + gap.upperBound].allSatisfy {
+        return isPlain(row, gap)
+    }
+
+    /// Whether cells can be written as they are, without another look.
+    private func isPlain(_ row: Int, _ range: Range<Int>) -> Bool {
+        new.cells[row * new.columns + range.lowerBound..<row * new.columns + range.upperBound].allSatisfy {
             $0.isPrintableASCII && ($0.style == style || $0 == .blank && !showsOnSpaces)
         }
     }
@@ -171,6 +179,14 @@ extension FramePen {
             output += FrameSequence.start
             output.append(decimal: target.column + 1)
             output.append(0x47)
+        } else if let row, row + 1 == target.row, target.column <= Self.shortIndent,
+            isPlain(target.row, 0..<target.column)
+        {
+            // Lines of a text follow each other, and this takes the fewest bytes.
+            output += FrameSequence.lineBreak
+            for cell in new.cells[target.row * new.columns..<target.row * new.columns + target.column] {
+                output.append(scalar: cell.scalar ?? 0x20)
+            }
         } else {
             FrameSequence.move(to: target, &output)
         }

@@ -8,6 +8,7 @@ enum FrameSequence {
     static let reset = Array("\u{1B}[m".utf8)
     static let wholeScreen = Array("\u{1B}[r".utf8)
     static let lineFeed = Array("\n".utf8)
+    static let lineBreak = Array("\r\n".utf8)
     static let reverseLineFeed = Array("\u{1B}M".utf8)
     static let noWrap = Array("\u{1B}[?7l".utf8)
     static let hideCursor = Array("\u{1B}[?25l".utf8)

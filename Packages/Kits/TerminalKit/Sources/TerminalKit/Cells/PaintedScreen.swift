@@ -37,15 +37,22 @@ struct PaintedScreen {
     /// Obeys one frame.
     mutating func show(_ frame: [UInt8]) {
         isPlaced = false
+        var returned = false
         var text = ""
         var rest = Array(String(decoding: frame, as: UTF8.self).unicodeScalars)[...]
         while let scalar = rest.popFirst() {
-            if scalar == "\n" || scalar == "\u{1B}" {
+            if scalar == "\r" || scalar == "\n" || scalar == "\u{1B}" {
                 draw(text)
                 text = ""
             }
             switch scalar {
-            case "\n": feed(up: true)
+            case "\r":
+                expect(rest.first == "\n", "a return is sent without a line feed")
+                place.column = 0
+                returned = true
+            case "\n":
+                if returned { breakLine() } else { feed(up: true) }
+                returned = false
             case "\u{1B}": obey(&rest)
             default: text.unicodeScalars.append(scalar)
             }
@@ -115,6 +122,12 @@ extension PaintedScreen {
             isInUpdate = isOn
         default: faults.append("mode \(mode) is set")
         }
+    }
+
+    private mutating func breakLine() {
+        expect(region == nil && place.row + 1 < rows, "a line is broken where rows would move")
+        place.row = min(rows - 1, place.row + 1)
+        isPlaced = true
     }
 
     private mutating func setRegion(_ numbers: [Int?]) {

@@ -116,7 +116,7 @@ extension [UInt8] {
         var painter = Painter(level: .none)
         let full = painter.frame(showing: new, caret: nil)
         #expect(full.isFullRepaint)
-        #expect(full.bytes.text.contains("\u{1B}[?7l") && full.bytes.painted.hasSuffix("\u{1B}[2Jabc\u{1B}[2;1Hdef"))
+        #expect(full.bytes.text.contains("\u{1B}[?7l") && full.bytes.painted.hasSuffix("\u{1B}[2Jabc\r\ndef"))
         new.write("x", row: 1, column: 2)
         #expect(painter.frame(showing: new, caret: nil).bytes.painted == "\u{1B}[2;3Hx")
     }
@@ -190,7 +190,7 @@ extension [UInt8] {
     func down() {
         let lines = (0..<10).map { StyledText("line \($0) with some text of its own") }
         let bytes = frame(from: cells(40, 10, lines), to: cells(40, 10, ["new", "other"] + lines.dropLast(2)))
-        #expect(bytes.painted == "\u{1B}[1;10r\u{1B}[1;1H\u{1B}M\u{1B}M\u{1B}[r\u{1B}[1;1Hnew\u{1B}[2;1Hother")
+        #expect(bytes.painted == "\u{1B}[1;10r\u{1B}[1;1H\u{1B}M\u{1B}M\u{1B}[r\u{1B}[1;1Hnew\r\nother")
     }
 
     @Test("Two blocks that moved apart are moved by themselves")
