@@ -11,7 +11,7 @@ struct Pane: Sendable {
     typealias Place = PaneParts.Place
     typealias Anchor = PaneParts.Anchor
 
-    private var parts: PaneParts?
+    private var window = PaneWindow()
     private var block: Block?
     /// What is above it.
     private var notice: Block?
@@ -25,13 +25,6 @@ struct Pane: Sendable {
     private(set) var hasLostRow = false
     /// Where it was among the items when it was last seen, for when it vanishes.
     private var cursorPosition = Position(part: 0, item: 0)
-    /// The first item that is seen, and how many of its rows are above.
-    private var top = Position(part: 0, item: 0)
-    private var hiddenRows = 0
-    /// Whether what grows is followed at its end. Only the person changes that.
-    private(set) var follows = true
-    /// How far the growing section had come when the person left its end.
-    private var endBefore = 0
     /// What is searched for.
     private(set) var search = ""
     /// Where it was found: the item, and the row in it.
@@ -41,22 +34,23 @@ struct Pane: Sendable {
     private var seesCursor = false
     /// The rows of the last drawing, for clicks, and for when the topmost item vanishes.
     private var drawn: [(row: Int, anchor: Anchor)] = []
-    private var shownRows = 1
 
     /// Nothing is in it yet.
     init() {}
+
+    private var parts: PaneParts? { window.parts }
 
     /// The composer of the screen, if it has one. It is drawn below everything else.
     var composer: (path: [String], composer: Screens.Composer)? { parts?.composer }
 
     /// Whether it grows at its end.
-    var grows: Bool { parts?.end != nil }
+    var grows: Bool { window.grows }
+
+    /// Whether what grows is followed at its end. Only the person changes that.
+    var follows: Bool { window.follows }
 
     /// How many entries came at the end since the person left it.
-    var news: Int {
-        guard !follows, let end = parts?.end else { return 0 }
-        return max(0, end - endBefore)
-    }
+    var news: Int { window.news }
 }
 
 // MARK: Content
@@ -66,25 +60,12 @@ extension Pane {
     ///
     /// - Parameter notice: what is said above it, such as why it is not newer. All else stays where it is.
     mutating func show(_ block: Block, below notice: Block? = nil, columns: Int, _ look: PaneLook) {
-        let old = parts
-        let topAnchor = old?.anchor(at: top)
-        let isAtStart = old.map { top == $0.first && hiddenRows == 0 } ?? true
-        let height = hiddenRows > 0 && old?.columns != columns ? measure(top) : nil
-        let new = PaneParts(block, below: notice, columns: columns, look, choices, after: old)
-        (self.block, self.notice, parts, shownAt) = (block, notice, new, look.now)
+        let new = PaneParts(block, below: notice, columns: columns, look, choices, after: parts)
+        (self.block, self.notice, shownAt) = (block, notice, look.now)
+        window.show(new, drawn: drawn.map(\.anchor))
         keepCursor()
         needsCursor = seesCursor
         if follows && grows { moveCursor(toEnd: true) }
-        if isAtStart, new.end == nil, let first = new.first {
-            // What comes before the first row is seen as well.
-            (top, hiddenRows) = (first, 0)
-        } else if let topAnchor, let position = new.position(of: topAnchor, near: top) {
-            top = position
-            // The rows of an item are others at another width.
-            if let height, height > 0, let now = measure(top) { hiddenRows = hiddenRows * now / height }
-        } else {
-            keepTop(without: topAnchor)
-        }
     }
 
     /// The same value at another width, or with another look.
@@ -93,32 +74,22 @@ extension Pane {
         let isSame = parts.columns == max(1, columns) && parts.look.level == look.level
         if isSame, abs(look.now.microseconds - shownAt.microseconds) < 1_000_000 {
             // The time goes on with each frame, and what depends on it is at most a second behind.
-            self.parts?.look = look
+            window.setLook(look)
         } else {
             show(block, below: notice, columns: columns, look)
         }
-    }
-
-    private mutating func measure(_ position: Position) -> Int? {
-        parts?.contains(position) == true ? parts?.height(at: position) : nil
-    }
-
-    /// Finds another first row after that item has vanished: what was below it, as far as it is still there.
-    private mutating func keepTop(without anchor: Anchor?) {
-        guard let parts else { return }
-        hiddenRows = 0
-        var anchors = drawn.map(\.anchor)[...]
-        if let anchor, let index = anchors.firstIndex(of: anchor) { anchors = anchors[(index + 1)...] }
-        for next in anchors where next != anchor {
-            if let position = parts.position(of: next, near: top) { return top = position }
-        }
-        if let position = parts.clamped(top) { top = position }
     }
 }
 
 // MARK: The cursor
 
 extension Pane {
+    /// Brings the first row to where it belongs, and the selected item into view if it has to be seen.
+    private mutating func settle() {
+        window.settle(showing: needsCursor ? selected : nil)
+        needsCursor = false
+    }
+
     private var selected: Position? {
         guard let cursor, let parts else { return nil }
         return parts.position(of: cursor, near: cursorPosition)
@@ -152,115 +123,20 @@ extension Pane {
     }
 }
 
-// MARK: The window
-
-extension Pane {
-    /// The part of an item that is seen.
-    private struct Seen {
-        let position: Position
-        /// How many of its rows are above, how many are seen, and how many it has.
-        let hidden: Int
-        let count: Int
-        let height: Int
-
-        var isCutBelow: Bool { hidden + count < height }
-    }
-
-    /// The items that are seen, from the first row on.
-    private mutating func window() -> [Seen] {
-        guard var parts = take() else { return [] }
-        defer { self.parts = parts }
-        var seen: [Seen] = []
-        var left = shownRows
-        var position = parts.clamped(top)
-        var hidden = hiddenRows
-        while let place = position, left > 0 {
-            let height = parts.height(at: place)
-            hidden = min(hidden, height - 1)
-            let count = min(left, height - hidden)
-            seen.append(Seen(position: place, hidden: hidden, count: count, height: height))
-            left -= count
-            hidden = 0
-            position = parts.next(place)
-        }
-        return seen
-    }
-
-    /// The parts, to be changed and put back. They are not copied then.
-    private mutating func take() -> PaneParts? {
-        defer { parts = nil }
-        return parts
-    }
-
-    /// The first row that is seen if the last one is at the bottom.
-    private mutating func endTop() -> (top: Position, hidden: Int)? {
-        parts?.last.map { above($0, measure($0) ?? 1) }
-    }
-
-    /// The first row that is seen if so many rows of an item are at the bottom.
-    private mutating func above(_ position: Position, _ rows: Int) -> (top: Position, hidden: Int) {
-        var (place, height, left) = (position, rows, shownRows)
-        while height < left {
-            left -= height
-            guard let before = parts?.previous(place) else { return (place, 0) }
-            place = before
-            height = measure(before) ?? 1
-        }
-        return (place, height - left)
-    }
-
-    private func isBefore(_ left: (top: Position, hidden: Int), _ right: (top: Position, hidden: Int)) -> Bool {
-        left.top < right.top || left.top == right.top && left.hidden < right.hidden
-    }
-
-    /// Keeps the last row at the bottom, so that nobody scrolls into emptiness.
-    private mutating func stopAtEnd() {
-        guard let end = endTop(), !isBefore((top, hiddenRows), end) else { return }
-        (top, hiddenRows) = end
-    }
-
-    /// Brings the first row to where it belongs: what is followed to its end, and no row beyond the last.
-    private mutating func settle() {
-        guard let position = parts?.clamped(top), let height = measure(position) else { return }
-        hiddenRows = position == top ? min(hiddenRows, height - 1) : 0
-        top = position
-        if follows && grows, let end = endTop() {
-            (top, hiddenRows) = end
-        } else {
-            if needsCursor, let selected, !window().contains(where: { $0.position == selected }) {
-                reveal(selected, 0..<(measure(selected) ?? 1))
-            }
-            stopAtEnd()
-        }
-        needsCursor = false
-    }
-
-    /// Scrolls as little as possible so that some rows of an item are seen, or the first of them.
-    private mutating func reveal(_ position: Position, _ rows: Range<Int>) {
-        if isBefore((position, rows.lowerBound), (top, hiddenRows)) {
-            (top, hiddenRows) = (position, rows.lowerBound)
-            return
-        }
-        let last = above(position, rows.upperBound)
-        guard isBefore((top, hiddenRows), last) else { return }
-        (top, hiddenRows) = rows.count >= shownRows ? (position, rows.lowerBound) : last
-    }
-}
-
 // MARK: Printing
 
 extension Pane {
     /// All items from the first on, with their rows: for a frontend that prints them.
     mutating func allItems() -> [(rows: [StyledText], place: Place?)] {
-        guard var parts = take() else { return [] }
-        defer { self.parts = parts }
-        var items: [(rows: [StyledText], place: Place?)] = []
-        var position = parts.first
-        while let item = position {
-            items.append((parts.rows(at: item, 0..<parts.height(at: item)), parts.place(at: item)))
-            position = parts.next(item)
-        }
-        return items
+        window.withParts { parts in
+            var items: [(rows: [StyledText], place: Place?)] = []
+            var position = parts.first
+            while let item = position {
+                items.append((parts.rows(at: item, 0..<parts.height(at: item)), parts.place(at: item)))
+                position = parts.next(item)
+            }
+            return items
+        } ?? []
     }
 
     /// Selects an item.
@@ -275,22 +151,22 @@ extension Pane {
     /// Moves the cursor to the next item in a direction, or scrolls where there is none to be seen.
     mutating func move(down: Bool) {
         settle()
-        let seen = window()
+        let seen = window.seen()
         guard let parts, let first = seen.first, let last = seen.last else { return }
         guard let current = selected else { return scrollByKey(down) }
         guard let part = seen.first(where: { $0.position == current }) else {
             // The cursor was left behind by scrolling, and comes back to what is seen.
-            func nearest(_ seen: [Seen]) -> Position? {
+            func nearest(_ seen: [PaneWindow.Seen]) -> Position? {
                 let positions = seen.map(\.position).filter { parts.id(at: $0) != nil }
                 return down ? positions.first : positions.last
             }
             var position = nearest(seen)
             if position == nil {
                 scrollByKey(down)
-                position = nearest(window())
+                position = nearest(window.seen())
             }
             guard let position else { return }
-            if !down { stopFollowing() }
+            if !down { window.stopFollowing() }
             return setCursor(position)
         }
         // The rest of a long item is seen first.
@@ -302,13 +178,13 @@ extension Pane {
         let edge = down ? last.position : first.position
         let isSeen = seen.contains { $0.position == target }
         guard isSeen || parts.isNear(edge, target, down: down) else { return scrollByKey(down) }
-        if !down { stopFollowing() }
+        if !down { window.stopFollowing() }
         setCursor(target)
-        reveal(target, 0..<(measure(target) ?? 1))
-        if !down, let part = window().first(where: { $0.position == target }), part.isCutBelow {
+        window.reveal(target, 0..<(window.height(of: target) ?? 1))
+        if !down, let part = window.seen().first(where: { $0.position == target }), part.isCutBelow {
             // The end of a long item comes first on the way up.
-            let end = above(target, part.height)
-            if isBefore((top, hiddenRows), end) { (top, hiddenRows) = end }
+            let end = window.top(with: part.height, atBottomOf: target)
+            if window.top < end { window.begin(at: end) }
         }
     }
 
@@ -318,54 +194,25 @@ extension Pane {
     mutating func scroll(by count: Int) {
         settle()
         seesCursor = false
-        let before = (top, hiddenRows)
-        var left = count
-        while left > 0, let height = measure(top) {
-            if hiddenRows + left < height {
-                hiddenRows += left
-                left = 0
-            } else if let after = parts?.next(top) {
-                left -= height - hiddenRows
-                (top, hiddenRows) = (after, 0)
-            } else {
-                break
-            }
-        }
-        while left < 0 {
-            if hiddenRows >= -left {
-                hiddenRows += left
-                left = 0
-            } else if let previous = parts?.previous(top), let height = measure(previous) {
-                left += hiddenRows + 1
-                (top, hiddenRows) = (previous, height - 1)
-            } else {
-                hiddenRows = 0
-                break
-            }
-        }
-        stopAtEnd()
-        if count > 0, isAtEnd { follow() } else if (top, hiddenRows) != before { stopFollowing() }
-    }
-
-    private var isAtEnd: Bool {
-        mutating get { endTop().map { $0 == (top, hiddenRows) } ?? true }
+        let before = window.top
+        window.scroll(by: count)
+        if count > 0, window.isAtEnd { follow() } else if window.top != before { window.stopFollowing() }
     }
 
     /// Moves by pages, and the cursor with it.
     mutating func page(down: Bool) {
-        scroll(by: (down ? 1 : -1) * max(1, shownRows - 1))
-        if down && isAtEnd { return moveCursor(toEnd: true) }
-        if !down && top == parts?.first && hiddenRows == 0 { return moveCursor(toEnd: false) }
-        let seen = window().filter { parts?.id(at: $0.position) != nil }
+        scroll(by: (down ? 1 : -1) * max(1, window.rows - 1))
+        if down && window.isAtEnd { return moveCursor(toEnd: true) }
+        if !down && window.isAtStart { return moveCursor(toEnd: false) }
+        let seen = window.seen().filter { parts?.id(at: $0.position) != nil }
         // The first one that is seen from its beginning.
         if let item = seen.first(where: { $0.hidden == 0 }) ?? seen.first { setCursor(item.position) }
     }
 
     /// Goes to the first row.
     mutating func goToStart() {
-        guard let first = parts?.first else { return }
-        stopFollowing()
-        (top, hiddenRows) = (first, 0)
+        window.stopFollowing()
+        window.goToStart()
         moveCursor(toEnd: false)
     }
 
@@ -373,20 +220,14 @@ extension Pane {
     mutating func goToEnd() {
         moveCursor(toEnd: true)
         follow()
-        if let end = endTop() { (top, hiddenRows) = end }
+        window.goToEnd()
     }
 
     /// Follows what grows at its end.
     mutating func follow() {
         guard grows else { return }
-        follows = true
+        window.follows = true
         moveCursor(toEnd: true)
-    }
-
-    private mutating func stopFollowing() {
-        guard follows, let end = parts?.end else { return }
-        follows = false
-        endBefore = end
     }
 
     /// Selects what is at a row of the last drawing; false if nothing can be selected there.
@@ -394,7 +235,7 @@ extension Pane {
         guard let parts, let anchor = drawn.first(where: { $0.row == row })?.anchor, anchor.id != nil,
             let position = parts.position(of: anchor, near: cursorPosition)
         else { return false }
-        if position != parts.selectable(from: parts.last, down: false) { stopFollowing() }
+        if position != parts.selectable(from: parts.last, down: false) { window.stopFollowing() }
         setCursor(position)
         return true
     }
@@ -402,12 +243,14 @@ extension Pane {
     /// Folds or opens the selected item; false if it cannot be folded.
     mutating func toggle() -> Bool {
         settle()
-        guard let position = selected, let isFolded = parts?.isFolded(at: position) else { return false }
+        guard let position = selected, let isFolded = window.withParts({ $0.isFolded(at: position) }) ?? nil else {
+            return false
+        }
         fold(position, !isFolded)
         if let position = selected {
             // The head of a long item stays where it is.
-            hiddenRows = position == top ? 0 : hiddenRows
-            reveal(position, 0..<(measure(position) ?? 1))
+            if position == window.top.item { window.begin(at: PaneWindow.Top(item: position, hidden: 0)) }
+            window.reveal(position, 0..<(window.height(of: position) ?? 1))
         }
         return true
     }
@@ -421,14 +264,11 @@ extension Pane {
     private mutating func choose(_ change: (inout PaneParts.Choices) -> Void) {
         guard let parts, let block else { return }
         change(&choices)
-        let followed = follows
-        follows = false
+        let followed = window.follows
+        window.follows = false
         show(block, below: notice, columns: parts.columns, parts.look)
-        if !grows {
-            follows = followed
-        } else if followed {
-            endBefore = self.parts?.end ?? 0
-        }
+        window.follows = followed
+        window.stopFollowing()
     }
 
     /// Chooses the next or the previous block of the selected tabs; false if none are selected.
@@ -561,8 +401,8 @@ extension Pane {
     /// The item to search from, and the row in it: where a text was found before, or the selected item, or else the
     /// first that is seen.
     private mutating func searchStart(_ parts: PaneParts) -> (position: Position, row: Int)? {
-        let seen = window().map(\.position)
-        if let found, let place = parts.position(of: found.anchor, near: top), seen.contains(place) {
+        let seen = window.seen().map(\.position)
+        if let found, let place = parts.position(of: found.anchor, near: window.top.item), seen.contains(place) {
             return (place, found.row)
         }
         if let selected, seen.contains(selected) { return (selected, 0) }
@@ -571,15 +411,15 @@ extension Pane {
 
     /// The rows of an item with the text; none if they leave it out.
     private mutating func foundRows(_ search: SearchText, at position: Position) -> [Int] {
-        guard let height = measure(position), let rows = parts?.rows(at: position, 0..<height) else { return [] }
-        return search.rows(in: rows)
+        guard let height = window.height(of: position) else { return [] }
+        return window.withParts { search.rows(in: $0.rows(at: position, 0..<height)) } ?? []
     }
 
     /// Goes to a text that was found in an item, or below it. What is folded is opened.
     private mutating func open(
         _ search: SearchText, _ place: Position, _ isForward: Bool, skipsFirst: Bool
     ) -> Bool {
-        stopFollowing()
+        window.stopFollowing()
         var (place, skipsOwn) = (place, skipsFirst)
         while let parts, parts.isFoldedAway(search, below: place),
             !isForward || skipsOwn || !parts.isIn(search, place)
@@ -593,7 +433,7 @@ extension Pane {
             (place, skipsOwn) = (next, false)
         }
         var rows = foundRows(search, at: place)
-        if rows.isEmpty, parts?.isFolded(at: place) == true {
+        if rows.isEmpty, window.withParts({ $0.isFolded(at: place) }) == true {
             fold(place, false)
             rows = foundRows(search, at: place)
         }
@@ -602,14 +442,14 @@ extension Pane {
     }
 
     private mutating func goTo(_ position: Position, _ row: Int) {
-        guard let anchor = parts?.anchor(at: position), let height = measure(position) else { return }
-        stopFollowing()
+        guard let anchor = parts?.anchor(at: position), let height = window.height(of: position) else { return }
+        window.stopFollowing()
         setCursor(position)
         found = (anchor, row)
         (seesCursor, needsCursor) = (anchor.id != nil, false)
         // With the rows around it.
-        reveal(position, max(0, row - 2)..<min(height, row + 3))
-        reveal(position, row..<row + 1)
+        window.reveal(position, max(0, row - 2)..<min(height, row + 3))
+        window.reveal(position, row..<row + 1)
     }
 }
 
@@ -629,16 +469,15 @@ extension Pane {
         drawn = []
         seesCursor = false
         guard parts != nil, !area.isEmpty else { return nil }
-        shownRows = area.rows
+        window.rows = area.rows
         settle()
-        let seen = window()
-        guard var parts = take() else { return nil }
-        defer { self.parts = parts }
+        let shown = window.shown()
+        guard let parts else { return nil }
         let wanted = search.isEmpty ? nil : SearchText(search)
         let selected = cursor.flatMap { parts.position(of: $0, near: cursorPosition) }
         var caret: CellPosition?
         var row = area.row
-        for item in seen {
+        for (item, lines) in shown {
             guard let anchor = parts.anchor(at: item.position) else { continue }
             let isSelected = item.position == selected
             // While the end is followed nobody has chosen the row there, and the bar would be painted for each new one.
@@ -646,7 +485,7 @@ extension Pane {
             let isMarked =
                 isSelected && isFocused && !isFollowed && parts.section(at: item.position).marksSelection
             let first = row
-            for line in parts.rows(at: item.position, item.hidden..<item.hidden + item.count) {
+            for line in lines {
                 cells.write(line, row: row, column: area.column, in: area)
                 if let wanted { cells.mark(wanted, in: line, row: row, area) }
                 if isMarked {
