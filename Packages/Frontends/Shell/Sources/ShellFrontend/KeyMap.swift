@@ -15,7 +15,9 @@ enum ShellCommand: String, Sendable, CaseIterable {
     case commands, menu
     case previousTab = "previous-tab"
     case nextTab = "next-tab"
-    case write, copy, answer, runs, refresh, redraw, help, quit
+    case write, copy
+    case copyCode = "copy-code"
+    case answer, runs, refresh, redraw, help, quit
 
     /// What it does, for the help.
     var words: String {
@@ -42,6 +44,7 @@ enum ShellCommand: String, Sendable, CaseIterable {
         case .nextTab: "the next tab"
         case .write: "write a message"
         case .copy: "copy the selected row"
+        case .copyCode: "copy the last code block, of the selected entry if it has one"
         case .answer: "answer the oldest question"
         case .runs: "what runs and what was done"
         case .refresh: "look again"
@@ -76,6 +79,7 @@ enum ShellCommand: String, Sendable, CaseIterable {
         case .nextTab: ["]"]
         case .write: ["i"]
         case .copy: ["y"]
+        case .copyCode: ["Y"]
         case .answer: ["A"]
         case .runs: ["R"]
         case .refresh: ["ctrl-r", "f5"]

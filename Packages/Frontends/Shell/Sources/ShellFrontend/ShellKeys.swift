@@ -167,6 +167,7 @@ extension ShellModel {
         case .nextTab: goTo(tab: (tabs.current + 1) % tabs.all.count)
         case .write: if view?.composer != nil { hasComposerFocus = true }
         case .copy: if let view { copy(view) }
+        case .copyCode: if let view { copyCode(view) }
         case .answer: if !showQuestion() { say("nothing asks") }
         case .runs: read(.runs)
         case .refresh: if let id = tabs.page.focused { refresh(id) }
@@ -219,6 +220,12 @@ extension ShellModel {
     private mutating func copy(_ view: ShownScreen) {
         guard let text = view.pane.selectedText else { return say("nothing is selected") }
         add(.copy(text))
+    }
+
+    private mutating func copyCode(_ view: ShownScreen) {
+        guard let code = view.pane.lastCode else { return say("there is no code block here") }
+        guard code.isFinished else { return say("the last code block is still being written") }
+        add(.copy(code.text))
     }
 
     /// Moves in a pane; false if the command does not.

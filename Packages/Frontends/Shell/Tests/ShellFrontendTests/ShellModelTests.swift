@@ -704,6 +704,27 @@ import Testing
         }
     }
 
+    @Test("Y copies the last code block, and says when there is none or when it is not finished")
+    func copyCode() async throws {
+        try await withShell { shell in
+            try shell.press("2")
+            try shell.show("library.books", LibraryFeature.books)
+            try shell.press("Y")
+            #expect(shell.text().contains("there is no code block here"))
+            let feed = Feed([said("a", .model, "```\none\n", isOpen: true)])
+            try shell.show("library.books", .transcript(feed))
+            try shell.press("Y")
+            #expect(shell.text().contains("the last code block is still being written"))
+            feed.replaceLast(with: said("a", .model, "```\none\ntwo\n```"))
+            try shell.show("library.books", .transcript(feed))
+            #expect(!shell.effects.contains { if case .copy = $0 { true } else { false } })
+            try shell.press("Y")
+            #expect(shell.effects.contains { if case .copy("one\ntwo") = $0 { true } else { false } })
+            try shell.press("?")
+            #expect(shell.text().contains("copy the last code block"))
+        }
+    }
+
     @Test("A form comes back with its values if its action fails")
     func formAgain() async throws {
         try await withShell { shell in

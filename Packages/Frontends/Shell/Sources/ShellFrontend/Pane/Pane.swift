@@ -358,6 +358,11 @@ extension Pane {
         return row.isEmpty ? nil : row.map { $0.value.string ?? $0.value.text() }.joined(separator: "\t")
     }
 
+    /// The last code block of the selected item, or else the newest one that is anywhere.
+    var lastCode: Markdown.FencedBlock? {
+        selection.flatMap { $0.section.code(of: $0.position.item) } ?? parts?.lastCode
+    }
+
     /// The number of the selected row.
     var selectedNumber: Int? { cursor.flatMap { Int($0.id) } }
 

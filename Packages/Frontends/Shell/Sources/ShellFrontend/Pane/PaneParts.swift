@@ -104,6 +104,9 @@ struct PaneParts: Sendable {
         parts[position.part].section.isFolded(position.item, columns: columns, look)
     }
 
+    /// The newest code block.
+    var lastCode: Markdown.FencedBlock? { parts.reversed().lazy.compactMap { $0.section.code(of: nil) }.first }
+
     // MARK: Places
 
     func contains(_ position: Position) -> Bool {

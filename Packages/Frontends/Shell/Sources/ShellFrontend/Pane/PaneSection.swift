@@ -47,6 +47,8 @@ protocol PaneSection: Sendable {
     func row(of item: Int) -> JSONObject
     /// The text of an item for copying, if it is not that of its row.
     func copiedText(of item: Int) -> String?
+    /// The last code block in an item, or in the newest item that has one if none is given.
+    func code(of item: Int?) -> Markdown.FencedBlock?
     /// What can be done with an item.
     var itemLinks: [Link] { get }
     /// The screen that shows more of an item.
@@ -73,6 +75,7 @@ extension PaneSection {
     func item(_ id: String) -> Int? { nil }
     func row(of item: Int) -> JSONObject { [:] }
     func copiedText(of item: Int) -> String? { nil }
+    func code(of item: Int?) -> Markdown.FencedBlock? { nil }
     var isSelectable: Bool { true }
     var itemLinks: [Link] { [] }
     var detail: Link? { nil }

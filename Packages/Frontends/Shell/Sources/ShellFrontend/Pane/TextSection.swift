@@ -62,6 +62,8 @@ struct TextSection: PaneSection {
 
     func text(of item: Int, _ look: PaneLook) -> String { rows(item..<item + 1).first?.plainText ?? "" }
 
+    func code(of item: Int?) -> Markdown.FencedBlock? { block.lastCode }
+
     func item(with search: SearchText, from item: Int, forward: Bool, _ look: PaneLook) -> Int? {
         let found = search.rows(in: rows(0..<count))
         return forward ? found.first { $0 >= item } : found.last { $0 <= item }
@@ -155,5 +157,15 @@ extension Block {
     /// Whether its rows may say how long ago something was.
     fileprivate var tellsTime: Bool {
         if case .values = content { true } else { children.contains(where: \.tellsTime) }
+    }
+
+    /// The last code in it, or in the blocks of it.
+    fileprivate var lastCode: Markdown.FencedBlock? {
+        switch content {
+        case .code(let code):
+            code.text.isEmpty ? nil : Markdown.FencedBlock(info: code.language ?? "", text: code.text)
+        case .markdown(let markdown): Markdown.lastFencedBlock(in: markdown.text, isOpen: markdown.isOpen)
+        default: children.reversed().lazy.compactMap(\.lastCode).first
+        }
     }
 }

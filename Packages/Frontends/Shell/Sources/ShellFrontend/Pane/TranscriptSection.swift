@@ -24,6 +24,8 @@ struct TranscriptSection: PaneSection {
 
     /// More are laid out again when they are seen again.
     private static let mostLayouts = 400
+    /// As many entries are read from the feed at a time.
+    private static let batch = 100
     /// A longer thought or tool output is folded at first.
     private static let foldedRows = 3
 
@@ -55,6 +57,19 @@ struct TranscriptSection: PaneSection {
 
     func row(of item: Int) -> JSONObject { entry(of: item)?.json.object ?? [:] }
     func copiedText(of item: Int) -> String? { entry(of: item)?.text }
+
+    func code(of item: Int?) -> Markdown.FencedBlock? {
+        if let item { return entry(of: item)?.code }
+        if let code = newest?.code { return code }
+        var end = range.upperBound - 1
+        while end > range.lowerBound {
+            let first = max(range.lowerBound, end - Self.batch)
+            let entries = feed.entries(from: first, count: end - first).entries
+            if let code = entries.reversed().lazy.compactMap(\.code).first { return code }
+            end = first
+        }
+        return nil
+    }
 
     func text(of item: Int, _ look: PaneLook) -> String {
         guard let entry = entry(of: item) else { return note.plainText }
@@ -165,6 +180,11 @@ struct TranscriptSection: PaneSection {
 }
 
 extension Transcript.Entry {
+    /// The last code block of what is drawn as Markdown. The marks in the output of a tool mean nothing.
+    fileprivate var code: Markdown.FencedBlock? {
+        if case .markdown = form { Markdown.lastFencedBlock(in: text, isOpen: isOpen) } else { nil }
+    }
+
     fileprivate var form: GrowingText.Kind {
         switch author {
         case .person, .model: .markdown
