@@ -8,7 +8,9 @@ enum ShellCommand: String, Sendable, CaseIterable {
     case up, down
     case pageUp = "page-up"
     case pageDown = "page-down"
-    case first, last, left, right, open, fold, next, previous, back
+    case first, last, left, right, open, fold
+    case foldAll = "fold-all"
+    case next, previous, back
     case search
     case findNext = "find-next"
     case findPrevious = "find-previous"
@@ -32,6 +34,7 @@ enum ShellCommand: String, Sendable, CaseIterable {
         case .right: "the block after"
         case .open: "open, or what the hint says"
         case .fold: "fold or open"
+        case .foldAll: "fold or open all thoughts, or all that is like the selected row"
         case .next: "the next panel, or the detail"
         case .previous: "the panel before"
         case .back: "back"
@@ -67,6 +70,7 @@ enum ShellCommand: String, Sendable, CaseIterable {
         case .right: ["right", "l"]
         case .open: ["enter"]
         case .fold: ["space"]
+        case .foldAll: ["Z"]
         case .next: ["tab"]
         case .previous: ["shift-tab"]
         case .back: ["esc"]

@@ -81,7 +81,13 @@ extension ShellModel {
                 if case .run(let id) = reader.subject, runs[id]?.isRunning == true { return add(.cancel(id)) }
                 return interrupt()
             }
-            if let command = keys[press] { _ = Self.move(&reader.pane, command) }
+            switch keys[press] {
+            case .copy: copy(reader.pane)
+            case .copyCode: copyCode(reader.pane)
+            case .foldAll: tell(reader.pane.toggleAll())
+            case let command?: _ = Self.move(&reader.pane, command)
+            case nil: break
+            }
             overlays.append(.reader(reader))
         case .search(var field):
             if case .key(let press) = event {
@@ -166,8 +172,9 @@ extension ShellModel {
         case .previousTab: goTo(tab: (tabs.current + tabs.all.count - 1) % tabs.all.count)
         case .nextTab: goTo(tab: (tabs.current + 1) % tabs.all.count)
         case .write: if view?.composer != nil { hasComposerFocus = true }
-        case .copy: if let view { copy(view) }
-        case .copyCode: if let view { copyCode(view) }
+        case .copy: if let view { copy(view.pane) }
+        case .copyCode: if let view { copyCode(view.pane) }
+        case .foldAll: if let id = view?.id { tell(change(id) { $0.pane.toggleAll() } ?? nil) }
         case .answer: if !showQuestion() { say("nothing asks") }
         case .runs: read(.runs)
         case .refresh: if let id = tabs.page.focused { refresh(id) }
@@ -217,13 +224,19 @@ extension ShellModel {
         overlays.append(.palette(Palette(view.title, entries)))
     }
 
-    private mutating func copy(_ view: ShownScreen) {
-        guard let text = view.pane.selectedText else { return say("nothing is selected") }
+    /// What was folded may be out of sight, or not be there yet.
+    private mutating func tell(_ fold: (kind: PaneParts.FoldKind, isFolded: Bool)?) {
+        guard let fold else { return say("nothing here can be folded") }
+        say("\(fold.kind.words) are \(fold.isFolded ? "folded" : "open")")
+    }
+
+    private mutating func copy(_ pane: Pane) {
+        guard let text = pane.selectedText else { return say("nothing is selected") }
         add(.copy(text))
     }
 
-    private mutating func copyCode(_ view: ShownScreen) {
-        guard let code = view.pane.lastCode else { return say("there is no code block here") }
+    private mutating func copyCode(_ pane: Pane) {
+        guard let code = pane.lastCode else { return say("there is no code block here") }
         guard code.isFinished else { return say("the last code block is still being written") }
         add(.copy(code.text))
     }

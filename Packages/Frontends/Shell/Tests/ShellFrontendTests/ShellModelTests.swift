@@ -720,8 +720,41 @@ import Testing
             #expect(!shell.effects.contains { if case .copy = $0 { true } else { false } })
             try shell.press("Y")
             #expect(shell.effects.contains { if case .copy("one\ntwo") = $0 { true } else { false } })
+            // Help is longer than the window.
             try shell.press("?")
+            _ = shell.screen()
+            try shell.press("page-down")
             #expect(shell.text().contains("copy the last code block"))
+        }
+    }
+
+    @Test("Z folds and opens all thoughts, and a key for it can be set")
+    func foldAll() async throws {
+        try await withShell(keys: ["fold-all": "z"]) { shell in
+            try shell.press("2")
+            try shell.show("library.books", LibraryFeature.books)
+            try shell.press("z")
+            #expect(shell.text().contains("nothing here can be folded"))
+            let thought = (0..<6).map { "thought \($0)" }.joined(separator: "\n")
+            try shell.show("library.books", .transcript(Feed([said("a", .thought, thought), said("b", .model)])))
+            #expect(!shell.text().contains("thought 5"))
+            try shell.press("z")
+            #expect(shell.text().contains("thought 5") && shell.text().contains("all thoughts are open"))
+            try shell.press("z", "Z")
+            #expect(!shell.text().contains("thought 5") && shell.text().contains("all thoughts are folded"))
+        }
+    }
+
+    @Test("In a recording thoughts are opened and code is copied too")
+    func readerKeys() async throws {
+        try await withShell { shell in
+            let thought = (0..<6).map { "thought \($0)" }.joined(separator: "\n")
+            let feed = Feed([said("a", .thought, thought), said("b", .model, "~~~\ncode\n~~~")])
+            shell.model.read(.recording(name: "answer", .transcript(feed)))
+            _ = shell.model.draw()
+            try shell.press("Z", "Y")
+            #expect(shell.text().contains("thought 5"))
+            #expect(shell.effects.contains { if case .copy("code") = $0 { true } else { false } })
         }
     }
 

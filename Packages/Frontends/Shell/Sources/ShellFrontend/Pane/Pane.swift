@@ -243,16 +243,57 @@ extension Pane {
     /// Folds or opens the selected item; false if it cannot be folded.
     mutating func toggle() -> Bool {
         settle()
-        guard let position = selected, let isFolded = window.withParts({ $0.isFolded(at: position) }) ?? nil else {
-            return false
-        }
+        guard let position = selected, let isFolded = self.isFolded(position) else { return false }
         fold(position, !isFolded)
-        if let position = selected {
-            // The head of a long item stays where it is.
-            if position == window.top.item { window.begin(at: PaneWindow.Top(item: position, hidden: 0)) }
-            window.reveal(position, 0..<(window.height(of: position) ?? 1))
-        }
+        if let position = selected { showHead(of: position) }
         return true
+    }
+
+    /// Folds or opens everything that is of the selected item's kind, or else the thoughts of a conversation, and what
+    /// comes later too. Returns what, and whether it is folded now; nil if nothing can be folded.
+    mutating func toggleAll() -> (kind: PaneParts.FoldKind, isFolded: Bool)? {
+        settle()
+        guard let before = parts else { return nil }
+        // Where the end is followed, the person has not chosen what is selected.
+        let chosen = follows && grows ? nil : selection
+        let own = chosen.flatMap { $0.section.foldKind(of: $0.position.item) }
+        guard let kind = own ?? before.foldKind else { return nil }
+        let wasFolded = own == nil ? nil : chosen.flatMap { self.isFolded($0.position) }
+        let isFolded = !(wasFolded ?? choices.foldsOfKind[kind] ?? kind.isFoldedAtFirst)
+        let (followed, old) = (follows && grows, cursorPosition)
+        choose { choices in
+            choices.foldsOfKind[kind] = isFolded
+            choices.folds = choices.folds.filter { !before.isChoice($0.key, of: kind) }
+        }
+        if followed {
+            follow()
+        } else {
+            if hasLostRow { selectAbove(old, in: before) }
+            if let position = selected { showHead(of: position) }
+        }
+        return (kind, isFolded)
+    }
+
+    /// Whether an item is folded; nil if it cannot be.
+    private mutating func isFolded(_ position: Position) -> Bool? {
+        window.withParts { $0.isFolded(at: position) } ?? nil
+    }
+
+    /// Selects what an item was folded away into: the nearest item above it that is still there.
+    private mutating func selectAbove(_ item: Position, in before: PaneParts) {
+        var above = before.previous(item)
+        while let place = above {
+            if let id = before.place(at: place), let position = parts?.position(of: id, near: place) {
+                return setCursor(position)
+            }
+            above = before.previous(place)
+        }
+    }
+
+    /// The head of a long item stays where it is when it is folded or opened.
+    private mutating func showHead(of position: Position) {
+        if position == window.top.item { window.begin(at: PaneWindow.Top(item: position, hidden: 0)) }
+        window.reveal(position, 0..<(window.height(of: position) ?? 1))
     }
 
     private mutating func fold(_ position: Position, _ isFolded: Bool) {
@@ -438,7 +479,7 @@ extension Pane {
             (place, skipsOwn) = (next, false)
         }
         var rows = foundRows(search, at: place)
-        if rows.isEmpty, window.withParts({ $0.isFolded(at: place) }) == true {
+        if rows.isEmpty, isFolded(place) == true {
             fold(place, false)
             rows = foundRows(search, at: place)
         }

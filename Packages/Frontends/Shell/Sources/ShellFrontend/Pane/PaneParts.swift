@@ -33,10 +33,37 @@ struct PaneParts: Sendable {
         let count: Int
     }
 
+    /// Items that are folded or opened together.
+    enum FoldKind: Sendable, Hashable {
+        /// The entries of an author in the transcript at a path.
+        case entries([String], Transcript.Author)
+        /// The nodes of the tree at a path.
+        case nodes([String])
+        /// All collapsible blocks.
+        case blocks
+
+        /// What they are called.
+        var words: String {
+            switch self {
+            case .entries(_, .thought): "all thoughts"
+            case .entries(_, .tool): "all outputs of tools"
+            case .entries: "all entries"
+            case .nodes: "all nodes"
+            case .blocks: "all blocks with titles"
+            }
+        }
+
+        /// Whether most of them are folded before the person chooses.
+        var isFoldedAtFirst: Bool { if case .nodes = self { false } else { true } }
+    }
+
     /// What the person has chosen.
     struct Choices: Sendable {
         /// What was folded or opened: nodes, collapsible blocks, entries.
         var folds: [Place: Bool] = [:]
+        /// What was folded or opened as a whole, also for items that come later. What was chosen for one of them since
+        /// counts more.
+        var foldsOfKind: [FoldKind: Bool] = [:]
         /// The chosen block of tabs, by their path.
         var tabs: [[String]: String] = [:]
     }
@@ -106,6 +133,24 @@ struct PaneParts: Sendable {
 
     /// The newest code block.
     var lastCode: Markdown.FencedBlock? { parts.reversed().lazy.compactMap { $0.section.code(of: nil) }.first }
+
+    /// What is folded together where nothing is selected: the thoughts of a conversation, or else what comes last.
+    var foldKind: FoldKind? {
+        let kinds = parts.reversed().lazy.compactMap { $0.section.foldKind(of: nil) }
+        return kinds.first { if case .entries = $0 { true } else { false } } ?? kinds.first
+    }
+
+    /// Whether the choice for one item was one for an item of a kind. It may be folded away itself.
+    func isChoice(_ place: Place, of kind: FoldKind) -> Bool {
+        switch kind {
+        case .nodes(let path): return place.path == path
+        case .entries(let path, _):
+            guard place.path == path, let part = numbers[path] else { return false }
+            return parts[part].section.item(place.id).map { parts[part].section.foldKind(of: $0) == kind } ?? false
+        case .blocks:
+            return place.id == Self.fold && numbers[place.path].map { parts[$0].section is LineSection } ?? true
+        }
+    }
 
     // MARK: Places
 
@@ -243,14 +288,20 @@ extension PaneParts {
         case .table(let table):
             if case .all(let rows) = table.rows { add(TableSection(path, table, rows: rows), links) }
         case .tree(let tree):
-            let folds = choices.folds
-            add(TreeSection(path, tree) { folds[Place(path: path, id: $0.id)] != true }, links)
+            let (folds, all) = (choices.folds, choices.foldsOfKind[.nodes(path)])
+            add(TreeSection(path, tree) { (folds[Place(path: path, id: $0.id)] ?? all) != true }, links)
         case .timeline(let timeline): add(TimelineSection(path, timeline), links)
         case .log(let log): add(LogSection(path, log), links)
         case .transcript(let transcript):
             let folds = choices.folds.filter { $0.key.path == path }.map { ($0.key.id, $0.value) }
             let byID = Dictionary(folds, uniquingKeysWith: { $1 })
-            add(TranscriptSection(path, transcript, folds: byID, after: old[path]), links)
+            let all = choices.foldsOfKind.compactMap { kind, isFolded -> (Transcript.Author, Bool)? in
+                if case .entries(path, let author) = kind { (author, isFolded) } else { nil }
+            }
+            add(
+                TranscriptSection(
+                    path, transcript, folds: byID, foldsOfAuthor: Dictionary(all, uniquingKeysWith: { $1 }),
+                    after: old[path]), links)
         case .composer(let composer): self.composer = (path, composer)
         case .form(let form): add(FormSection(path, form), links)
         case .placeholder(let placeholder):
@@ -312,7 +363,8 @@ extension PaneParts {
     private mutating func add(
         _ collapsible: Collapsible, _ title: String, _ path: [String], _ links: [Link]
     ) {
-        let isFolded = choices.folds[Place(path: path, id: Self.fold)] ?? !collapsible.isOpen
+        let isFolded =
+            choices.folds[Place(path: path, id: Self.fold)] ?? choices.foldsOfKind[.blocks] ?? !collapsible.isOpen
         let mark = StyledText(isFolded ? "▸ " : "▾ ", Style(.mutedForeground))
         let line = mark + StyledText(title, Style(bold: true)).onOneLine
         add(

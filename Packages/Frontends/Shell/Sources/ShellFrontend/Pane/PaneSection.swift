@@ -37,6 +37,8 @@ protocol PaneSection: Sendable {
     func isFoldedAway(_ search: SearchText, below item: Int, _ look: PaneLook) -> Bool
     /// Whether an item is folded; nil if it cannot be.
     mutating func isFolded(_ item: Int, columns: Int, _ look: PaneLook) -> Bool?
+    /// What is folded together with an item; without an item, what is folded if none is selected. Nil if nothing is.
+    func foldKind(of item: Int?) -> PaneParts.FoldKind?
     /// The id of an item that can be selected; nil for one that cannot.
     func id(of item: Int) -> String?
     /// Whether any of its items can be selected.
@@ -71,6 +73,7 @@ extension PaneSection {
 
     func isFoldedAway(_ search: SearchText, below item: Int, _ look: PaneLook) -> Bool { false }
     func isFolded(_ item: Int, columns: Int, _ look: PaneLook) -> Bool? { nil }
+    func foldKind(of item: Int?) -> PaneParts.FoldKind? { nil }
     func id(of item: Int) -> String? { nil }
     func item(_ id: String) -> Int? { nil }
     func row(of item: Int) -> JSONObject { [:] }
@@ -120,6 +123,7 @@ struct LineSection: OneRowSection {
     func line(of item: Int, columns: Int, _ look: PaneLook) -> StyledText { line.truncated(to: columns) }
     func text(of item: Int, _ look: PaneLook) -> String { line.plainText }
     func isFolded(_ item: Int, columns: Int, _ look: PaneLook) -> Bool? { isFolded }
+    func foldKind(of item: Int?) -> PaneParts.FoldKind? { isFolded == nil ? nil : .blocks }
     func id(of item: Int) -> String? { id }
     func item(_ id: String) -> Int? { id == self.id ? 0 : nil }
 

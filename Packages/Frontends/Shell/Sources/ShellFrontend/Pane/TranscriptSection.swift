@@ -13,6 +13,8 @@ struct TranscriptSection: PaneSection {
     private let newest: Transcript.Entry?
     /// Which entries the person has folded or opened, by their ids.
     private let folds: [String: Bool]
+    /// The same for all entries of an author.
+    private let foldsOfAuthor: [Transcript.Author: Bool]
     private var layouts: [Int: Layout] = [:]
     private var use = 0
 
@@ -29,9 +31,12 @@ struct TranscriptSection: PaneSection {
     /// A longer thought or tool output is folded at first.
     private static let foldedRows = 3
 
-    init(_ path: [String], _ transcript: Transcript, folds: [String: Bool], after old: (any PaneSection)?) {
+    init(
+        _ path: [String], _ transcript: Transcript, folds: [String: Bool], foldsOfAuthor: [Transcript.Author: Bool],
+        after old: (any PaneSection)?
+    ) {
         self.path = path
-        self.folds = folds
+        (self.folds, self.foldsOfAuthor) = (folds, foldsOfAuthor)
         feed = transcript.feed
         let start = feed.start
         let (last, entries) = feed.entries(from: max(start, feed.end - 1))
@@ -133,6 +138,12 @@ struct TranscriptSection: PaneSection {
         return parts.head.count + parts.count > Self.foldedRows + 1 ? parts.isFolded : nil
     }
 
+    func foldKind(of item: Int?) -> PaneParts.FoldKind? {
+        guard let item else { return .entries(path, .thought) }
+        guard let author = entry(of: item)?.author, [.thought, .tool].contains(author) else { return nil }
+        return .entries(path, author)
+    }
+
     /// The head of an entry, its text, and how many rows that has.
     private mutating func layOut(
         _ entry: Transcript.Entry, _ item: Int, _ columns: Int, _ look: PaneLook
@@ -157,7 +168,8 @@ struct TranscriptSection: PaneSection {
             entry.id, entry.author, "", time: entry.time, title: entry.title, state: entry.state)
         return (
             look.form(columns: columns).entry(head).prefix(1).flatMap { $0.onOneLine.fitted(to: columns) }, body,
-            body.count(of: entry.text, isOpen: entry.isOpen), folds[entry.id] ?? Self.isFoldedAtFirst(entry)
+            body.count(of: entry.text, isOpen: entry.isOpen),
+            folds[entry.id] ?? foldsOfAuthor[entry.author] ?? Self.isFoldedAtFirst(entry)
         )
     }
 

@@ -35,6 +35,7 @@ struct TreeSection: OneRowSection {
         nodes[item].node.children.isEmpty ? nil : !nodes[item].isOpen
     }
 
+    func foldKind(of item: Int?) -> PaneParts.FoldKind? { .nodes(path) }
     func text(of item: Int, _ look: PaneLook) -> String { nodes[item].node.words }
 
     func isFoldedAway(_ search: SearchText, below item: Int, _ look: PaneLook) -> Bool {

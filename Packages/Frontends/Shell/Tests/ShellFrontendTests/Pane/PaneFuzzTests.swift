@@ -20,7 +20,7 @@ import Testing
         var (columns, rows) = (40, 12)
         pane.show(block, columns: columns, look(0))
         for step in 0..<150 {
-            switch Int.random(in: 0..<16, using: &random) {
+            switch Int.random(in: 0..<17, using: &random) {
             case 0: block = blocks.block(depth: 3)
             case 1: (columns, rows) = sizes.randomElement(using: &random) ?? (40, 12)
             case 2: blocks.grow()
@@ -34,6 +34,7 @@ import Testing
             case 10: _ = pane.select(row: Int.random(in: -1..<40, using: &random))
             case 11: pane.layOut(columns: columns, look(Int64(step) * 700_000))
             case 12: pane.follow()
+            case 13: _ = pane.toggleAll()
             default: pane.move(down: Bool.random(using: &random))
             }
             if step % 3 == 0 { pane.show(block, columns: columns, look(Int64(step) * 300_000)) }
@@ -47,7 +48,7 @@ import Testing
     private func look(_ time: Int64) -> PaneLook { PaneLook(level: .ansi256, now: Timestamp(microseconds: time)) }
 
     private func check(_ pane: Pane, _ note: Comment) {
-        _ = (pane.offers, pane.primary, pane.detail, pane.selectedText, pane.news)
+        _ = (pane.offers, pane.primary, pane.detail, pane.selectedText, pane.lastCode, pane.news)
         // In a window with room for everything the cursor is seen.
         var pane = pane
         var cells = CellBuffer(columns: 20, rows: 1_500)
@@ -80,7 +81,9 @@ import Testing
         pane.scroll(by: 5)
         pane.goToEnd()
         pane.goToStart()
-        #expect(!pane.toggle() && !pane.turn(forward: true) && !pane.find("a") && !pane.select(row: 0))
+        #expect(
+            !pane.toggle() && !pane.turn(forward: true) && pane.toggleAll() == nil && !pane.find("a")
+                && !pane.select(row: 0))
         var screen = PaneScreen(.stack([]))
         screen.down()
         screen.act { $0.page(down: true) }
