@@ -1,3 +1,5 @@
+public import Capabilities
+
 /// Text with styled parts. Control characters in it are neutralised when it is created.
 ///
 ///     let line = StyledText("web1 ", Style(bold: true)) + StyledText("failed", Style(.destructive))
@@ -131,6 +133,58 @@ extension StyledText {
                 return result
             }
             room -= TextWidth.of(part)
+        }
+        return result
+    }
+
+    /// The part of a line that is seen in a window of so many columns, for text that is read sideways. An ellipsis at an
+    /// edge says that there is more beyond it. A wide character at an edge is a space there, so that no half of it is
+    /// drawn.
+    ///
+    /// - Parameter start: the first column of the window; 0 is the beginning of the line.
+    public func window(from start: Int, columns: Int, mark: Style = Style(.mutedForeground)) -> StyledText {
+        let width = self.width
+        guard columns > 0, start > 0 || width > columns else { return columns > 0 ? self : StyledText() }
+        let isCutLeft = start > 0 && width > 0
+        // What is left of the window needs no second mark in a single column.
+        let isCutRight = width > start + columns && !(isCutLeft && columns == 1)
+        let seen =
+            start + (isCutLeft ? 1 : 0)..<max(start + columns - (isCutRight ? 1 : 0), start + (isCutLeft ? 1 : 0))
+        var result = StyledText()
+        if isCutLeft { result.append(harmless: "…", mark) }
+        result.append(slice(seen))
+        if isCutRight { result.append(harmless: "…", mark) }
+        return result
+    }
+
+    /// The text in some columns. A wide character of which only one half is there is a space.
+    private func slice(_ seen: Range<Int>) -> StyledText {
+        var result = StyledText()
+        var column = 0
+        for run in runs where column < seen.upperBound {
+            let text = run.text
+            if TextWidth.isSimple(text.utf8.span) {
+                let count = text.utf8.count
+                let first = min(count, max(0, seen.lowerBound - column))
+                let start = text.utf8.index(text.startIndex, offsetBy: first)
+                let end = text.utf8.index(start, offsetBy: max(0, min(count, seen.upperBound - column) - first))
+                result.append(harmless: String(text[start..<end]), run.style)
+                column += count
+                continue
+            }
+            var part = ""
+            for character in text {
+                guard column < seen.upperBound else { break }
+                let columns = column..<column + TextWidth.of(character)
+                let shown = columns.clamped(to: seen)
+                if shown == columns && column >= seen.lowerBound {
+                    part.append(character)
+                } else {
+                    part += String(repeating: " ", count: shown.count)
+                }
+                column = columns.upperBound
+            }
+            result.append(harmless: part, run.style)
         }
         return result
     }

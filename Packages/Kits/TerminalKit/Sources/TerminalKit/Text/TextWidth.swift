@@ -30,7 +30,7 @@ public enum TextWidth {
     static let tabWidth = 8
 
     /// Most text is printable ASCII, with one column for each byte.
-    private static func isSimple(_ bytes: Span<UInt8>) -> Bool {
+    static func isSimple(_ bytes: Span<UInt8>) -> Bool {
         for index in bytes.indices where bytes[index] < 0x20 || bytes[index] >= 0x7F { return false }
         return true
     }
