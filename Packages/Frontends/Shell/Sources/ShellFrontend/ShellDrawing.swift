@@ -155,6 +155,7 @@ extension ShellModel {
             if let primary = view.pane.primary { hints.append((keys.name(of: .open), primary.link.title)) }
             if view.composer != nil { hints.append((keys.name(of: .write), "write")) }
             for offer in view.pane.offers { if let key = offer.link.key { hints.append((key, offer.link.title)) } }
+            if view.pane.isCut { hints.append((keys.name(of: .right), "rest of the line")) }
         }
         if tabs.canGoBack || tabs.page.isDetailFocused { hints.append((keys.name(of: .back), "back")) }
         if tabs.page.views.count > 1 || tabs.page.detail != nil { hints.append((keys.name(of: .next), "next")) }

@@ -250,8 +250,9 @@ extension ShellModel {
         case .pageDown: pane.page(down: true)
         case .first: pane.goToStart()
         case .last: pane.goToEnd()
-        case .left: return pane.turn(forward: false)
-        case .right: return pane.turn(forward: true)
+        case .left, .right:
+            let isForward = command == .right
+            return pane.turn(forward: isForward) || pane.scrollSideways(forward: isForward)
         case .fold: return pane.toggle()
         case .findNext: _ = pane.find(next: true)
         case .findPrevious: _ = pane.find(next: false)

@@ -758,6 +758,20 @@ import Testing
         }
     }
 
+    @Test("The keys to the sides read long lines, and a hint says when there is more of one")
+    func sideways() async throws {
+        try await withShell { shell in
+            try shell.press("2")
+            let line = Log.Line(String(repeating: "word ", count: 40) + "the end")
+            try shell.show("library.books", .log(Feed([line])))
+            #expect(!shell.text().contains("the end") && shell.text().contains("→ rest of the line"))
+            try shell.press("right", "l")
+            #expect(shell.text().contains("the end") && !shell.text().contains("→ rest of the line"))
+            try shell.press("left", "h")
+            #expect(!shell.text().contains("the end") && shell.text().contains(" word word"))
+        }
+    }
+
     @Test("A form comes back with its values if its action fails")
     func formAgain() async throws {
         try await withShell { shell in

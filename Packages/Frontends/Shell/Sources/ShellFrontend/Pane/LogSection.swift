@@ -6,20 +6,21 @@ import TerminalKit
 
 /// The lines of a log, each on one row. An item's id is its position in the feed, so it stays when older ones are
 /// dropped.
-struct LogSection: OneRowSection {
+struct LogSection: OneRowSection, WideSection {
     let path: [String]
+    var start: Int?
     private let feed: Feed<Log.Line>
     private let range: Range<Int>
 
     /// As many lines are read from the feed at a time.
     private static let batch = 1_000
 
-    init(_ path: [String], _ log: Log) {
-        self.path = path
+    init(_ path: [String], _ log: Log, start: Int?) {
+        (self.path, self.start) = (path, start)
         feed = log.feed
         // The end may grow between the two.
-        let start = feed.start
-        range = start..<max(start, feed.end)
+        let first = feed.start
+        range = first..<max(first, feed.end)
     }
 
     /// One more line says how many were dropped.
@@ -39,8 +40,10 @@ struct LogSection: OneRowSection {
 
     func row(of item: Int) -> JSONObject { line(at: position(of: item))?.json.object ?? [:] }
 
-    func line(of item: Int, columns: Int, _ look: PaneLook) -> StyledText {
-        line(of: item, look).onOneLine.truncated(to: columns)
+    func wholeLine(of item: Int, columns: Int, _ look: PaneLook) -> StyledText { line(of: item, look).onOneLine }
+
+    mutating func line(of item: Int, columns: Int, _ look: PaneLook) -> StyledText {
+        seenLine(of: item, columns: columns, look)
     }
 
     func text(of item: Int, _ look: PaneLook) -> String { line(of: item, look).plainText }

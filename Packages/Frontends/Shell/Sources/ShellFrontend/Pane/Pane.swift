@@ -32,6 +32,8 @@ struct Pane: Sendable {
     /// Whether the selected item is to be seen, because it was before another value came.
     private var needsCursor = false
     private var seesCursor = false
+    /// Whether the rest of a long line was out of sight in the last drawing.
+    private(set) var isCut = false
     /// The rows of the last drawing, for clicks, and for when the topmost item vanishes.
     private var drawn: [(row: Int, anchor: Anchor)] = []
 
@@ -238,6 +240,37 @@ extension Pane {
         if position != parts.selectable(from: parts.last, down: false) { window.stopFollowing() }
         setCursor(position)
         return true
+    }
+
+    /// Moves long lines sideways: those of the selected item's block, or else of the first one that is seen and can be
+    /// moved. False if there is none.
+    mutating func scrollSideways(forward: Bool) -> Bool {
+        settle()
+        var seen = window.seen().map(\.position)
+        // They begin with the selected one.
+        let start = selected.flatMap { selected in seen.firstIndex { $0.part == selected.part } } ?? 0
+        seen = Array(seen[start...] + seen[..<start])
+        let item = window.withParts { parts in
+            seen.first { item in
+                if forward { return parts.isCut(at: item) }
+                return parts.withWideSection(at: item) { section, _, _ in section.start != nil } == true
+            }
+        }
+        guard let item = item ?? nil else { return false }
+        changeWideSection(at: item) { section, columns, _ in section.move(forward: forward, columns: columns) }
+        return true
+    }
+
+    private mutating func changeWideSection(
+        at item: Position, _ body: (inout any WideSection, _ columns: Int, PaneLook) -> Void
+    ) {
+        let moved = window.withParts { parts in
+            parts.withWideSection(at: item) { section, columns, look in
+                body(&section, columns, look)
+                return (path: section.path, start: section.start)
+            }
+        }
+        if let moved = moved ?? nil { choices.starts[moved.path] = moved.start }
     }
 
     /// Folds or opens the selected item; false if it cannot be folded.
@@ -492,6 +525,8 @@ extension Pane {
         window.stopFollowing()
         setCursor(position)
         found = (anchor, row)
+        let search = SearchText(search)
+        changeWideSection(at: position) { $0.show(search, in: position.item, columns: $1, $2) }
         (seesCursor, needsCursor) = (anchor.id != nil, false)
         // With the rows around it.
         window.reveal(position, max(0, row - 2)..<min(height, row + 3))
@@ -518,6 +553,7 @@ extension Pane {
         window.rows = area.rows
         settle()
         let shown = window.shown()
+        isCut = window.withParts { parts in shown.contains { parts.isCut(at: $0.item.position) } } ?? false
         guard let parts else { return nil }
         let wanted = search.isEmpty ? nil : SearchText(search)
         let selected = cursor.flatMap { parts.position(of: $0, near: cursorPosition) }

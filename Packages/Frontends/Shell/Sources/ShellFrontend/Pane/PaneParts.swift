@@ -66,6 +66,8 @@ struct PaneParts: Sendable {
         var foldsOfKind: [FoldKind: Bool] = [:]
         /// The chosen block of tabs, by their path.
         var tabs: [[String]: String] = [:]
+        /// The first column of long lines that were moved sideways, by the path of their section.
+        var starts: [[String]: Int] = [:]
     }
 
     let columns: Int
@@ -237,6 +239,22 @@ struct PaneParts: Sendable {
         return position
     }
 
+    // MARK: Long lines
+
+    /// Changes the section at a position if its lines may be long; nil if they may not be.
+    mutating func withWideSection<Result>(
+        at position: Position, _ body: (inout any WideSection, _ columns: Int, PaneLook) -> Result
+    ) -> Result? {
+        guard contains(position), var section = parts[position.part].section as? any WideSection else { return nil }
+        defer { parts[position.part].section = section }
+        return body(&section, columns, look)
+    }
+
+    /// Whether there is more of an item than is seen, apart from its beginning.
+    mutating func isCut(at position: Position) -> Bool {
+        withWideSection(at: position) { $0.isCut(position.item, columns: $1, $2) } ?? false
+    }
+
     // MARK: Search
 
     func contains(_ search: SearchText) -> Bool { first.map { next(search, from: $0, forward: true) != nil } ?? false }
@@ -286,12 +304,16 @@ extension PaneParts {
         case .tabs(let tabs): add(tabs, path, links)
         case .collapsible(let collapsible): add(collapsible, block.title ?? block.id, path, links)
         case .table(let table):
-            if case .all(let rows) = table.rows { add(TableSection(path, table, rows: rows), links) }
+            if case .all(let rows) = table.rows {
+                add(TableSection(path, table, rows: rows, start: choices.starts[path]), links)
+            }
         case .tree(let tree):
             let (folds, all) = (choices.folds, choices.foldsOfKind[.nodes(path)])
             add(TreeSection(path, tree) { (folds[Place(path: path, id: $0.id)] ?? all) != true }, links)
         case .timeline(let timeline): add(TimelineSection(path, timeline), links)
-        case .log(let log): add(LogSection(path, log), links)
+        case .log(let log): add(LogSection(path, log, start: choices.starts[path]), links)
+        case .code, .diff:
+            add(CodeSection(path, block, start: choices.starts[path], look, after: old[path]), links)
         case .transcript(let transcript):
             let folds = choices.folds.filter { $0.key.path == path }.map { ($0.key.id, $0.value) }
             let byID = Dictionary(folds, uniquingKeysWith: { $1 })
@@ -308,7 +330,7 @@ extension PaneParts {
             let retry = [placeholder.retry].compactMap { $0 }
             self.links += retry
             addText(block, path, retry + links)
-        case .text, .markdown, .code, .diff, .values, .waterfall, .chart, .gauge, .progress:
+        case .text, .markdown, .values, .waterfall, .chart, .gauge, .progress:
             addText(block, path, links)
         }
     }

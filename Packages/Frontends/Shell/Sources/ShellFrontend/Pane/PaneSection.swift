@@ -141,17 +141,20 @@ extension StyledText {
         return line
     }
 
-    /// The rows of a text of any lines. A cell shows a tab as one space, so tabs become more of them.
-    func fitted(to columns: Int) -> [StyledText] {
-        var line = self
-        if plainText.utf8.contains(0x09) {
-            line = StyledText()
-            for run in runs {
-                line.append(
-                    run.text.split(separator: "\t", omittingEmptySubsequences: false).joined(separator: "    "),
-                    run.style)
-            }
+    /// The text with four spaces for each tab, which a cell would show as one.
+    var withoutTabs: StyledText {
+        guard plainText.utf8.contains(0x09) else { return self }
+        var line = StyledText()
+        for run in runs {
+            line.append(
+                run.text.split(separator: "\t", omittingEmptySubsequences: false).joined(separator: "    "), run.style)
         }
+        return line
+    }
+
+    /// The rows of a text of any lines.
+    func fitted(to columns: Int) -> [StyledText] {
+        let line = withoutTabs
         let isOneRow = line.width <= columns && !line.plainText.contains(where: \.isNewline)
         return isOneRow ? [line] : line.wrapped(to: max(1, columns))
     }

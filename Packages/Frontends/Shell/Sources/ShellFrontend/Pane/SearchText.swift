@@ -28,6 +28,16 @@ struct SearchText: Sendable {
         bytes.map { ranges(of: $0, in: text) } ?? rangesByCharacter(in: text)
     }
 
+    /// The columns of its places in a line.
+    func columns(in text: String) -> [Range<Int>] {
+        var (column, end) = (0, text.startIndex)
+        return ranges(in: text).map { range in
+            let start = column + TextWidth.of(text[end..<range.lowerBound])
+            (column, end) = (start + TextWidth.of(text[range]), range.upperBound)
+            return start..<column
+        }
+    }
+
     /// The rows that contain it. One that contains only its beginning counts if the next row continues it, because rows
     /// are cut anywhere.
     func rows(in rows: [StyledText]) -> [Int] {
@@ -86,14 +96,10 @@ struct SearchText: Sendable {
 extension CellBuffer {
     /// Marks the places of a text in a line that was drawn at the beginning of an area's row.
     mutating func mark(_ search: SearchText, in line: StyledText, row: Int, _ area: CellArea) {
-        let text = line.plainText
-        var (column, end) = (area.column, text.startIndex)
-        for range in search.ranges(in: text) {
-            column += TextWidth.of(text[end..<range.lowerBound])
-            let width = TextWidth.of(text[range])
-            let place = CellArea(row: row, column: column, rows: 1, columns: width)
+        for columns in search.columns(in: line.plainText) {
+            let place = CellArea(
+                row: row, column: area.column + columns.lowerBound, rows: 1, columns: columns.count)
             restyle(place.intersection(area)) { style in style.reverse = true }
-            (column, end) = (column + width, range.upperBound)
         }
     }
 

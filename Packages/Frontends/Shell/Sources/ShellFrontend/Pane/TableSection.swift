@@ -4,15 +4,19 @@ import Screens
 import TerminalForms
 import TerminalKit
 
-/// The rows of a table, each on one line.
-struct TableSection: PaneSection {
+/// The rows of a table, each on one line. Columns are cut and left out so that a row fits; from the first step to the right
+/// on, all of them are as wide as what is in them.
+struct TableSection: WideSection {
     let path: [String]
+    var start: Int?
     private let table: Screens.Table
     private let rows: [JSONObject]
     private var columns: (width: Int, columns: [ColumnFit.Column])?
+    /// The columns that nothing is cut from.
+    private var wholeColumns: [ColumnFit.Column]?
 
-    init(_ path: [String], _ table: Screens.Table, rows: [JSONObject]) {
-        self.path = path
+    init(_ path: [String], _ table: Screens.Table, rows: [JSONObject], start: Int?) {
+        (self.path, self.start) = (path, start)
         self.table = table
         self.rows = rows
     }
@@ -47,10 +51,41 @@ struct TableSection: PaneSection {
             return Array(rows[range.clamped(to: rows.indices)])
         }
         guard range.contains(0) else { return [] }
-        if columns?.width != width { columns = (width, ColumnFit.columns(of: table.columns, rows, width, look)) }
-        let fitted = columns?.columns ?? []
+        if start != nil { return [seenLine(of: item, columns: width, look)] }
+        return [line(of: item, fitted(to: width, look), look)]
+    }
+
+    static var fitsLines: Bool { true }
+
+    mutating func wholeLine(of item: Int, columns width: Int, _ look: PaneLook) -> StyledText {
+        rows.isEmpty ? StyledText() : line(of: item, whole(look), look)
+    }
+
+    mutating func isCut(_ item: Int, columns width: Int, _ look: PaneLook) -> Bool {
+        guard !rows.isEmpty else { return false }
+        let whole = whole(look)
+        guard let start else { return whole.map(\.width) != fitted(to: width, look).map(\.width) }
+        let all = whole.reduce(ColumnFit.gap * max(0, whole.count - 1)) { $0 + $1.width }
+        return all > start + width
+    }
+
+    private mutating func fitted(to width: Int, _ look: PaneLook) -> [ColumnFit.Column] {
+        if let columns, columns.width == width { return columns.columns }
+        let fitted = ColumnFit.columns(of: table.columns, rows, width, look)
+        columns = (width, fitted)
+        return fitted
+    }
+
+    private mutating func whole(_ look: PaneLook) -> [ColumnFit.Column] {
+        if let wholeColumns { return wholeColumns }
+        let whole = ColumnFit.whole(of: table.columns, rows, look)
+        wholeColumns = whole
+        return whole
+    }
+
+    private func line(of item: Int, _ columns: [ColumnFit.Column], _ look: PaneLook) -> StyledText {
         var line = StyledText()
-        for (number, column) in fitted.enumerated() {
+        for (number, column) in columns.enumerated() {
             let cell =
                 item == 0
                 ? StyledText(Cells.title(column.property), Style(.mutedForeground))
@@ -58,7 +93,7 @@ struct TableSection: PaneSection {
             if number > 0 { line.append("  ") }
             line.append(cell.truncated(to: column.width).padded(to: column.width, alignment: column.alignment))
         }
-        return [line]
+        return line
     }
 }
 
@@ -73,11 +108,13 @@ enum ColumnFit {
 
     /// As many rows are measured. All of a long list would take longer than to draw a page of it.
     private static let sample = 300
-    private static let gap = 2
+    static let gap = 2
     /// A narrower column of text says little.
     private static let least = 12
     /// A wider one takes the place of others.
     private static let widest = 60
+    /// Nobody goes further to the right for the rest of a column.
+    private static let wholeWidest = 2_000
 
     static func cell(_ row: JSONObject, _ property: Schema.Property, _ look: PaneLook) -> StyledText {
         Cells.styled(row[property.name] ?? .null, property, LocalClock(now: look.now), isBrief: true).onOneLine
@@ -86,6 +123,21 @@ enum ColumnFit {
     static func columns(
         of properties: [Schema.Property], _ rows: [JSONObject], _ width: Int, _ look: PaneLook
     ) -> [Column] {
+        var columns = measured(properties, rows, look, widest: widest)
+        while let excess = excess(columns.map(\.column), width), excess > 0, let last = leastNeeded(columns) {
+            columns.remove(at: last)
+        }
+        return shrunk(columns.map(\.column), width)
+    }
+
+    /// All columns, as wide as what is in them.
+    static func whole(of properties: [Schema.Property], _ rows: [JSONObject], _ look: PaneLook) -> [Column] {
+        measured(properties, rows, look, widest: wholeWidest).map(\.column)
+    }
+
+    private static func measured(
+        _ properties: [Schema.Property], _ rows: [JSONObject], _ look: PaneLook, widest: Int
+    ) -> [(column: Column, need: TableColumn.Need)] {
         let step = max(1, rows.count / sample)
         let measured = stride(from: 0, to: rows.count, by: step).map { rows[$0] }
         var columns: [(column: Column, need: TableColumn.Need)] = []
@@ -108,10 +160,7 @@ enum ColumnFit {
                         : TextForm.need(of: property, isIdentifier: isIdentifier, fromRight: shown.count - number)
                 ))
         }
-        while let excess = excess(columns.map(\.column), width), excess > 0, let last = leastNeeded(columns) {
-            columns.remove(at: last)
-        }
-        return shrunk(columns.map(\.column), width)
+        return columns
     }
 
     /// How much too wide they are if all that may be are narrow.

@@ -20,7 +20,7 @@ import Testing
         var (columns, rows) = (40, 12)
         pane.show(block, columns: columns, look(0))
         for step in 0..<150 {
-            switch Int.random(in: 0..<17, using: &random) {
+            switch Int.random(in: 0..<18, using: &random) {
             case 0: block = blocks.block(depth: 3)
             case 1: (columns, rows) = sizes.randomElement(using: &random) ?? (40, 12)
             case 2: blocks.grow()
@@ -35,6 +35,7 @@ import Testing
             case 11: pane.layOut(columns: columns, look(Int64(step) * 700_000))
             case 12: pane.follow()
             case 13: _ = pane.toggleAll()
+            case 14: _ = pane.scrollSideways(forward: Int.random(in: 0..<3, using: &random) > 0)
             default: pane.move(down: Bool.random(using: &random))
             }
             if step % 3 == 0 { pane.show(block, columns: columns, look(Int64(step) * 300_000)) }

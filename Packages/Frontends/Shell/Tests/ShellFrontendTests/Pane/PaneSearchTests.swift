@@ -61,10 +61,11 @@ import Testing
         #expect(screen.marked == ["ß"])
     }
 
-    @Test("The hidden end of a cell is found")
+    @Test("The hidden end of a cell is found and brought into view")
     func truncated() {
         var screen = PaneScreen(columns: 20, .table(["short", String(repeating: "x", count: 60) + "needle"]))
-        #expect(screen.act { $0.find("needle") } && screen.selected?.hasPrefix("xxx") == true)
+        #expect(screen.act { $0.find("needle") } && screen.selected?.hasPrefix("…xxx") == true)
+        #expect(screen.marked == ["needle"])
     }
 
     @Test("In folded output a text is found and opened, at the row where it is")
