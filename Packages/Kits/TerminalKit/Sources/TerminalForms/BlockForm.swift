@@ -62,7 +62,7 @@ extension TextForm {
 
     private func markdown(_ text: String) -> [StyledText] {
         guard Markdown.isAvailable else { return plain(text) }
-        return Markdown.render(text, width: width, level: level)
+        return Markdown.render(text, width: width, level: level, links: hasLinks, showsAddresses: true)
     }
 
     /// The parts with an empty line between them.

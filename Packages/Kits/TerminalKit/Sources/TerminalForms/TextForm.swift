@@ -14,6 +14,8 @@ public struct TextForm {
     public var clock: LocalClock?
     /// Up to which positions feeds are printed; one that is not here is printed as far as it goes.
     public var feedEnds: [ObjectIdentifier: Int] = [:]
+    /// Whether links of Markdown are given to the terminal (OSC 8). Their addresses are shown in any case.
+    public var hasLinks = false
     /// Whether short values stand beside each other, where room is scarcer than lines are long.
     public var isDense = false
 

@@ -100,11 +100,13 @@ extension PaintedScreen {
             isPlaced = true
         case "K", "X":
             expect(isPlaced, "cells are erased at an unknown place")
+            expect(final == "X" || look.link == nil, "a row is erased with an open link")
             let count = final == "K" ? columns : number(0)
             erase(place.row, place.column..<min(columns, place.column + count))
             if final == "X" { room = (place, count) }
         case "J":
             expect(number(0) == 2, "a part of the screen is erased")
+            expect(look.link == nil, "the screen is erased with an open link")
             for row in 0..<rows { erase(row, 0..<columns) }
         case "m": select(numbers.map { $0 ?? 0 })
         case "r": setRegion(numbers)
@@ -133,6 +135,7 @@ extension PaintedScreen {
     private mutating func setRegion(_ numbers: [Int?]) {
         // The cursor goes home in most terminals.
         isPlaced = false
+        expect(look.link == nil, "a region is set with an open link")
         guard let top = numbers.first.flatMap({ $0 }) else { return region = nil }
         let bottom = (numbers.count > 1 ? numbers[1] : nil) ?? 0
         guard top >= 1, top < bottom, bottom <= rows else { return faults.append("the region is \(top) to \(bottom)") }
@@ -157,6 +160,8 @@ extension PaintedScreen {
         guard parts.count == 3, parts[0] == "8" else { return faults.append("OSC \(parts) is sent") }
         look.link = parts[2].isEmpty ? nil : LinkTarget(String(parts[2]))
         expect(parts[2].isEmpty || parts[1].hasPrefix("id=") && look.link != nil, "the link \(parts) is none")
+        expect(
+            parts[2].utf8.count <= 2_000 && parts[2].utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "\(parts) is harmful")
     }
 
     private mutating func select(_ numbers: [Int]) {

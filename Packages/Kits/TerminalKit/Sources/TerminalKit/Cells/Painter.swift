@@ -17,7 +17,7 @@ public struct Painter: Sendable {
     /// Whether the terminal has said that it knows synchronised output (mode 2026). If it has not, the cursor is hidden
     /// during a frame.
     public var isSynchronized: Bool
-    /// Whether links are sent (OSC 8).
+    /// Whether links are sent (OSC 8). Without colours none are: who wants no escape sequences in a text wants no links.
     public var showsLinks: Bool { didSet { if showsLinks != oldValue { forgetLooks() } } }
 
     /// What the terminal shows; nil if that is not known.
@@ -50,7 +50,7 @@ public struct Painter: Sendable {
         let isKnown = shown?.columns == buffer.columns && shown?.rows == buffer.rows
         let old = (isKnown ? shown : nil) ?? CellBuffer(columns: buffer.columns, rows: buffer.rows)
         var pen = FramePen(looks: renditions(of: buffer), old: old, new: buffer)
-        if !isKnown { pen.clear(endsLink: showsLinks) }
+        if !isKnown { pen.clear(endsLink: sendsLinks) }
         pen.paint()
         pen.reset()
         let frame = Frame(
@@ -85,13 +85,15 @@ public struct Painter: Sendable {
         return output
     }
 
+    private var sendsLinks: Bool { showsLinks && level != .none }
+
     private mutating func renditions(of buffer: CellBuffer) -> [Rendition] {
         // Links make many styles in the long run.
         if looks.count > 2_000 { looks = [:] }
         return buffer.styles.map { style in
             if let look = looks[style] { return look }
             var look = Rendition(style, level: level, theme: theme).withoutNamedDefault
-            if !showsLinks { look.link = nil }
+            if !sendsLinks { look.link = nil }
             looks[style] = look
             return look
         }

@@ -13,10 +13,14 @@ public enum Markdown {
     /// The lines of `text`, none wider than `width` columns (at least eight); without a width nothing is wrapped.
     ///
     /// `links` says that the terminal supports links (OSC 8); otherwise their addresses are shown in parentheses.
-    public static func render(_ text: String, width: Int?, level: ColorLevel, links: Bool = false) -> [StyledText] {
+    /// `showsAddresses` shows them in any case, so that everybody sees where a link leads, whatever the terminal does with
+    /// it.
+    public static func render(
+        _ text: String, width: Int?, level: ColorLevel, links: Bool = false, showsAddresses: Bool = false
+    ) -> [StyledText] {
         var splitter = MarkdownSplitter()
         let segments = splitter.append(Array(text.utf8)) + splitter.finish()
-        var writer = MarkdownWriter(look: MarkdownLook(level: level, links: links))
+        var writer = MarkdownWriter(look: MarkdownLook(level: level, links: links, showsAddresses: showsAddresses))
         for segment in segments { writer.learn(segment) }
         return segments.flatMap { writer.write($0, width: width) }
     }
@@ -47,11 +51,13 @@ extension Markdown {
 /// How a document is drawn.
 struct MarkdownLook: Sendable {
     let level: ColorLevel
-    /// Whether links are left to the terminal.
+    /// Whether links are given to the terminal.
     let links: Bool
+    /// Whether their addresses are shown nevertheless.
+    let showsAddresses: Bool
 
-    init(level: ColorLevel, links: Bool) {
-        self.level = level
+    init(level: ColorLevel, links: Bool, showsAddresses: Bool = false) {
+        (self.level, self.showsAddresses) = (level, showsAddresses)
         // Without escape sequences there are no links either.
         self.links = links && level != .none
     }

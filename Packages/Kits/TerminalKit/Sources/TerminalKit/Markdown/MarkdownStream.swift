@@ -4,7 +4,7 @@
 ///     for piece in pieces { show(stream.append(piece)); redraw(stream.tail()) }
 ///     show(stream.finish())
 ///
-/// It returns the lines of ``Markdown/render(_:width:level:links:)``, however the text was split, with one exception: a
+/// It returns the lines of ``Markdown/render(_:width:level:links:showsAddresses:)``, however the text was split, with one exception: a
 /// reference such as `[text][1]` is a link only if its definition arrived before it. Definitions are always shown. A
 /// block larger than 16 KiB is drawn in parts, so that the cost of an answer is proportional to its length.
 public struct MarkdownStream: ~Copyable, Sendable {
@@ -14,10 +14,11 @@ public struct MarkdownStream: ~Copyable, Sendable {
     private var splitter = MarkdownSplitter()
     private var writer: MarkdownWriter
 
-    /// A new stream; `links` says that the terminal supports links (OSC 8).
-    public init(width: Int?, level: ColorLevel, links: Bool = false) {
+    /// A new stream; `links` says that the terminal supports links (OSC 8), and `showsAddresses` that their addresses are
+    /// shown nevertheless.
+    public init(width: Int?, level: ColorLevel, links: Bool = false, showsAddresses: Bool = false) {
         self.width = width
-        writer = MarkdownWriter(look: MarkdownLook(level: level, links: links))
+        writer = MarkdownWriter(look: MarkdownLook(level: level, links: links, showsAddresses: showsAddresses))
     }
 
     /// Adds the next piece of text; returns the lines that became final, oldest first.

@@ -15,7 +15,8 @@ private struct Series {
 
     init(columns: Int, rows: Int, level: ColorLevel = .truecolor) {
         (self.columns, self.rows, self.level) = (columns, rows, level)
-        painter = Painter(level: level)
+        // Neither emulator draws links, and both must see nothing of them.
+        painter = Painter(level: level, showsLinks: true)
     }
 
     mutating func show(_ cells: CellBuffer) {

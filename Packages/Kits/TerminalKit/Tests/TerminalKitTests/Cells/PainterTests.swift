@@ -53,7 +53,8 @@ extension [UInt8] {
             for number in screens.indices {
                 screens[number].show(frame.bytes)
                 #expect(screens[number].faults == [])
-                #expect(screens[number].differences(from: cells, level: level, links: seed % 3 == 0) == [])
+                let links = seed % 3 == 0 && level != .none
+                #expect(screens[number].differences(from: cells, level: level, links: links) == [])
                 #expect(screens[number].isCursorVisible == (caret != nil))
                 #expect(caret == nil || screens[number].place == caret)
             }
@@ -297,7 +298,7 @@ extension [UInt8] {
     func links() throws {
         let target = try #require(LinkTarget("https://host.example/a"))
         let line = StyledText("docs", Style(link: target))
-        var painter = Painter(level: .none, showsLinks: true)
+        var painter = Painter(level: .ansi16, showsLinks: true)
         let text = painter.frame(showing: cells(20, 2, [line, line]), caret: nil).bytes.text
         let parts = text.split(separator: "\u{1B}]8;").filter { $0.contains("host.example") }
         #expect(parts.count == 1 && text.hasSuffix("docs\u{1B}]8;;\u{1B}\\"))
@@ -305,9 +306,37 @@ extension [UInt8] {
         let again = painter.frame(showing: cells(20, 2, [line, line]), caret: nil).bytes.text
         let id = try #require(parts.first?.prefix { $0 != ";" })
         #expect(again.contains("\u{1B}]8;\(id);https://host.example/a\u{1B}\\docs"))
-        painter.showsLinks = false
+        painter.level = .none
+        #expect(!painter.frame(showing: cells(20, 2, [line, line]), caret: nil).bytes.text.contains("]8;"))
+        (painter.level, painter.showsLinks) = (.ansi16, false)
         #expect(!painter.frame(showing: cells(20, 2, [line, line]), caret: nil).bytes.text.contains("]8;"))
     }
+
+    @Test("A link is closed before a row is erased, rows move, or other text comes, and no target can end its sequence")
+    func linkEnds() throws {
+        let hostile = "https://a.example/\u{1B}\\\u{7}\u{9C}\u{202E}]8;;https://b.example\u{1B}\\"
+        let target = try #require(LinkTarget(hostile))
+        let link = StyledText("a link", Style(link: target))
+        var painter = Painter(level: .truecolor, showsLinks: true)
+        var screen = PaintedScreen(columns: 20, rows: 6)
+        let rows = (0..<6).map { StyledText("row \($0) ") + link }
+        let screens = [
+            cells(20, 6, rows), cells(20, 6, Array(rows[1...]) + [link]), cells(20, 6, [link, "", link + "x"]),
+            cells(20, 6, [StyledText("a"), link + StyledText(" 日本"), StyledText("👩🏽‍❤️‍👨🏻", Style(link: target)) + "b"]),
+            cells(20, 6),
+        ]
+        for cells in screens {
+            let frame = painter.frame(showing: cells, caret: nil)
+            screen.show(frame.bytes)
+            #expect(screen.faults == [] && screen.differences(from: cells, level: .truecolor, links: true) == [])
+            let text = frame.bytes.text
+            #expect(!text.contains("\u{7}") && !text.contains("\u{9C}") && !text.contains("\u{202E}"))
+            #expect(!text.contains("\u{1B}]8;;https"), "only what is in the first target")
+        }
+    }
+
+    @Test("A cell stays as small as it was without links, because they belong to its style")
+    func cellSize() { #expect(MemoryLayout<Cell>.size == 8 && MemoryLayout<Cell>.stride == 8) }
 
     @Test("After a resize, a change of theme, or another program, everything is cleared and painted")
     func unknown() {

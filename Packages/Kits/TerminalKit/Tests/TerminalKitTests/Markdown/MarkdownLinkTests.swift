@@ -39,6 +39,30 @@ import Testing
     }
 
     @Test(
+        "An address is shown beside the link where that is asked for, but not twice",
+        arguments: [
+            ("[text](https://a.example/x)", "text (https://a.example/x)", "https://a.example/x"),
+            ("[text](https://a.example/ü)", "text (https://a.example/ü)", "https://a.example/%C3%BC"),
+            ("<https://a.example>", "https://a.example", "https://a.example"),
+            ("see www.a.example.", "see www.a.example.", "http://www.a.example"),
+            ("[a.example](https://a.example)", "a.example", "https://a.example"),
+            ("[a.example](https://evil.example)", "a.example (https://evil.example)", "https://evil.example"),
+            ("[x](javascript:alert(1))", "x (javascript:alert(1))", nil), ("[x](docs/x.md)", "x (docs/x.md)", nil),
+            (
+                "[x](<https://a.example/\u{1B}\\\u{7}\u{202E}>)", "x (https://a.example/␛\\␇‹U+202E›)",
+                "https://a.example/%E2%90%9B\\%E2%90%87%E2%80%B9U+202E%E2%80%BA"
+            ),
+        ])
+    func beside(text: String, shown: String, address: String?) throws {
+        let lines = Markdown.render(text, width: 80, level: .ansi16, links: true, showsAddresses: true)
+        #expect(lines.map(\.plainText) == [shown])
+        let links = lines.flatMap(\.runs).compactMap { $0.style.link?.address }
+        #expect(Set(links) == Set([address].compactMap { $0 }))
+        var stream = MarkdownStream(width: 80, level: .ansi16, links: true, showsAddresses: true)
+        #expect(stream.append(text) + stream.finish() == lines)
+    }
+
+    @Test(
         "A text that looks like an address does not hide another address",
         arguments: [
             "https://good.example (secure)", "see good.example", "good．example now", "good。example", "good∕path it",

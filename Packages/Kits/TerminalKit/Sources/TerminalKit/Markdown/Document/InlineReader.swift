@@ -71,7 +71,8 @@ struct InlineReader {
     private mutating func leaveLink(_ node: MarkdownNode) {
         guard let link = links.popLast() else { return }
         let needsAddress =
-            node.kind == .image || target(link.address) == nil || LinkText.looksLikeAddress(link.text)
+            look.showsAddresses || node.kind == .image || target(link.address) == nil
+            || LinkText.looksLikeAddress(link.text)
         var parts: [String] = []
         if !link.address.isEmpty && needsAddress && !LinkText.names(link.address, link.text) {
             parts.append(link.address)
