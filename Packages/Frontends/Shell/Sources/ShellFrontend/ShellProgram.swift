@@ -32,7 +32,9 @@ struct ShellProgram: Sendable {
                 let inbox = Inbox()
                 group.addTask { await Self.read(terminal, into: inbox) }
                 var screen = ShellScreen(
-                    terminal: terminal, painter: Painter(level: theme == .plain ? .none : level, theme: theme),
+                    terminal: terminal,
+                    painter: Painter(
+                        level: theme == .plain ? .none : level, theme: theme, showsLinks: true),
                     environment: context.host.environment)
                 screen.begin()
                 var model = ShellModel(

@@ -36,7 +36,13 @@ final class GrowingText: Sendable {
         self.columns = max(1, columns)
         self.level = level
         if case .markdown = kind, !Markdown.isAvailable { self.kind = .plain(.plain) } else { self.kind = kind }
-        state = Mutex(State(stream: MarkdownStream(width: max(1, columns), level: level)))
+        state = Mutex(State(stream: Self.stream(columns: max(1, columns), level)))
+    }
+
+    /// A link shows its address in any case: a terminal that does not know links leaves them out without a word, and one
+    /// that does shows them only to a mouse.
+    private static func stream(columns: Int, _ level: ColorLevel) -> MarkdownStream {
+        MarkdownStream(width: columns, level: level, links: true, showsAddresses: true)
     }
 
     /// How many rows a text has.
@@ -66,7 +72,7 @@ final class GrowingText: Sendable {
         if isGrowing, text.utf8.count == state.text.utf8.count, isOpen == state.isOpen { return }
         let isDue = !isOpen || text.utf8.count > state.compared + state.compared / 8
         if !isGrowing || !state.isOpen || isDue && !text.begins(with: state.taken) {
-            state = State(stream: MarkdownStream(width: columns, level: level))
+            state = State(stream: Self.stream(columns: columns, level))
         }
         if isDue || state.taken.isEmpty { state.compared = text.utf8.count }
         let isNew = state.taken.isEmpty
@@ -77,7 +83,8 @@ final class GrowingText: Sendable {
         case .plain(let style): layOutPlain(text, isOpen, style, &state)
         case .markdown where isNew && !isOpen:
             // All definitions are known.
-            state.finished = fitted(Markdown.render(text, width: columns, level: level))
+            state.finished = fitted(
+                Markdown.render(text, width: columns, level: level, links: true, showsAddresses: true))
         case .markdown:
             let piece = Array(text.utf8.dropFirst(state.taken.count))
             state.taken += piece

@@ -134,7 +134,7 @@ extension Pane {
             var items: [(rows: [StyledText], place: Place?)] = []
             var position = parts.first
             while let item = position {
-                items.append((parts.rows(at: item, 0..<parts.height(at: item)), parts.place(at: item)))
+                items.append((parts.wholeRows(at: item), parts.place(at: item)))
                 position = parts.next(item)
             }
             return items

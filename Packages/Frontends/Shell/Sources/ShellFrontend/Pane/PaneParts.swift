@@ -255,6 +255,15 @@ struct PaneParts: Sendable {
         withWideSection(at: position) { $0.isCut(position.item, columns: $1, $2) } ?? false
     }
 
+    /// All rows of an item, with whole lines where a pane would show a part of them.
+    mutating func wholeRows(at position: Position) -> [StyledText] {
+        let line = withWideSection(at: position) { section, columns, look in
+            type(of: section).fitsLines ? nil : section.wholeLine(of: position.item, columns: columns, look)
+        }
+        if let line = line ?? nil { return [line] }
+        return rows(at: position, 0..<height(at: position))
+    }
+
     // MARK: Search
 
     func contains(_ search: SearchText) -> Bool { first.map { next(search, from: $0, forward: true) != nil } ?? false }

@@ -14,6 +14,7 @@ struct PaneLook: Sendable, Equatable {
     func form(columns: Int) -> TextForm {
         var form = TextForm(level: level, width: max(1, columns), clock: LocalClock(now: now))
         form.isDense = true
+        form.hasLinks = true
         return form
     }
 }

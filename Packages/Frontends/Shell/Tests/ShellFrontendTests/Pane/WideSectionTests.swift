@@ -136,6 +136,14 @@ import Testing
         #expect(screen.act { $0.find("row 8") } && screen.marked == ["row 8"])
     }
 
+    @Test("Where lines are printed nothing of them is cut")
+    func printed() {
+        var pane = Pane()
+        let code = Block(.code(Code(digits)), id: "code")
+        pane.show(.stack([log([digits]), code]), columns: 20, PaneLook(level: .none, now: Timestamp(microseconds: 0)))
+        #expect(pane.allItems().flatMap { $0.rows.map(\.plainText) } == [digits, "", digits])
+    }
+
     @Test("Of a million lines only those that are seen are cut", .timeLimit(.minutes(1)))
     func million() {
         let feed = Feed<Log.Line>(mostEntries: 1_000_000, mostBytes: 1 << 30)
