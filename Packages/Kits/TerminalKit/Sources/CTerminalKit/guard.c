@@ -21,6 +21,9 @@ static _Atomic int state = idle;
 static _Atomic int restoring = 0;
 // Whether the process ends, as far as is known, so that the terminal is not taken again.
 static _Atomic bool is_over = false;
+// Whether it ends for certain: by `exit`, or by a signal that nobody else handles. Unlike a restore that somebody asked
+// for, this has no end, and nothing takes the terminal any more.
+static _Atomic bool is_ending = false;
 // The number of threads that are taking the terminal.
 static _Atomic int taking = 0;
 static int terminal_fd, wake_fd;
@@ -50,7 +53,7 @@ static bool begin_taking(sigset_t *before) {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, before);
     atomic_fetch_add(&taking, 1);
-    return !atomic_load(&is_over);
+    return !atomic_load(&is_over) && !atomic_load(&is_ending);
 }
 
 static void end_taking(const sigset_t *before) {
@@ -100,12 +103,19 @@ static void restore(bool is_end) {
 
 void martlet_terminal_restore(void) { restore(true); }
 
+static void restore_for_good(void) {
+    // Before the restore, which waits for who is taking the terminal and did not see this.
+    atomic_store(&is_ending, true);
+    restore(true);
+}
+
 static void on_signal(int signal) {
     int error = errno;
     for (size_t i = 0; i < GUARDED_COUNT; i++) {
         if (guarded[i] != signal) continue;
         // A process that handles the signal continues and reads the input typed ahead.
-        restore(previous[i].sa_handler == SIG_DFL);
+        if (previous[i].sa_handler == SIG_DFL) restore_for_good();
+        else restore(false);
         sigaction(signal, &previous[i], NULL);
     }
     // The signal is blocked while this handler runs, so the previous action gets it on return.
@@ -305,6 +315,10 @@ static void uninstall(void) {
 static int begin(int fd, int wake) {
     int expected = idle;
     if (!atomic_compare_exchange_strong(&state, &expected, changing)) return EBUSY;
+    if (atomic_load(&is_ending)) {
+        atomic_store(&state, idle);
+        return EINTR;
+    }
     if (tcgetattr(fd, &saved) != 0) {
         int error = errno;
         atomic_store(&state, idle);
@@ -313,7 +327,7 @@ static int begin(int fd, int wake) {
     terminal_fd = fd;
     wake_fd = wake;
     static atomic_flag exit_is_guarded = ATOMIC_FLAG_INIT;
-    if (!atomic_flag_test_and_set(&exit_is_guarded)) atexit(martlet_terminal_restore);
+    if (!atomic_flag_test_and_set(&exit_is_guarded)) atexit(restore_for_good);
     give_signal_stack();
     raw = saved;
     wants_marks = is_silent = is_screen = false;

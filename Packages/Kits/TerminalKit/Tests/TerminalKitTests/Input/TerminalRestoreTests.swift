@@ -161,6 +161,25 @@ import Testing
         }
     }
 
+    /// For a function that is called at the end of a process, and must not give the terminal back itself.
+    private static let lateSilence = TypingSilence()
+
+    @Test("A process that exits does not take the terminal again after it has given it back")
+    func takenAtExit() async throws {
+        let pty = try PseudoTerminal()
+        let before = pty.flags
+        await #expect(processExitsWith: .success) { [path = pty.path as String] in
+            try Self.adopt(path)
+            // Functions that were registered earlier are called later: this one after the terminal was given back.
+            atexit { TerminalRestoreTests.lateSilence.begin() }
+            let silence = TypingSilence()
+            silence.begin()
+            silence.end()
+            exit(0)
+        }
+        #expect(pty.flags == before)
+    }
+
     @Test("A process that exits in the middle restores the terminal")
     func exited() async throws {
         let pty = try PseudoTerminal()
