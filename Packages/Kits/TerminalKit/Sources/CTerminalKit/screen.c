@@ -174,27 +174,23 @@ static void end_writing(sigset_t before) {
     unblock_signals(before);
 }
 
-long martlet_screen_write(int fd, unsigned of_turn, const void *bytes, unsigned long count, bool is_synchronised) {
+long martlet_screen_write(int fd, unsigned of_turn, const void *bytes, unsigned long count, int kind) {
     sigset_t before;
     long result = -ESTALE;
     if (begin_writing(fd, of_turn, &before)) {
         if (!finish_entering(fd)) {
             result = -EAGAIN;
         } else {
-            if (is_synchronised && atomic_load(&shared->written) > without_progress)
-                atomic_store(&shared->written, without_progress);
+            // Before the first byte of it, because the process may end at any time.
+            unsigned start = kind == martlet_frame_progress ? 0
+                : kind == martlet_frame_update ? without_progress : unsynchronised;
+            if (atomic_load(&shared->written) > start) atomic_store(&shared->written, start);
             result = write(fd, bytes, count);
             if (result < 0) result = -errno;
         }
     }
     end_writing(before);
     return result;
-}
-
-void martlet_screen_shows_progress(int fd, unsigned of_turn) {
-    sigset_t before;
-    if (begin_writing(fd, of_turn, &before)) atomic_store(&shared->written, 0);
-    end_writing(before);
 }
 
 bool martlet_screen_discard(int fd, unsigned of_turn) {

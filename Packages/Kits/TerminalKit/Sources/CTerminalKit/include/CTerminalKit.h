@@ -19,7 +19,8 @@ enum {
 /// Takes the terminal of `fd` out of echo, line and signal-key mode as `input` requires, and guards it: until
 /// `martlet_terminal_leave`, an end by signal, crash or `exit` restores it first, and so does a stop (SIGTSTP), after
 /// which it is taken again. A restore in between writes 0 to `wake_fd`, and a continuation 3. A terminal whose foreground
-/// belongs to another job is not changed. Returns 0 or an errno; EBUSY if a terminal is already taken.
+/// belongs to another job is not changed. Returns 0 or an errno; EBUSY if a terminal is already taken, EINTR if the process
+/// is ending.
 int martlet_terminal_enter(int fd, int wake_fd, int input);
 
 enum { martlet_screen_mouse = 1, martlet_screen_title = 2 };
@@ -40,13 +41,18 @@ int martlet_screen_enter(int fd, int wake_fd, int options);
 /// The number of the current showing of the screen. A frame that was made for another one is not written.
 unsigned martlet_screen_turn(void);
 
-/// Writes what the terminal takes without waiting. Returns how much, or a negative errno: `EAGAIN` if it takes nothing
-/// now, `ESTALE` if the screen is not shown, or was shown again since `turn`. `is_synchronised` says that the output
-/// begins a synchronised update. Signals do not interrupt it.
-long martlet_screen_write(int fd, unsigned turn, const void *bytes, unsigned long count, bool is_synchronised);
+enum {
+    martlet_frame_plain,
+    /// A synchronised update, which leaving the screen ends.
+    martlet_frame_update,
+    /// Progress in the tab or the task bar, which leaving the screen ends.
+    martlet_frame_progress
+};
 
-/// Says that the terminal is about to show progress, which leaving this showing of the screen ends.
-void martlet_screen_shows_progress(int fd, unsigned turn);
+/// Writes what the terminal takes without waiting. Returns how much, or a negative errno: `EAGAIN` if it takes nothing
+/// now, `ESTALE` if the screen is not shown, or was shown again since `turn`. `kind` says what leaving this showing of the
+/// screen has to end. Signals do not interrupt it.
+long martlet_screen_write(int fd, unsigned turn, const void *bytes, unsigned long count, int kind);
 
 /// Discards what was written and did not reach the terminal. What the terminal's side holds already stays: a few KB.
 /// Returns whether the screen is shown, as for a write.

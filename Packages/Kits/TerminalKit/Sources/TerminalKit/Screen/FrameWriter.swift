@@ -12,6 +12,21 @@ struct FrameWriter: Sendable {
         case gone
     }
 
+    /// What leaving the screen has to end once a part of a frame was written.
+    enum Kind: Sendable {
+        case plain
+        /// A synchronised update.
+        case update
+        /// Progress in the tab or the task bar.
+        case progress
+
+        fileprivate init(_ frame: [UInt8]) {
+            self =
+                frame.starts(with: FrameWriter.beginOfUpdate)
+                ? .update : frame.starts(with: FrameWriter.beginOfProgress) ? .progress : .plain
+        }
+    }
+
     /// How a frame that waited went on.
     enum Progress: Equatable {
         case waiting
@@ -25,10 +40,11 @@ struct FrameWriter: Sendable {
     /// Ends a sequence of which the terminal got only the beginning: CAN and ST.
     static let endOfSequence: [UInt8] = [0x18, 0x1B, 0x5C]
     private static let beginOfUpdate = Array("\u{1B}[?2026h".utf8)
+    private static let beginOfProgress = Array("\u{1B}]9;4;".utf8)
 
     private var rest: ArraySlice<UInt8> = []
-    /// Whether the frame that waits is a synchronised update.
-    private var isUpdate = false
+    /// The kind of the frame that waits.
+    private var kind = Kind.plain
     /// Whether a frame was refused while this one waits.
     private(set) var hasRefused = false
     /// Whether the terminal may have got only the beginning of a sequence.
@@ -38,7 +54,7 @@ struct FrameWriter: Sendable {
     var isWaiting: Bool { !rest.isEmpty }
 
     mutating func offer(
-        _ frame: [UInt8], replacesWaiting: Bool = false, write: (ArraySlice<UInt8>, _ isUpdate: Bool) -> Attempt
+        _ frame: [UInt8], replacesWaiting: Bool = false, write: (ArraySlice<UInt8>, _ kind: Kind) -> Attempt
     ) -> FullScreenTerminal.Offer {
         if isWaiting {
             guard replacesWaiting else {
@@ -49,7 +65,7 @@ struct FrameWriter: Sendable {
         }
         rest = isCut ? (Self.endOfSequence + frame)[...] : frame[...]
         (hasRefused, isCut) = (false, false)
-        isUpdate = frame.starts(with: Self.beginOfUpdate)
+        kind = Kind(frame)
         switch send(write) {
         case .waiting: return .waiting
         case .finished, .hasRoom: return .written
@@ -58,7 +74,7 @@ struct FrameWriter: Sendable {
     }
 
     /// Goes on with the frame that waits.
-    mutating func resume(write: (ArraySlice<UInt8>, _ isUpdate: Bool) -> Attempt) -> Progress {
+    mutating func resume(write: (ArraySlice<UInt8>, _ kind: Kind) -> Attempt) -> Progress {
         send(write)
     }
 
@@ -68,9 +84,9 @@ struct FrameWriter: Sendable {
         isCut = true
     }
 
-    private mutating func send(_ write: (ArraySlice<UInt8>, _ isUpdate: Bool) -> Attempt) -> Progress {
+    private mutating func send(_ write: (ArraySlice<UInt8>, _ kind: Kind) -> Attempt) -> Progress {
         while !rest.isEmpty {
-            switch write(rest, isUpdate) {
+            switch write(rest, kind) {
             case .took(0): return .waiting
             case .took(let count): rest.removeFirst(count)
             case .hidden, .gone:

@@ -179,13 +179,21 @@ extension FullScreenTerminal {
     /// has to paint everything, as after a change of the size.
     @discardableResult
     public func offer(frame: [UInt8], replacesWaiting: Bool = false) -> Offer {
+        offer(frame, replacesWaiting: replacesWaiting) { _, _ in }
+    }
+
+    /// The same, and something that has to be known of what became of it before anything else is done.
+    private func offer(
+        _ frame: [UInt8], replacesWaiting: Bool = false, then note: (Offer, inout State) -> Void
+    ) -> Offer {
         let offer = state.withLock { state in
             guard !state.isEnding else { return (Offer.hidden, false) }
             let (turn, hadRefused) = (state.turn, state.writer.hasRefused)
             let offer = state.writer.offer(frame, replacesWaiting: replacesWaiting) {
-                device.write($0, turn: turn, isUpdate: $1)
+                device.write($0, turn: turn, $1)
             }
             if offer == .waiting { state.progress = .now }
+            note(offer, &state)
             return (offer, !hadRefused)
         }
         // The reader has to wait for room too, and not for ever if a refused caller waits for that.
@@ -221,15 +229,13 @@ extension FullScreenTerminal {
     /// Use it only on a terminal that is known to have it: others, such as kitty, may show a notification each time.
     @discardableResult
     public func show(_ progress: TerminalProgress) -> Offer {
-        let turn = state.withLock { state -> UInt32? in
-            // Where nothing was shown there is nothing to end.
-            guard progress != .none || state.hasProgress else { return nil }
-            state.hasProgress = true
-            return state.turn
+        // Where nothing was shown there is nothing to end.
+        guard progress != .none || state.withLock({ $0.hasProgress }) else { return .written }
+        // That it was shown is noted as it is written, and not before: another showing of the screen would not end it,
+        // and one that never got it would end what is not there.
+        return offer(progress.sequence) { offer, state in
+            if offer == .written || offer == .waiting { state.hasProgress = true }
         }
-        guard let turn else { return .written }
-        device.noteProgress(turn: turn)
-        return offer(frame: progress.sequence)
     }
 
     /// Asks the terminal something. The last query has to be DA1 (`CSI c`), which every terminal answers.
@@ -333,7 +339,7 @@ extension FullScreenTerminal {
         state.withLock { state in
             let turn = state.turn
             return state.writer.resume {
-                let attempt = device.write($0, turn: turn, isUpdate: $1)
+                let attempt = device.write($0, turn: turn, $1)
                 if attempt != .took(0) { state.progress = .now }
                 return attempt
             }

@@ -90,9 +90,15 @@ import Glibc
     }
 
     /// Writes a part of a frame for the showing `turn`, without waiting.
-    borrowing func write(_ bytes: ArraySlice<UInt8>, turn: UInt32, isUpdate: Bool) -> FrameWriter.Attempt {
+    borrowing func write(_ bytes: ArraySlice<UInt8>, turn: UInt32, _ kind: FrameWriter.Kind) -> FrameWriter.Attempt {
+        let kind =
+            switch kind {
+            case .plain: martlet_frame_plain
+            case .update: martlet_frame_update
+            case .progress: martlet_frame_progress
+            }
         let result = unsafe bytes.withUnsafeBytes {
-            unsafe martlet_screen_write(descriptor, turn, $0.baseAddress, UInt($0.count), isUpdate)
+            unsafe martlet_screen_write(descriptor, turn, $0.baseAddress, UInt($0.count), Int32(kind))
         }
         switch result {
         case 0...: return .took(result)
@@ -101,9 +107,6 @@ import Glibc
         default: return .gone
         }
     }
-
-    /// Lets a leave of the showing `turn` end the progress that the terminal is about to show.
-    func noteProgress(turn: UInt32) { martlet_screen_shows_progress(descriptor, turn) }
 
     /// Discards what was written and has not reached the terminal. Returns whether it could.
     func discardOutput(turn: UInt32) -> Bool { martlet_screen_discard(descriptor, turn) }

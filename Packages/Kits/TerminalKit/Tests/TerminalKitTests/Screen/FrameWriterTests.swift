@@ -7,10 +7,10 @@ struct FrameWriterTests {
     private final class Sink {
         var room = 0
         var taken: [UInt8] = []
-        var updates: [Bool] = []
+        var kinds: [FrameWriter.Kind] = []
 
-        func write(_ bytes: ArraySlice<UInt8>, _ isUpdate: Bool) -> FrameWriter.Attempt {
-            updates.append(isUpdate)
+        func write(_ bytes: ArraySlice<UInt8>, _ kind: FrameWriter.Kind) -> FrameWriter.Attempt {
+            kinds.append(kind)
             let count = min(room, bytes.count)
             taken += bytes.prefix(count)
             room -= count
@@ -99,7 +99,7 @@ struct FrameWriterTests {
         var writer = FrameWriter()
         _ = writer.offer(bytes("\u{1B}[?2026hone\u{1B}[?2026l"), write: sink.write)
         _ = writer.offer(bytes("two"), write: sink.write)
-        #expect(sink.updates == [true, false])
+        #expect(sink.kinds == [.update, .plain])
     }
 
     @Test("Case 33: A synchronised update is still known as one when it had to wait")
@@ -109,6 +109,20 @@ struct FrameWriterTests {
         #expect(writer.offer(bytes("\u{1B}[?2026hone\u{1B}[?2026l"), write: sink.write) == .waiting)
         sink.room = 100
         #expect(writer.resume(write: sink.write) == .finished)
-        #expect(sink.updates == [true, true])
+        #expect(sink.kinds == [.update, .update])
+    }
+
+    @Test("A frame of progress is known as one with each part, also after one that was cut off")
+    func progress() {
+        let sink = Sink()
+        sink.room = 4
+        var writer = FrameWriter()
+        #expect(writer.offer(bytes("a frame"), write: sink.write) == .waiting)
+        #expect(
+            writer.offer(TerminalProgress.percent(4).sequence, replacesWaiting: true, write: sink.write) == .waiting)
+        sink.room = 100
+        #expect(writer.resume(write: sink.write) == .finished)
+        #expect(writer.offer(TerminalProgress.none.sequence, write: sink.write) == .written)
+        #expect(Set(sink.kinds.dropFirst(2)) == [.progress] && sink.kinds.prefix(2) == [.plain, .plain])
     }
 }

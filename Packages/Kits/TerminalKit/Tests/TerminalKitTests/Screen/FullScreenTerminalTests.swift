@@ -195,6 +195,21 @@ extension OneTerminal {
                     "x\u{1B}[?2026l\u{18}\u{1B}\\\u{1B}]9;4;0\u{1B}\\\u{18}\u{1B}\\\u{1B}[?2026l"))
         }
 
+        @Test("Progress that the terminal did not get is not ended")
+        func refusedProgress() async throws {
+            let pty = try PseudoTerminal()
+            let terminal = try FullScreenTerminal(Self.options(pty))
+            let large = Array((String(repeating: "x", count: 60_000) + ".").utf8)
+            #expect(terminal.offer(frame: large) == .waiting && terminal.show(.percent(40)) == .refused)
+            async let input = terminal.read()
+            _ = try await pty.output(upTo: "x.")
+            #expect(try await input == .room && terminal.show(.none) == .written)
+            await terminal.leave()
+            #expect(terminal.show(.percent(50)) == .hidden && terminal.show(.none) == .written)
+            let output = try await pty.output()
+            #expect(output.hasSuffix("\u{1B}[?25h") && !output.contains("]9;4;"))
+        }
+
         @Test("A cancelled read throws at once, and the next one is not disturbed")
         func cancelled() async throws {
             let pty = try PseudoTerminal()
