@@ -75,13 +75,16 @@ extension TextForm {
         return lines
     }
 
-    private func state(_ word: String) -> StyledText { StyledText(word, Cells.style(ofState: word)) }
+    private func state(_ word: String) -> StyledText { StyledText(word, StateLook(of: word).style) }
 
     // MARK: Growing and nested content
 
     private func node(_ node: Tree.Node, depth: Int) -> [StyledText] {
         var line = StyledText(String(repeating: "  ", count: depth))
-        if let state = node.state { line.append(Cells.mark(ofState: state) + " ", Cells.style(ofState: state)) }
+        if let state = node.state {
+            let look = StateLook(of: state)
+            line.append("\(look.mark) ", look.style)
+        }
         line.append(node.label.styled)
         if let state = node.state { line = line + StyledText("  ") + self.state(state) }
         return [line] + node.children.flatMap { self.node($0, depth: depth + 1) }

@@ -75,7 +75,7 @@ public enum Cells {
             text = property.role == .name ? clock.local(time) : isBrief ? clock.brief(time) : clock.full(time)
         }
         switch property.role {
-        case .state: return StyledText(text, style(ofState: text))
+        case .state: return StyledText(text, StateLook(of: text).style)
         case .name: return StyledText(text, Style(bold: true))
         case .plain, .minor, .detail: return StyledText(text)
         }
@@ -105,23 +105,5 @@ public enum Cells {
         if value.isNull { return "" }
         if let string = value.string { return Sanitizer.sanitize(string) }
         return Sanitizer.sanitize(value.text())
-    }
-
-    /// Success, work in progress and problems look different; the words are the same without colour.
-    public static func style(ofState state: String) -> Style { look(of: state).style }
-
-    /// A sign for a state, for where its word has no room or stands beside it.
-    public static func mark(ofState state: String) -> String { look(of: state).mark }
-
-    private static func look(of state: String) -> (style: Style, mark: String) {
-        switch state {
-        case "ok", "done", "valid", "active", "trusted", "signed-in": (Style(.accent), "✔")
-        case "starting", "running", "stopping", "answering": (Style(.ring), "▶")
-        case "failed", "error", "damaged", "denied", "refused", "expired", "revoked":
-            (Style(.error, bold: true), "✘")
-        case "degraded", "warning", "expiring": (Style(.warning, bold: true), "▲")
-        case "interrupted", "stopped", "cancelled": (Style(.mutedForeground), "▲")
-        default: (Style(.mutedForeground), "•")
-        }
     }
 }

@@ -57,7 +57,10 @@ extension TextForm {
     /// A node and those below it, each with the sign of its state.
     private func branch(_ node: Tree.Node, depth: Int) -> [StyledText] {
         var line = StyledText(String(repeating: "  ", count: depth))
-        if let state = node.state { line.append(Cells.mark(ofState: state) + " ", Cells.style(ofState: state)) }
+        if let state = node.state {
+            let look = StateLook(of: state)
+            line.append("\(look.mark) ", look.style)
+        }
         return [line + node.label.styled] + node.children.flatMap { branch($0, depth: depth + 1) }
     }
 }

@@ -47,9 +47,10 @@ struct TreeSection: OneRowSection {
         let (node, depth, isOpen) = nodes[item]
         let mark = node.children.isEmpty ? "  " : isOpen ? "▾ " : "▸ "
         var line = StyledText(String(repeating: "  ", count: depth)) + StyledText(mark, Style(.mutedForeground))
-        if let state = node.state { line.append("\(Cells.mark(ofState: state)) ", Cells.style(ofState: state)) }
+        let look = node.state.map { StateLook(of: $0) }
+        if let look { line.append("\(look.mark) ", look.style) }
         line.append(node.label.styled.onOneLine)
-        if let state = node.state { line.append("  \(state)", Cells.style(ofState: state)) }
+        if let look, let state = node.state { line.append("  \(state)", look.style) }
         return line.truncated(to: columns)
     }
 }
@@ -85,9 +86,10 @@ struct TimelineSection: OneRowSection {
         let step = timeline.steps[item]
         // Steps that run side by side are joined by a line at their left.
         var line = StyledText(step.group.map { (groups[$0] ?? 0) > 1 } == true ? "║ " : "", Style(.border))
-        line.append("\(Cells.mark(ofState: step.state)) ", Cells.style(ofState: step.state))
+        let look = StateLook(of: step.state)
+        line.append("\(look.mark) ", look.style)
         line.append(step.title, Style(bold: true))
-        line.append("  \(step.state)", Cells.style(ofState: step.state))
+        line.append("  \(step.state)", look.style)
         if let duration = step.duration { line.append("  \(duration.roundedWords)", Style(.mutedForeground)) }
         if let code = step.exitCode {
             line.append("  exit \(code)", code == 0 ? Style(.mutedForeground) : Style(.error))
