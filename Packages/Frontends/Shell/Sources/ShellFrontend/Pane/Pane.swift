@@ -25,10 +25,7 @@ struct Pane: Sendable {
     private(set) var hasLostRow = false
     /// Where it was among the items when it was last seen, for when it vanishes.
     private var cursorPosition = Position(part: 0, item: 0)
-    /// What is searched for.
-    private(set) var search = ""
-    /// Where it was found: the item, and the row in it.
-    private var found: (anchor: Anchor, row: Int)?
+    private var searching = PaneSearch()
     /// Whether the selected item is to be seen, because it was before another value came.
     private var needsCursor = false
     private var seesCursor = false
@@ -44,6 +41,9 @@ struct Pane: Sendable {
 
     /// The composer of the screen, if it has one. It is drawn below everything else.
     var composer: (path: [String], composer: Screens.Composer)? { parts?.composer }
+
+    /// What is searched for.
+    var search: String { searching.text }
 
     /// Whether it grows at its end.
     var grows: Bool { window.grows }
@@ -114,7 +114,7 @@ extension Pane {
 
     private mutating func setCursor(_ position: Position) {
         guard let place = parts?.place(at: position) else { return }
-        (cursorPosition, cursor, found) = (position, place, nil)
+        (cursorPosition, cursor, searching.found) = (position, place, nil)
     }
 
     private mutating func moveCursor(toEnd: Bool) {
@@ -449,74 +449,21 @@ extension Pane {
 extension Pane {
     /// Searches for a text, from the cursor on, or from the first row that is seen. False if it is not there.
     mutating func find(_ text: String) -> Bool {
-        search = text
-        if text.isEmpty { found = nil }
+        searching = PaneSearch(text, found: searching.found)
         return text.isEmpty ? true : find(next: true, fromHere: true)
     }
 
-    /// The next or the previous place with the text; false if it is nowhere.
+    /// The next or the previous place with the text; false if it is nowhere. What is folded there is opened.
     mutating func find(next isForward: Bool, fromHere: Bool = false) -> Bool {
         settle()
-        guard !search.isEmpty, let parts, let start = searchStart(parts) else { return false }
-        let search = SearchText(search)
-        // Other rows of the same item come first.
-        let rows = foundRows(search, at: start.position)
-        let row =
-            isForward ? rows.first { $0 > start.row || fromHere && $0 == start.row } : rows.last { $0 < start.row }
-        if let row {
-            goTo(start.position, row)
-            return true
+        var step = searching.next(from: selected, forward: isForward, fromHere: fromHere, in: &window)
+        if step != nil { window.stopFollowing() }
+        while case .folded(let folded)? = step {
+            fold(folded.item, false)
+            step = searching.next(after: folded, forward: isForward, in: &window)
         }
-        let hasMore = isForward && parts.isFoldedAway(search, below: start.position)
-        let from = fromHere || hasMore ? start.position : parts.step(start.position, down: isForward)
-        let turned = isForward ? parts.first : parts.last
-        guard
-            let next = from.flatMap({ parts.next(search, from: $0, forward: isForward) })
-                ?? turned.flatMap({ parts.next(search, from: $0, forward: isForward) })
-        else { return false }
-        return open(search, next, isForward, skipsFirst: hasMore && next == start.position)
-    }
-
-    /// The item to search from, and the row in it: where a text was found before, or the selected item, or else the
-    /// first that is seen.
-    private mutating func searchStart(_ parts: PaneParts) -> (position: Position, row: Int)? {
-        let seen = window.seen().map(\.position)
-        if let found, let place = parts.position(of: found.anchor, near: window.top.item), seen.contains(place) {
-            return (place, found.row)
-        }
-        if let selected, seen.contains(selected) { return (selected, 0) }
-        return seen.first.map { ($0, 0) }
-    }
-
-    /// The rows of an item with the text; none if they leave it out.
-    private mutating func foundRows(_ search: SearchText, at position: Position) -> [Int] {
-        guard let height = window.height(of: position) else { return [] }
-        return window.withParts { search.rows(in: $0.rows(at: position, 0..<height)) } ?? []
-    }
-
-    /// Goes to a text that was found in an item, or below it. What is folded is opened.
-    private mutating func open(
-        _ search: SearchText, _ place: Position, _ isForward: Bool, skipsFirst: Bool
-    ) -> Bool {
-        window.stopFollowing()
-        var (place, skipsOwn) = (place, skipsFirst)
-        while let parts, parts.isFoldedAway(search, below: place),
-            !isForward || skipsOwn || !parts.isIn(search, place)
-        {
-            let after = parts.next(place).flatMap { parts.anchor(at: $0) }
-            fold(place, false)
-            guard let opened = self.parts else { return false }
-            let last = after.flatMap { opened.position(of: $0, near: place) }.flatMap { opened.previous($0) }
-            let start = isForward ? opened.next(place) : last ?? opened.last
-            guard let next = start.flatMap({ opened.next(search, from: $0, forward: isForward) }) else { return false }
-            (place, skipsOwn) = (next, false)
-        }
-        var rows = foundRows(search, at: place)
-        if rows.isEmpty, isFolded(place) == true {
-            fold(place, false)
-            rows = foundRows(search, at: place)
-        }
-        goTo(place, (isForward ? rows.first : rows.last) ?? 0)
+        guard case .found(let item, let row)? = step else { return false }
+        goTo(item, row)
         return true
     }
 
@@ -524,20 +471,13 @@ extension Pane {
         guard let anchor = parts?.anchor(at: position), let height = window.height(of: position) else { return }
         window.stopFollowing()
         setCursor(position)
-        found = (anchor, row)
-        let search = SearchText(search)
-        changeWideSection(at: position) { $0.show(search, in: position.item, columns: $1, $2) }
+        searching.found = (anchor, row)
+        let wanted = searching.wanted
+        changeWideSection(at: position) { $0.show(wanted, in: position.item, columns: $1, $2) }
         (seesCursor, needsCursor) = (anchor.id != nil, false)
         // With the rows around it.
         window.reveal(position, max(0, row - 2)..<min(height, row + 3))
         window.reveal(position, row..<row + 1)
-    }
-}
-
-extension PaneParts {
-    /// Whether an item's own text contains another.
-    fileprivate func isIn(_ search: SearchText, _ position: Position) -> Bool {
-        search.isIn(section(at: position).text(of: position.item, look))
     }
 }
 
@@ -555,7 +495,7 @@ extension Pane {
         let shown = window.shown()
         isCut = window.withParts { parts in shown.contains { parts.isCut(at: $0.item.position) } } ?? false
         guard let parts else { return nil }
-        let wanted = search.isEmpty ? nil : SearchText(search)
+        let wanted = search.isEmpty ? nil : searching.wanted
         let selected = cursor.flatMap { parts.position(of: $0, near: cursorPosition) }
         var caret: CellPosition?
         var row = area.row
@@ -584,7 +524,7 @@ extension Pane {
             guard isSelected else { continue }
             seesCursor = true
             // Where the text was found, or else the first row that is seen.
-            let place = found.flatMap { $0.anchor == anchor ? $0.row - item.hidden : nil } ?? 0
+            let place = searching.found.flatMap { $0.anchor == anchor ? $0.row - item.hidden : nil } ?? 0
             caret = CellPosition(row: (0..<item.count).contains(place) ? first + place : first, column: area.column)
         }
         return isFocused ? caret : nil

@@ -1,6 +1,7 @@
 import Capabilities
 import JSON
 import Screens
+import TerminalKit
 import Testing
 
 @testable import ShellFrontend
@@ -173,6 +174,56 @@ import Testing
         feed.append(said("new"))
         screen.show(.transcript(feed))
         #expect(screen.rows == rows && screen.pane.news == 1)
+    }
+}
+
+@Suite struct PaneSearchStepTests {
+    private let look = PaneLook(level: .none, now: Timestamp(microseconds: 0))
+
+    private func window(_ block: Block) -> PaneWindow {
+        var window = PaneWindow()
+        window.show(PaneParts(block, columns: 40, look), drawn: [])
+        window.rows = 5
+        return window
+    }
+
+    @Test("A search says which row has the text, and changes nothing in the window")
+    func found() {
+        var window = window(.lines(9))
+        let search = PaneSearch("line 7")
+        guard case .found(let item, 0)? = search.next(from: nil, forward: true, fromHere: true, in: &window) else {
+            Issue.record("it is not found")
+            return
+        }
+        #expect(item.item == 7 && window.isAtStart)
+        #expect(PaneSearch("nothing").next(from: nil, forward: true, fromHere: true, in: &window) == nil)
+        #expect(PaneSearch("").next(from: nil, forward: true, fromHere: true, in: &window) == nil)
+        var empty = PaneWindow()
+        #expect(search.next(from: nil, forward: true, fromHere: true, in: &empty) == nil)
+    }
+
+    @Test("A search asks for what is folded to be opened, and gives up if the text is gone then")
+    func folded() {
+        let output = (0..<20).map { "out \($0)" }.joined(separator: "\n")
+        var window = window(.transcript(Feed([said("a"), said("tool", .tool, output)])))
+        let search = PaneSearch("out 15")
+        guard case .folded(let folded)? = search.next(from: nil, forward: true, fromHere: true, in: &window) else {
+            Issue.record("it is not folded")
+            return
+        }
+        #expect(folded.item.item == 1)
+        guard case .found(_, 0)? = search.next(after: folded, forward: true, in: &window) else {
+            Issue.record("it goes to the head of what was not opened")
+            return
+        }
+        let node = Block(.collapsible(Collapsible(.lines(9))), id: "more", title: "More")
+        var other = self.window(node)
+        guard case .folded(let block)? = PaneSearch("line 8").next(from: nil, forward: true, fromHere: true, in: &other)
+        else {
+            Issue.record("it is not folded")
+            return
+        }
+        #expect(PaneSearch("line 8").next(after: block, forward: true, in: &other) == nil)
     }
 }
 
