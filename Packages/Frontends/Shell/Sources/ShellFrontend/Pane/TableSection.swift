@@ -12,8 +12,8 @@ struct TableSection: WideSection {
     private let table: Screens.Table
     private let rows: [JSONObject]
     private var columns: (width: Int, columns: [ColumnFit.Column])?
-    /// The columns that nothing is cut from.
-    private var wholeColumns: [ColumnFit.Column]?
+    /// All columns, as wide as what is in them.
+    private var measured: [ColumnFit.Candidate]?
 
     init(_ path: [String], _ table: Screens.Table, rows: [JSONObject], start: Int?) {
         (self.path, self.start) = (path, start)
@@ -58,29 +58,27 @@ struct TableSection: WideSection {
     static var fitsLines: Bool { true }
 
     mutating func wholeLine(of item: Int, columns width: Int, _ look: PaneLook) -> StyledText {
-        rows.isEmpty ? StyledText() : line(of: item, whole(look), look)
+        rows.isEmpty ? StyledText() : line(of: item, measured(look).map(\.column), look)
     }
 
     mutating func isCut(_ item: Int, columns width: Int, _ look: PaneLook) -> Bool {
         guard !rows.isEmpty else { return false }
-        let whole = whole(look)
-        guard let start else { return whole.map(\.width) != fitted(to: width, look).map(\.width) }
-        let all = whole.reduce(ColumnFit.gap * max(0, whole.count - 1)) { $0 + $1.width }
-        return all > start + width
+        guard let start else { return measured(look).map(\.column.width) != fitted(to: width, look).map(\.width) }
+        return wholeLine(of: item, columns: width, look).width > start + width
     }
 
     private mutating func fitted(to width: Int, _ look: PaneLook) -> [ColumnFit.Column] {
         if let columns, columns.width == width { return columns.columns }
-        let fitted = ColumnFit.columns(of: table.columns, rows, width, look)
+        let fitted = ColumnFit.columns(of: measured(look), width)
         columns = (width, fitted)
         return fitted
     }
 
-    private mutating func whole(_ look: PaneLook) -> [ColumnFit.Column] {
-        if let wholeColumns { return wholeColumns }
-        let whole = ColumnFit.whole(of: table.columns, rows, look)
-        wholeColumns = whole
-        return whole
+    private mutating func measured(_ look: PaneLook) -> [ColumnFit.Candidate] {
+        if let measured { return measured }
+        let new = ColumnFit.candidates(of: table.columns, rows, look)
+        measured = new
+        return new
     }
 
     private func line(of item: Int, _ columns: [ColumnFit.Column], _ look: PaneLook) -> StyledText {
@@ -91,7 +89,10 @@ struct TableSection: WideSection {
                 ? StyledText(Cells.title(column.property), Style(.mutedForeground))
                 : ColumnFit.cell(rows[item - 1], column.property, look)
             if number > 0 { line.append("  ") }
-            line.append(cell.truncated(to: column.width).padded(to: column.width, alignment: column.alignment))
+            let shown = cell.truncated(to: column.width)
+            // Spaces at the end of a line are not worth going there.
+            let isLast = number + 1 == columns.count && column.alignment == .leading
+            line.append(isLast ? shown : shown.padded(to: column.width, alignment: column.alignment))
         }
         return line
     }
@@ -106,9 +107,15 @@ enum ColumnFit {
         fileprivate let mayShrink: Bool
     }
 
+    /// A column as wide as what is in it, and how much it is needed.
+    struct Candidate: Sendable {
+        fileprivate(set) var column: Column
+        fileprivate let need: TableColumn.Need
+    }
+
     /// As many rows are measured. All of a long list would take longer than to draw a page of it.
     private static let sample = 300
-    static let gap = 2
+    private static let gap = 2
     /// A narrower column of text says little.
     private static let least = 12
     /// A wider one takes the place of others.
@@ -120,47 +127,38 @@ enum ColumnFit {
         Cells.styled(row[property.name] ?? .null, property, LocalClock(now: look.now), isBrief: true).onOneLine
     }
 
-    static func columns(
-        of properties: [Schema.Property], _ rows: [JSONObject], _ width: Int, _ look: PaneLook
-    ) -> [Column] {
-        var columns = measured(properties, rows, look, widest: widest)
+    /// The columns that fit a width.
+    static func columns(of candidates: [Candidate], _ width: Int) -> [Column] {
+        var columns = candidates
+        for index in columns.indices { columns[index].column.width = min(widest, columns[index].column.width) }
         while let excess = excess(columns.map(\.column), width), excess > 0, let last = leastNeeded(columns) {
             columns.remove(at: last)
         }
         return shrunk(columns.map(\.column), width)
     }
 
-    /// All columns, as wide as what is in them.
-    static func whole(of properties: [Schema.Property], _ rows: [JSONObject], _ look: PaneLook) -> [Column] {
-        measured(properties, rows, look, widest: wholeWidest).map(\.column)
-    }
-
-    private static func measured(
-        _ properties: [Schema.Property], _ rows: [JSONObject], _ look: PaneLook, widest: Int
-    ) -> [(column: Column, need: TableColumn.Need)] {
+    /// All columns with anything in them.
+    static func candidates(
+        of properties: [Schema.Property], _ rows: [JSONObject], _ look: PaneLook
+    ) -> [Candidate] {
         let step = max(1, rows.count / sample)
         let measured = stride(from: 0, to: rows.count, by: step).map { rows[$0] }
-        var columns: [(column: Column, need: TableColumn.Need)] = []
         let shown = properties.filter { property in
             property.role != .detail && measured.contains { !Cells.isEmpty($0[property.name]) }
         }
         let title = shown.firstIndex { $0.role == .plain && Cells.mayWrap($0.schema) }
-        for (number, property) in shown.enumerated() {
+        return shown.enumerated().map { number, property in
             let natural = measured.map { cell($0, property, look).width }.max() ?? 0
             let isIdentifier = measured.contains { Cells.isIdentifier($0[property.name]) }
             let column = Column(
                 property: property, alignment: Cells.isNumber(property.schema) ? .trailing : .leading,
-                width: min(widest, max(natural, TextWidth.of(Cells.title(property)))),
+                width: min(wholeWidest, max(natural, TextWidth.of(Cells.title(property)))),
                 mayShrink: Cells.mayWrap(property.schema))
-            columns.append(
-                (
-                    column,
-                    number == title
-                        ? .always
-                        : TextForm.need(of: property, isIdentifier: isIdentifier, fromRight: shown.count - number)
-                ))
+            let need =
+                number == title
+                ? .always : TextForm.need(of: property, isIdentifier: isIdentifier, fromRight: shown.count - number)
+            return Candidate(column: column, need: need)
         }
-        return columns
     }
 
     /// How much too wide they are if all that may be are narrow.
@@ -171,7 +169,7 @@ enum ColumnFit {
     }
 
     /// The column that is left out first; nil if all are needed.
-    private static func leastNeeded(_ columns: [(column: Column, need: TableColumn.Need)]) -> Int? {
+    private static func leastNeeded(_ columns: [Candidate]) -> Int? {
         var best: (index: Int, rank: Int)?
         for (index, entry) in columns.enumerated() {
             let rank: Int
