@@ -155,6 +155,10 @@ extension ShellModel {
             if let primary = view.pane.primary { hints.append((keys.name(of: .open), primary.link.title)) }
             if view.composer != nil { hints.append((keys.name(of: .write), "write")) }
             for offer in view.pane.offers { if let key = offer.link.key { hints.append((key, offer.link.title)) } }
+            if let isFolded = view.pane.isSelectedFolded {
+                hints.append((keys.name(of: .fold), isFolded ? "open" : "fold"))
+                if let kind = view.pane.selectedKind { hints.append((keys.name(of: .foldAll), kind.words)) }
+            }
             if view.pane.isCut { hints.append((keys.name(of: .right), "rest of the line")) }
         }
         if tabs.canGoBack || tabs.page.isDetailFocused { hints.append((keys.name(of: .back), "back")) }

@@ -31,6 +31,8 @@ struct Pane: Sendable {
     private var seesCursor = false
     /// Whether the rest of a long line was out of sight in the last drawing.
     private(set) var isCut = false
+    /// Whether the selected item was folded in the last drawing; nil if it could not be.
+    private(set) var isSelectedFolded: Bool?
     /// The rows of the last drawing, for clicks, and for when the topmost item vanishes.
     private var drawn: [(row: Int, anchor: Anchor)] = []
 
@@ -289,7 +291,7 @@ extension Pane {
         guard let before = parts else { return nil }
         // Where the end is followed, the person has not chosen what is selected.
         let chosen = follows && grows ? nil : selection
-        let own = chosen.flatMap { $0.section.foldKind(of: $0.position.item) }
+        let own = chosen == nil ? nil : selectedKind
         guard let kind = own ?? before.foldKind else { return nil }
         let wasFolded = own == nil ? nil : chosen.flatMap { self.isFolded($0.position) }
         let isFolded = !(wasFolded ?? choices.foldsOfKind[kind] ?? kind.isFoldedAtFirst)
@@ -440,6 +442,9 @@ extension Pane {
     /// The number of the selected row.
     var selectedNumber: Int? { cursor.flatMap { Int($0.id) } }
 
+    /// What is folded together with the selected item.
+    var selectedKind: PaneParts.FoldKind? { selection.flatMap { $0.section.foldKind(of: $0.position.item) } }
+
     /// The form that is selected.
     var form: Form? { (selection?.section as? FormSection)?.form }
 }
@@ -488,11 +493,12 @@ extension Pane {
     mutating func draw(on cells: inout CellBuffer, _ area: CellArea, isFocused: Bool) -> CellPosition? {
         hasLostRow = false
         drawn = []
-        seesCursor = false
+        (seesCursor, isCut, isSelectedFolded) = (false, false, nil)
         guard parts != nil, !area.isEmpty else { return nil }
         window.rows = area.rows
         settle()
         let shown = window.shown()
+        isSelectedFolded = self.selected.flatMap { isFolded($0) }
         isCut = window.withParts { parts in shown.contains { parts.isCut(at: $0.item.position) } } ?? false
         guard let parts else { return nil }
         let wanted = search.isEmpty ? nil : searching.wanted
