@@ -123,6 +123,11 @@ public struct SettingDeclaration: PropertyDeclaration {
     /// Whether each layer adds to a list instead of replacing it.
     public fileprivate(set) var joinsLayers = false
 
+    /// Whether what several layers set is put together, instead of the strongest one replacing the others.
+    public var isPutTogether: Bool {
+        if case .map = schema.unwrapped { true } else { joinsLayers }
+    }
+
     /// Features declare a `Setting` instead.
     public init(
         key: [String], summary: String, schema: Schema, defaultValue: JSON, risk: SettingRisk, flag: String? = nil

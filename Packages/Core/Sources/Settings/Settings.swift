@@ -34,6 +34,8 @@ public struct Settings: Sendable {
     }
 
     var entries: [[String]: Entry] = [:]
+    /// What each layer gives a setting, by key, the weakest first. Values that are not used are not among them.
+    private var layers: [[String]: [Entry]] = [:]
     /// The values that the profile in use has replaced, by key.
     var covered: [[String]: Entry] = [:]
     /// All problems, in the order of the layers.
@@ -54,6 +56,10 @@ public struct Settings: Sendable {
 
     /// The entry of a key that is set somewhere.
     public subscript(key: [String]) -> Entry? { entries[key] }
+
+    /// What each place that sets a key gives it, the weakest first: for a list or a map that several places add to, only
+    /// the part of that place. A value that is not used, because it is not trusted or does not fit, is not among them.
+    public func layers(of key: [String]) -> [Entry] { layers[key] ?? [] }
 
     /// Every key that is set somewhere.
     public var keys: [[String]] { Array(entries.keys) }
@@ -209,6 +215,7 @@ extension Settings {
             merged = .array(before + new.filter { !before.contains($0) })
         }
         entries[key] = Entry(key: key, value: merged, origin: origin)
+        layers[key, default: []].append(Entry(key: key, value: value, origin: origin))
     }
 
     /// The strongest layer names the profile. The profile ranks between the files and the environment.

@@ -192,6 +192,31 @@ struct ScreenTests {
         #expect(none.empty == "no such book" && none.rowID == ["title"] && test.output.notices.isEmpty)
     }
 
+    private struct Corner: Feature {
+        static let manifest = Manifest(id: "corner", summary: "One book", version: "1")
+        init(_ settings: FeatureSettings) {}
+        func register(in registry: inout RegistryBuilder) {
+            registry.add(
+                Action(
+                    "corner.list", "Books", .reads, .option("one", "A book", as: String?.self),
+                    .option("two", "Another", as: String?.self)
+                ) { _, one, two in [one, two].compactMap { $0 }.map { Book(title: $0) } })
+            registry.addScreen(
+                "corner.books", "Books", .home, listing: "corner.list", giving: ["one": "Emma"], id: "title")
+        }
+    }
+
+    @Test("What a list screen always gives its action is no parameter of it")
+    func giving() async throws {
+        let test = try TestHost([Corner.self])
+        let screen = try test.composition.registry.screens.find("corner.books")
+        #expect(screen.parameters.map(\.name) == ["two"])
+        for (arguments, titles) in [([:], ["Emma"]), (["two": "Dune"], ["Emma", "Dune"])] as [(JSONObject, [String])] {
+            let block = try await test.open("corner.books", arguments) { view in try await view.block() }
+            #expect(Self.titles(.ready(block)) == titles)
+        }
+    }
+
     @Test("Of a list with more than a screen can show the first rows are shown, with how many there are")
     func longList() async throws {
         let test = try host()

@@ -31,6 +31,25 @@ struct LayersTests {
         #expect(settings[["chat", "model"]]?.origin ?? .builtIn == Self.origins[layer])
     }
 
+    @Test("What each layer gives a setting is known, the weakest first", arguments: origins.indices)
+    func each(layer: Int) throws {
+        let settings = try sources(upTo: layer).merged()
+        let given = settings.layers(of: ["chat", "model"])
+        // The default is no layer.
+        #expect(given.map(\.origin) == Array(Self.origins[1...].prefix(layer)))
+        #expect(given.map(\.value) == (0..<layer).map { .string(String($0 + 1)) })
+    }
+
+    @Test("Of a list that grows with each layer, each layer has only its part, and what is not used is no layer")
+    func parts() throws {
+        let settings = try Sources(
+            user: "{chat: {rules: ['a']}}", project: "{chat: {rules: ['b'], allow: ['x'], model: 3}}",
+            isTrusted: false
+        ).merged()
+        #expect(settings.layers(of: ["chat", "rules"]).map(\.value) == [["a"], ["b"]])
+        #expect(settings.layers(of: ["chat", "allow"]).isEmpty && settings.layers(of: ["chat", "model"]).isEmpty)
+    }
+
     @Test("A layer leaves alone what a stronger one does not name")
     func untouched() throws {
         let settings = try Sources(

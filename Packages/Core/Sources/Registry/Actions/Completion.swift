@@ -65,4 +65,24 @@ public enum Completion: Sendable {
             }
         }
     }
+
+    /// The words for the value of a setting whose key is another argument, such as those of `config set`. Files are not
+    /// among them, because only the setting says whether its value is one.
+    public static func values(ofSettingIn parameter: String) -> Completion {
+        .dynamic { registry, host, given in
+            guard let key = given[parameter]?.string.map({ SettingsCatalogue.path($0) }),
+                let setting = host.catalogue.declaration(of: key)
+            else { return [] }
+            // A profile may contain every setting: `profiles.lab.chat.model` has the values of `chat.model`.
+            let own = key.first == "profiles" ? key.dropFirst(2) : key[...]
+            let completion =
+                key == ["profile"]
+                ? .profiles : registry.settingCompletions[own.joined(separator: ".")] ?? Completion(setting.schema)
+            switch completion {
+            case .nothing, .files, .directories: return []
+            case .words(let words): return words.map { Candidate($0) }
+            case .dynamic(let find), .dynamicOrFiles(let find): return find(registry, host, [:])
+            }
+        }
+    }
 }

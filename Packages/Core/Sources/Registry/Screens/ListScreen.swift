@@ -1,5 +1,5 @@
 import Capabilities
-import JSON
+public import JSON
 public import Screens
 import Synchronization
 
@@ -18,13 +18,15 @@ extension RegistryBuilder {
     ///   - action: the id of a reading action that was added before. It returns a list of records, or a record with a list. Its
     ///     notices are shown below the rows, or say why there are none. Of more rows than a screen can show, the first
     ///     are shown.
+    ///   - given: arguments of the action that the screen always gives, and so has no parameters for.
     ///   - rowID: the members that together identify a row.
     ///   - links: what can be done with a row. Made when the screen is shown, because every command declares all screens.
     ///   - detail: the screen that is shown beside the selected row.
     ///   - others: what can be done besides, such as to add a row.
     ///   - interval: when to look again although nothing was done here; nil for never.
     public mutating func addScreen(
-        _ id: String, _ title: String, _ placement: Screen.Placement, listing action: String, id rowID: String...,
+        _ id: String, _ title: String, _ placement: Screen.Placement, listing action: String,
+        giving given: JSONObject = [:], id rowID: String...,
         links: @autoclosure @escaping @Sendable () -> [Link] = [],
         detail: @autoclosure @escaping @Sendable () -> Link? = nil,
         offering others: @autoclosure @escaping @Sendable () -> [Link] = [], every interval: Duration? = nil
@@ -43,7 +45,10 @@ extension RegistryBuilder {
                         + "action again and again"))
             return
         }
-        var screen = Screen(id, title, placement, parameters: action.parameters) { arguments, screen in
+        let parameters = action.parameters.filter { given[$0.name] == nil }
+        var screen = Screen(id, title, placement, parameters: parameters) { chosen, screen in
+            var arguments = given
+            for (name, value) in chosen { arguments[name] = value }
             repeat {
                 let output = NoticeCollector()
                 let result = try await screen.context.perform(action, arguments, output: output)
