@@ -9,7 +9,7 @@ import Settings
 enum ConfigActions {
     static var all: [Action] { [show, get, set, unset, path, edit, validate, trust, untrust] }
 
-    private static let keyCompletion = Completion.dynamic { _, host, _ in
+    static let keyCompletion = Completion.dynamic { _, host, _ in
         host.catalogue.declarations.map { Completion.Candidate($0.name, $0.summary) }
     }
 
@@ -44,7 +44,9 @@ enum ConfigActions {
     private static let set = Action(
         "config.set", "Set a value in your settings", .writes,
         .argument("key", "The setting, such as features.chat", as: String.self, completion: keyCompletion),
-        .argument("value", "A plain value, or JSON for lists and objects", as: String.self),
+        .argument(
+            "value", "A plain value, or JSON for lists and objects", as: String.self,
+            completion: .values(ofSettingIn: "key")),
         .flag("project", "Change the project's settings instead of yours")
     ) { context, key, value, project in
         let host = context.host

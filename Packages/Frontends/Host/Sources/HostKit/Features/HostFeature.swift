@@ -1,5 +1,6 @@
 import Capabilities
 import FileKit
+import JSON
 public import Registry
 import Screens
 public import Settings
@@ -54,11 +55,11 @@ extension HostFeature {
             "features.states", "Features", .tab("Settings"), listing: "features", id: "id", every: .seconds(2))
         registry.addScreen("doctor.findings", "Health", .tab("Settings"), listing: "doctor", id: "id")
         registry.addScreen(
-            "config.settings", "Settings", .tab("Settings"), listing: "config.show", id: "key",
-            links: [
-                .action("config.set", "Change", key: "e", ["key": .row("key")]),
-                .action("config.unset", "Use the default", key: "d", ["key": .row("key")]),
-            ])
+            "config.settings", "Settings", .tab("Settings"), listing: "config.show",
+            giving: ["all": true, "origin": true], id: "key",
+            links: [.action("config.unset", "Use the default", key: "d", ["key": .row("key")])],
+            detail: .screen("config.setting", "Change", ["key": .row("key")]))
+        registry.add(SettingScreen.screen)
         registry.addScreen("access.rules", "Access", .tab("Settings"), listing: "access.show", id: "action")
         registry.addScreen("data.stores", "Stored data", .tab("Settings"), listing: "data.list", id: "id")
     }

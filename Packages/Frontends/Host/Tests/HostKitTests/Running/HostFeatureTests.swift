@@ -13,7 +13,8 @@ struct HostFeatureTests {
                     of: HostFeature.self, in: bench.home,
                     doing: [
                         "config.set": ["key": "features.host", "value": "true"], "config.get": ["key": "profile"],
-                        "config.unset": ["key": "profile"], "data.backup": ["folder": .string("\(bench.home)/copy")],
+                        "config.unset": ["key": "profile"], "config.setting": ["key": "profile"],
+                        "data.backup": ["folder": .string("\(bench.home)/copy")],
                         "data.compact": [:],
                     ],
                     texts: Dictionary(
