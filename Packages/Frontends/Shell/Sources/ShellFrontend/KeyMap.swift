@@ -177,9 +177,15 @@ struct KeyMap: Sendable {
             ("Tab", "complete a file after @, or an id after /; otherwise the next panel"),
             ("Esc", "leave the text, which stays"),
         ]
+        let inForm = [
+            ("↑, ↓, Return", "another field; Return on the button does it"),
+            ("Tab", "complete what is begun; otherwise the next field"),
+            ("→", "at the end: the next of the words below the field"), ("Space", "another choice"),
+        ]
         let always = [("Ctrl-C", "stop what runs; twice: quit"), ("Ctrl-Z", "stop the shell; fg continues it")]
+        let groups = [("On a page", keys), ("While writing", writing), ("In a form", inForm), ("Always", always)]
         return .stack(
-            [("On a page", keys), ("While writing", writing), ("Always", always)].map { title, keys in
+            groups.map { title, keys in
                 let shown = keys.filter { !$0.0.isEmpty }
                 return Block(
                     .values(

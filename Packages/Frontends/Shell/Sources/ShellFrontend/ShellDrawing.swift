@@ -136,7 +136,7 @@ extension ShellModel {
     private var hints: [(key: String, title: String)] {
         switch overlays.last {
         case .palette: return [("↑↓", "choose"), ("Return", "do it"), ("Esc", "close")]
-        case .form: return [("↑↓", "field"), ("Space", "change"), ("Return", "next"), ("Esc", "close")]
+        case .form(let form): return [("↑↓", "field")] + form.hints + [("Return", "next"), ("Esc", "close")]
         case .question: return [("Return", "answer"), ("Esc", "later"), ("Ctrl-C", "decline")]
         case .reader: return [("↑↓", "scroll"), ("Esc", "close")]
         case .search: return [("Return", "find"), ("Esc", "close")]

@@ -34,8 +34,8 @@ enum ShellEvent: Sendable {
     case timer(ShellTimer)
     /// Rows that a table has asked for.
     case rows(ViewID, path: [String], Result<RowSource.Page, AnyFailure>)
-    /// The files that a word may become.
-    case completed(FileRequest, Result<[OpenWord.Match], AnyFailure>)
+    /// What a word may become.
+    case completed(CompletionRequest, Result<[OpenWord.Match], AnyFailure>)
     /// The editor has ended, with the text that it left.
     case edited(ViewID, String)
 }
@@ -82,8 +82,8 @@ enum ShellEffect: Sendable {
     case answer(QuestionID, Answer?)
     case wait(ShellTimer, Duration)
     case rows(ViewID, path: [String], RowSource, RowSource.Request)
-    /// Which files a word may become.
-    case complete(FileRequest)
+    /// What a word may become.
+    case complete(CompletionRequest)
     case copy(String)
     case edit(ViewID, String)
     case ring

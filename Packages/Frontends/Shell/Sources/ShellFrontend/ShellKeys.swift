@@ -37,7 +37,10 @@ extension ShellModel {
             if overlays.isEmpty { menu = nil }
         case .form(var form):
             switch form.receive(event) {
-            case .unfinished: overlays.append(.form(form))
+            case .unfinished: show(form)
+            case .completing(let word):
+                add(.complete(form.request(word)))
+                show(form)
             case .cancelled: break
             case .submitted(let values):
                 let problems = form.problems(in: values, registry)
@@ -45,7 +48,7 @@ extension ShellModel {
                     carryOut(form.target, values, title: form.title, from: form)
                 } else {
                     form.blame(problems)
-                    overlays.append(.form(form))
+                    show(form)
                     if let first = problems.first { say(first.description, isFailure: true) }
                 }
             }
@@ -187,11 +190,10 @@ extension ShellModel {
     private mutating func open(_ view: ShownScreen) {
         if let form = view.pane.form {
             guard let action = registry.actions[form.action] else { return }
-            overlays.append(
-                .form(
-                    ActionForm(
-                        .action(form.action), title: form.submit, action.parameters, values: form.values,
-                        only: form.parameters)))
+            show(
+                ActionForm(
+                    .action(form.action), title: form.submit, action.parameters, values: form.values,
+                    only: form.parameters))
         } else if change(view.id, { $0.pane.toggle() }) == true {
             return
         } else if let primary = view.pane.primary {

@@ -390,7 +390,7 @@ extension ShellModel {
         // A screen is shown at once; its options are for those who know them.
         if case .screen = target, !isMissing { return carryOut(target, arguments, title: name) }
         guard isMissing || asks && !parameters.isEmpty else { return carryOut(target, arguments, title: name) }
-        overlays.append(.form(ActionForm(target, title: name, parameters, values: arguments, only: nil)))
+        show(ActionForm(target, title: name, parameters, values: arguments, only: nil))
     }
 
     /// Performs an action, or opens a screen, with all values.
@@ -431,7 +431,7 @@ extension ShellModel {
         case .failure(let failure):
             say("\(run.title): \(failure.message)", isFailure: true)
             // Nothing has to be entered twice, but a secret.
-            if let form = run.form, overlays.isEmpty, !hasComposerFocus { overlays.append(.form(form.withoutSecrets)) }
+            if let form = run.form, overlays.isEmpty, !hasComposerFocus { show(form.withoutSecrets) }
         case .success(let result): tell(result, of: run)
         }
         sendNext(after: run)

@@ -72,7 +72,7 @@ final class ShellWork: Sendable {
         case .complete(let request):
             group.addTask { [inbox, context] in
                 do {
-                    inbox.push(.completed(request, .success(try FileCompletion(context: context).matches(request))))
+                    inbox.push(.completed(request, .success(try WordCompletion(context: context).matches(request))))
                 } catch {
                     inbox.push(.completed(request, .failure(self.shown(error))))
                 }

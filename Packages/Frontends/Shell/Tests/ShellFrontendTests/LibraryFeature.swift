@@ -14,7 +14,15 @@ struct LibraryFeature: Feature {
     func register(in registry: inout RegistryBuilder) {
         registry.add(
             Action(
-                "library.lend", "Lend a book", .writes, .argument("title", "The book"), .argument("to", "The reader")
+                "library.lend", "Lend a book", .writes, .argument("title", "The book"),
+                .argument(
+                    "to", "The reader", as: String.self,
+                    completion: .dynamic { @Sendable _, _, given in
+                        // Names come from outside.
+                        let hostile = ["A\u{1B}[2J", "A\u{202E}da", "A\nB", "A\u{7}", "A\u{FFFC}", "Ada", ""]
+                        let names = given["title"] == "Emma" ? ["Ada", "Alan Turing", "Bob"] : ["Grace"]
+                        return (names + hostile).map { Completion.Candidate($0, "A reader") }
+                    })
             ) {
                 _, title, reader in "\(title) is with \(reader)"
             })
@@ -43,6 +51,12 @@ struct LibraryFeature: Feature {
         registry.add(
             Screen("library.book", "Book", .detail, .argument("title", "The book")) { screen, title in
                 try await screen.show(.text("\(title), a novel"))
+            })
+        registry.add(
+            Screen("library.card", "Card", .detail) { screen in
+                let form = Form(
+                    "library.lend", parameters: ["to"], values: ["title": "Emma", "to": "Ada"], submit: "Lend")
+                try await screen.show(Block(.form(form)))
             })
         registry.add(
             Screen("library.talk", "Talk", .detail, .argument("with", "The reader")) { screen, _ in

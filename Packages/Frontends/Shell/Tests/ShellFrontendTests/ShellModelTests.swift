@@ -356,7 +356,7 @@ import Testing
     // MARK: Files and completion
 
     /// The newest request for the files of a word.
-    private func asked(_ shell: Shell) throws -> FileRequest {
+    private func asked(_ shell: Shell) throws -> CompletionRequest {
         try #require(
             shell.effects.reversed().lazy.compactMap { if case .complete(let asked) = $0 { asked } else { nil } }.first)
     }
@@ -456,7 +456,8 @@ import Testing
             shell.type("see @no")
             try shell.press("tab")
             let request = try asked(shell)
-            #expect(request.action == "library.say" && request.parameter == "file" && request.word.typed == "no")
+            #expect(request.target == .action("library.say") && request.parameter == "file")
+            #expect(request.word.typed == "no")
             shell.handle(.completed(request, .success([match("notes.md"), match("north/", isOpen: true)])))
             #expect(shell.text().contains("notes.md  north/") && shell.text().contains("› see @no"))
             shell.handle(.completed(request, .success([match("notes of May"), match("notes of June")])))
@@ -786,6 +787,78 @@ import Testing
             let run = try #require(shell.model.runs.all.last)
             shell.handle(.ended(run.id, .failure(AnyFailure(ValueFailure(message: "she has three already")))))
             #expect(shell.text().contains("› Ada") && shell.text().contains("she has three already"))
+        }
+    }
+
+    @Test("A form lists what a field may be, given the other values, and Tab completes what is begun")
+    func formCompletion() async throws {
+        try await withShell { shell in
+            try shell.press("2")
+            try shell.show("library.books", LibraryFeature.books)
+            _ = shell.takeEffects()
+            try shell.press("l")
+            let words = try asked(shell)
+            #expect(words.target == .action("library.lend") && words.parameter == "to" && words.isOnlyForWords)
+            #expect(words.given == ["title": "Emma"] && words.word.typed.isEmpty)
+            shell.handle(.completed(words, .success([match("Ada"), match("Alan")])))
+            #expect(shell.text().contains("Ada  Alan") && shell.text().contains("→ next word"))
+            _ = shell.takeEffects()
+            shell.type("A")
+            // What was asked is known.
+            #expect(shell.effects.isEmpty)
+            try shell.press("tab")
+            let request = try asked(shell)
+            #expect(!request.isOnlyForWords && request.word.typed == "A" && request.given == ["title": "Emma"])
+            shell.handle(.completed(request, .success([match("Ada"), match("Alan")])))
+            #expect(shell.text().contains("› A ") && shell.text().contains(" Ada  Alan"))
+            shell.type("d")
+            try shell.press("tab")
+            shell.handle(.completed(try asked(shell), .success([match("Ada")])))
+            #expect(shell.text().contains("› Ada"))
+            // It is written out, so that Tab goes on.
+            try shell.press("tab")
+            shell.handle(.completed(try asked(shell), .success([match("Ada")])))
+            try shell.press("enter")
+            #expect(shell.performed.last == #"library.lend {"title":"Emma","to":"Ada"}"#)
+        }
+    }
+
+    @Test("An answer about another text, another field, other values or a closed form changes nothing")
+    func staleFormCompletion() async throws {
+        func withForm(_ body: (inout Shell, CompletionRequest) throws -> Void) async throws {
+            try await withShell { shell in
+                try shell.press("2")
+                try shell.show("library.books", LibraryFeature.books)
+                try shell.press("l")
+                shell.type("A")
+                try shell.press("tab")
+                try body(&shell, try asked(shell))
+                #expect(!shell.text().contains("Ada"))
+                #expect(shell.performed.isEmpty)
+            }
+        }
+        let answer = Result<[OpenWord.Match], AnyFailure>.success([match("Ada")])
+        try await withForm { shell, request in
+            shell.type("l")
+            shell.handle(.completed(request, answer))
+        }
+        try await withForm { shell, request in
+            try shell.press("up")
+            shell.handle(.completed(request, answer))
+        }
+        try await withForm { shell, request in
+            try shell.press("up")
+            shell.type("!")
+            try shell.press("down")
+            shell.handle(.completed(request, answer))
+        }
+        try await withForm { shell, request in
+            try shell.press("esc")
+            shell.handle(.completed(request, answer))
+        }
+        try await withForm { shell, request in
+            shell.handle(.completed(request, .failure(AnyFailure(ValueFailure(message: "the list is lost")))))
+            #expect(shell.text().contains("the list is lost") && shell.text().contains("› A"))
         }
     }
 

@@ -14,6 +14,8 @@ struct ActionForm: Sendable {
     /// What a key did.
     enum Step: Sendable {
         case unfinished
+        /// The word before the cursor is to be completed.
+        case completing(OpenWord)
         case submitted(JSONObject)
         case cancelled
     }
@@ -31,6 +33,8 @@ struct ActionForm: Sendable {
         let declaration: ParameterDeclaration
         var input: Input
         var problem: String?
+        /// What it may be, as far as its completion knows without what is typed.
+        fileprivate(set) var words: [String] = []
 
         var isSecret: Bool { declaration.isSecret }
     }
@@ -42,6 +46,8 @@ struct ActionForm: Sendable {
     private(set) var selected = 0
     /// The values that cannot be changed.
     private let fixed: JSONObject
+    /// The field whose words were last asked for, with the other values, on which they may depend.
+    private var asked: (field: Int, given: JSONObject)?
 
     /// - Parameters:
     ///   - values: the values to begin with.
@@ -73,7 +79,11 @@ struct ActionForm: Sendable {
             switch (press.key, press.modifiers) {
             case (.escape, []), (.character("c"), .ctrl): return .cancelled
             case (.up, _), (.tab, .shift): move(-1)
-            case (.down, _), (.tab, []): move(1)
+            case (.tab, []):
+                if let word = unfinishedWord { return .completing(word) }
+                move(1)
+            case (.down, _): move(1)
+            case (.right, []) where takeNextWord(): break
             case (.enter, []):
                 if isButtonSelected { return submit() }
                 move(1)
@@ -85,7 +95,7 @@ struct ActionForm: Sendable {
         return .unfinished
     }
 
-    private mutating func move(_ step: Int) { selected = min(max(0, selected + step), fields.count) }
+    mutating func move(_ step: Int) { selected = min(max(0, selected + step), fields.count) }
 
     private mutating func edit(_ event: InputEvent, _ press: KeyPress?) {
         guard fields.indices.contains(selected) else { return }
@@ -126,6 +136,106 @@ struct ActionForm: Sendable {
         return .submitted(values)
     }
 
+    // MARK: Completion
+
+    /// The word before the cursor, which may be empty; nil in a field that nothing completes.
+    private var word: OpenWord? {
+        guard fields.indices.contains(selected), case .text(let field) = fields[selected].input,
+            fields[selected].isCompleted
+        else { return nil }
+        return OpenWord(value: field.aroundCursor, isList: fields[selected].declaration.schema.element != nil)
+    }
+
+    /// The word that Tab completes. Where none is begun, Tab goes on.
+    private var unfinishedWord: OpenWord? { word.flatMap { $0.typed.isEmpty ? nil : $0 } }
+
+    /// The values besides that of the selected field, as far as they are right.
+    private var given: JSONObject {
+        var values = fixed
+        for index in fields.indices where index != selected && !fields[index].isSecret {
+            // What is still wrong is told when the form is submitted.
+            do throws(ValueError) {
+                if let value = try fields[index].value { values[fields[index].declaration.name] = value }
+            } catch { continue }
+        }
+        return values
+    }
+
+    func request(_ word: OpenWord, isOnlyForWords: Bool = false) -> CompletionRequest {
+        CompletionRequest(
+            place: .form, word: word, target: target, parameter: fields[selected].declaration.name, given: given,
+            isOnlyForWords: isOnlyForWords)
+    }
+
+    /// Asks for the words of the selected field, if they are not those that were last asked for.
+    mutating func wordsRequest() -> CompletionRequest? {
+        guard fields.indices.contains(selected), fields[selected].isCompleted,
+            let word = OpenWord(value: ("", ""), isList: false)
+        else { return nil }
+        let given = given
+        if let asked, asked == (selected, given) { return nil }
+        asked = (selected, given)
+        return request(word, isOnlyForWords: true)
+    }
+
+    /// Whether an answer is about what the form shows now.
+    func isCurrent(_ request: CompletionRequest) -> Bool {
+        guard request.place == .form, request.target == target, fields.indices.contains(selected),
+            fields[selected].declaration.name == request.parameter, given == request.given
+        else { return false }
+        return request.isOnlyForWords || word == request.word
+    }
+
+    /// Takes what a field may be.
+    mutating func take(words: [String]) { fields[selected].words = Array(words.prefix(Self.mostWords)) }
+
+    /// Completes the word before the cursor, or goes on if that adds nothing.
+    ///
+    /// - Returns: the names to choose from, if there are several.
+    mutating func take(_ matches: [OpenWord.Match], for word: OpenWord) -> [String] {
+        guard case .text(var field) = fields[selected].input else { return [] }
+        // One that is written out is finished, although others may begin with it.
+        if matches.isEmpty || matches.contains(where: { $0.text == word.typed && !$0.isOpen }) {
+            move(1)
+            return []
+        }
+        if let replacement = word.replacement(matches) {
+            field.replace(last: word.count, with: replacement)
+            fields[selected].input = .text(field)
+            fields[selected].problem = nil
+        }
+        return matches.count > 1 ? matches.map(\.name) : []
+    }
+
+    /// Puts the next of its words in the place of one that is written out; false if something else is written.
+    private mutating func takeNextWord() -> Bool {
+        guard fields.indices.contains(selected), case .text(var field) = fields[selected].input,
+            field.aroundCursor.after.isEmpty, fields[selected].declaration.schema.element == nil
+        else { return false }
+        let words = fields[selected].words
+        let current = words.firstIndex(of: field.text)
+        guard !words.isEmpty, current != nil || field.text.isEmpty else { return false }
+        field.begin(words[current.map { ($0 + 1) % words.count } ?? 0])
+        fields[selected].input = .text(field)
+        fields[selected].problem = nil
+        return true
+    }
+
+    /// Nobody goes through more with a key.
+    private static let mostWords = 500
+
+    /// The keys of the selected field that are not those of every field.
+    var hints: [(key: String, title: String)] {
+        guard fields.indices.contains(selected) else { return [] }
+        switch fields[selected].input {
+        case .flag, .choice: return [("Space", "change")]
+        case .text:
+            guard fields[selected].isCompleted else { return [] }
+            let next = fields[selected].declaration.schema.element == nil && !fields[selected].words.isEmpty
+            return [("Tab", "complete")] + (next ? [("→", "next word")] : [])
+        }
+    }
+
     /// The same with all values but the secrets.
     var withoutSecrets: ActionForm {
         var form = self
@@ -147,6 +257,13 @@ struct ActionForm: Sendable {
 }
 
 extension ActionForm.Field {
+    /// Whether its value can be completed.
+    fileprivate var isCompleted: Bool {
+        guard !isSecret, case .text = input else { return false }
+        if case .nothing = declaration.completion { return false }
+        return true
+    }
+
     fileprivate init(_ declaration: ParameterDeclaration, _ value: JSON?) {
         self.declaration = declaration
         let value = value ?? declaration.property.defaultValue
@@ -219,6 +336,7 @@ extension ActionForm {
             let (input, place) = self.rows(of: field, columns: columns - 4)
             if isSelected { caret = CellPosition(row: rows.count + place.row, column: 4 + place.column) }
             rows += input.map { StyledText("    ") + $0 }
+            if isSelected, let words = listed(field, columns: columns - 6) { rows.append(StyledText("      ") + words) }
             if let problem = field.problem {
                 let lines = StyledText("▲ \(problem)", Style(.error)).wrapped(to: max(1, columns - 4))
                 rows += lines.map { StyledText("    ") + $0 }
@@ -233,6 +351,29 @@ extension ActionForm {
                 "  [ \(title) ]",
                 isButtonSelected ? Style(.primaryForeground, bold: true, background: .primary) : .plain))
         return (rows.map { $0.onOneLine.truncated(to: columns) }, first, caret)
+    }
+
+    /// The words of a field that fit what is written, as many as fit on a line; nil if there are none.
+    private func listed(_ field: Field, columns: Int) -> StyledText? {
+        guard case .text(let input) = field.input, columns > 0 else { return nil }
+        let text = input.text
+        let current = field.words.firstIndex(of: text)
+        // Of all words, those around the one that is written.
+        let words =
+            current.map { field.words[max(0, $0 - 1)...] } ?? field.words.filter { $0.begins(with: text) }[...]
+        guard !words.isEmpty else { return nil }
+        var line = StyledText()
+        for word in words {
+            let isCurrent = word == text
+            let next = StyledText(
+                line.isEmpty ? word : "  \(word)", isCurrent ? Style(bold: true) : Style(.mutedForeground))
+            guard line.isEmpty || line.width + next.width <= columns - 2 else {
+                line.append(" …", Style(.mutedForeground))
+                break
+            }
+            line = line + next
+        }
+        return line
     }
 
     private func rows(of field: Field, columns: Int) -> (rows: [StyledText], caret: CellPosition) {

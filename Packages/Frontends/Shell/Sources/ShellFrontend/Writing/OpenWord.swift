@@ -1,12 +1,15 @@
 import JSON
 import Registry
 
-/// The word before the cursor of a text, which Tab completes: a file after `@`, or the id of an action or a screen.
+/// The word before the cursor of a text, which Tab completes: a file after `@`, the id of an action or a screen, or a
+/// value in a form.
 struct OpenWord: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
         case file(path: String, isQuoted: Bool)
         /// Without its slash.
         case id(String)
+        /// What a field of a form has, or one of the words of a list.
+        case value(String, isInList: Bool)
     }
 
     let kind: Kind
@@ -16,7 +19,7 @@ struct OpenWord: Sendable, Hashable {
     private let before: String
     private let after: String
 
-    /// Nil if the word is neither.
+    /// The word of a composer; nil if it is neither a file nor an id.
     init?(_ text: (before: String, after: String)) {
         (before, after) = text
         if let mention = FileMention.unfinished(atEndOf: text.before) {
@@ -30,6 +33,33 @@ struct OpenWord: Sendable, Hashable {
         }
     }
 
+    /// The word of a field, which may be empty; nil if it cannot be completed where the cursor is.
+    ///
+    /// - Parameter isList: whether spaces are between words. Otherwise the word is all of the text.
+    init?(value text: (before: String, after: String), isList: Bool) {
+        (before, after) = text
+        // A pasted text that is shown as a few words is no beginning of anything.
+        guard !before.contains(where: { $0.isNewline || $0 == "\u{FFFC}" }),
+            after.isEmpty || isList && after.first?.isWhitespace == true,
+            // Such a list is JSON, whose words are quoted.
+            !(isList && before.hasPrefix("["))
+        else { return nil }
+        let word = isList ? before.suffix(while: { !$0.isWhitespace }) : before[...]
+        kind = .value(String(word), isInList: isList)
+        count = word.count
+    }
+
+    /// Whether a match can be written here, so that it is read as the same.
+    func canBecome(_ text: String) -> Bool {
+        switch kind {
+        case .file: FileMention.canWrite(text)
+        case .id: true
+        case .value(_, let isInList):
+            !text.isEmpty && !text.contains { isInList ? $0.isWhitespace : $0.isNewline }
+                && !(isInList && text.hasPrefix("["))
+        }
+    }
+
     /// Whether a text is still what it was.
     func isIn(_ text: (before: String, after: String)) -> Bool { text == (before, after) }
 
@@ -38,6 +68,7 @@ struct OpenWord: Sendable, Hashable {
         switch kind {
         case .file(let path, _): path
         case .id(let id): id
+        case .value(let word, _): word
         }
     }
 
@@ -62,7 +93,9 @@ struct OpenWord: Sendable, Hashable {
             switch kind {
             case .file(_, let isQuoted): FileMention.written(text, isQuoted: isQuoted, isOpen: isOpen)
             case .id: "/\(text)"
+            case .value: text
             }
+        if case .value(_, isInList: false) = kind { return written }
         return isOpen || after.first?.isWhitespace == true ? written : written + " "
     }
 
@@ -73,12 +106,28 @@ struct OpenWord: Sendable, Hashable {
     }
 }
 
-/// What completes a file of a composer, for whoever may look at files.
-struct FileRequest: Sendable, Hashable {
-    let view: ViewID
+extension String {
+    /// The characters at the end that fit.
+    fileprivate func suffix(while fits: (Character) -> Bool) -> Substring {
+        self[(lastIndex { !fits($0) }.map(index(after:)) ?? startIndex)...]
+    }
+}
+
+/// What a word may become, for whoever may look for it.
+struct CompletionRequest: Sendable, Hashable {
+    /// Where the word is.
+    enum Place: Sendable, Hashable {
+        case composer(ViewID)
+        /// In the form that is open.
+        case form
+    }
+
+    let place: Place
     let word: OpenWord
-    /// The action of the composer, its parameter that receives files, and the arguments that it has already.
-    let action: String
+    /// The action or the screen, its parameter that gets the word, and the arguments that it has already.
+    let target: ActionForm.Target
     let parameter: String
     let given: JSONObject
+    /// Whether files are not looked for, as for the list of what a value may be.
+    var isOnlyForWords = false
 }

@@ -3,7 +3,7 @@ import Registry
 import Screens
 import TerminalKit
 
-/// Completion of what is written in a composer.
+/// Completion of what is written in a composer or in a form.
 extension ShellModel {
     /// Completes the word before the cursor; false if there is nothing to complete.
     mutating func complete(on id: ViewID) -> Bool {
@@ -20,23 +20,52 @@ extension ShellModel {
             guard let parameter = composer.files else { return false }
             add(
                 .complete(
-                    FileRequest(
-                        view: id, word: word, action: composer.action, parameter: parameter, given: composer.arguments))
-            )
+                    CompletionRequest(
+                        place: .composer(id), word: word, target: .action(composer.action), parameter: parameter,
+                        given: composer.arguments)))
+        case .value: return false
         }
         return true
     }
 
-    /// What the files of a request are. Nothing is inserted into a text that has changed meanwhile, or that was left.
-    mutating func take(_ result: Result<[OpenWord.Match], AnyFailure>, for request: FileRequest) {
-        guard hasComposerFocus, tabs.page.focused == request.view,
-            let text = self[request.view]?.field?.aroundCursor, request.word.isIn(text)
-        else { return }
-        switch result {
-        case .success(let matches): take(matches, for: request.word, on: request.view)
-        case .failure(let failure): say(failure.message, isFailure: true)
+    /// Takes what a word may become. Nothing is inserted into a text that has changed meanwhile, or that was left.
+    mutating func take(_ result: Result<[OpenWord.Match], AnyFailure>, for request: CompletionRequest) {
+        switch request.place {
+        case .form: takeInForm(result, for: request)
+        case .composer(let view):
+            guard hasComposerFocus, tabs.page.focused == view,
+                let text = self[view]?.field?.aroundCursor, request.word.isIn(text)
+            else { return }
+            switch result {
+            case .success(let matches): take(matches, for: request.word, on: view)
+            case .failure(let failure): say(failure.message, isFailure: true)
+            }
         }
     }
+
+    // MARK: Forms
+
+    /// Opens a form, or shows it again, and asks what the selected field may be.
+    mutating func show(_ form: ActionForm) {
+        var form = form
+        if let request = form.wordsRequest() { add(.complete(request)) }
+        overlays.append(.form(form))
+    }
+
+    private mutating func takeInForm(_ result: Result<[OpenWord.Match], AnyFailure>, for request: CompletionRequest) {
+        guard case .form(var form)? = overlays.last, form.isCurrent(request) else { return }
+        switch result {
+        case .success(let matches) where request.isOnlyForWords: form.take(words: matches.map(\.text))
+        case .success(let matches):
+            let names = form.take(matches, for: request.word)
+            if !names.isEmpty { say(Self.listed(names, columns: size.columns - 2)) }
+        case .failure(let failure): return say(failure.message, isFailure: true)
+        }
+        overlays.removeLast()
+        show(form)
+    }
+
+    // MARK: Composers
 
     private mutating func take(_ matches: [OpenWord.Match], for word: OpenWord, on id: ViewID) {
         if let replacement = word.replacement(matches) {

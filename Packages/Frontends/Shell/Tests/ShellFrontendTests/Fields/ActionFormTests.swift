@@ -195,6 +195,97 @@ import Testing
         #expect(submit(&form) == [:] && form.fields.allSatisfy { $0.problem == nil })
     }
 
+    private func completed(
+        _ name: String, _ schema: Schema = .string, _ completion: Completion = .words([]), isRequired: Bool = false
+    ) -> ParameterDeclaration {
+        ParameterDeclaration(
+            Schema.Property(name, "The \(name)", schema), form: .option, isRequired: isRequired, completion: completion)
+    }
+
+    /// Presses Tab; the word that is to be completed, or nil if it went on.
+    private func tab(_ form: inout ActionForm) -> OpenWord? {
+        if case .completing(let word) = form.receive(.key(KeyPress(.tab))) { word } else { nil }
+    }
+
+    @Test("Tab completes what is begun in a field that something completes, and goes on everywhere else")
+    func completion() throws {
+        var form = form([
+            completed("a"), parameter("b", .string), completed("c"), parameter("d", .string, secret: true),
+        ])
+        form.selectFirst()
+        #expect(tab(&form) == nil && form.selected == 1)
+        type("x", &form)
+        #expect(tab(&form) == nil && form.selected == 2)
+        type("on", &form)
+        let word = try #require(tab(&form) as OpenWord?)
+        #expect(word.typed == "on" && form.selected == 2)
+        #expect(form.request(word).given == ["b": "x"] && form.isCurrent(form.request(word)))
+        // What several begin with is written, and they are named.
+        #expect(form.take([match("one day"), match("one night")], for: word) == ["one day", "one night"])
+        #expect(form.selected == 2 && rows(form).contains { $0.contains("› one") })
+        let second = try #require(tab(&form) as OpenWord?)
+        #expect(form.take([match("one day")], for: second).isEmpty && form.selected == 2)
+        // It is written out now, or nothing is like it.
+        let third = try #require(tab(&form) as OpenWord?)
+        #expect(form.take([match("one day"), match("one day more")], for: third).isEmpty && form.selected == 3)
+        type("s", &form)
+        #expect(tab(&form) == nil && form.isButtonSelected)
+        press(.up, &form, count: 2)
+        type("!", &form)
+        let last = try #require(tab(&form) as OpenWord?)
+        #expect(form.take([], for: last).isEmpty && form.selected == 3)
+        while !form.isButtonSelected { press(.down, &form) }
+        #expect(submit(&form) == ["b": "x", "c": "one day!", "d": "s"])
+    }
+
+    @Test("A folder is gone into, and of a list the last word is completed")
+    func paths() throws {
+        var form = form([completed("files", .array(.path(.read)), .files), completed("folder", .path(.read), .files)])
+        form.selectFirst()
+        type("a ne", &form)
+        let word = try #require(tab(&form) as OpenWord?)
+        #expect(word.typed == "ne" && form.take([match("next/", isOpen: true)], for: word).isEmpty)
+        type("f", &form)
+        let file = try #require(tab(&form) as OpenWord?)
+        #expect(file.typed == "next/f" && form.take([match("next/file")], for: file).isEmpty && form.selected == 0)
+        press(.down, &form)
+        type("two w", &form)
+        let path = try #require(tab(&form) as OpenWord?)
+        #expect(form.take([match("two words/", isOpen: true)], for: path).isEmpty && form.selected == 1)
+        #expect(submit(&form) == ["files": ["a", "next/file"], "folder": "two words/"])
+    }
+
+    @Test("The words of a field are asked for when it is selected, and → goes through them")
+    func nextWord() throws {
+        var form = form([completed("a"), completed("b")], values: ["a": "on"])
+        form.selectFirst()
+        let wanted = form.wordsRequest()
+        let request = try #require(wanted)
+        #expect(request.isOnlyForWords && request.parameter == "a" && request.word.typed.isEmpty)
+        #expect(form.wordsRequest() == nil && form.isCurrent(request))
+        form.take(words: ["on", "off"])
+        #expect(rows(form)[2].contains("on  off") && form.hints.map(\.key) == ["Tab", "→"])
+        press(.right, &form)
+        #expect(submit(&form) == ["a": "off"])
+        form.selectFirst()
+        press(.right, &form)
+        #expect(rows(form)[1].contains("› on"))
+        // Another text is only edited, and lists what it may become.
+        press(.backspace, &form)
+        #expect(rows(form)[2].contains("on  off"))
+        press(.right, &form)
+        type("x", &form)
+        #expect(submit(&form) == ["a": "ox"] && form.fields[1].words.isEmpty)
+        // The other value counts for the words of the next field.
+        form.selectFirst()
+        press(.down, &form)
+        #expect(form.wordsRequest()?.given == ["a": "ox"])
+    }
+
+    private func match(_ text: String, isOpen: Bool = false) -> OpenWord.Match {
+        OpenWord.Match(text: text, name: text, isOpen: isOpen)
+    }
+
     @Test("Esc and Ctrl-C close the form, and a paste goes into the field")
     func keys() {
         var form = form([parameter("text", .string, isRequired: true)])
@@ -212,8 +303,12 @@ import Testing
     func drawing(columns: Int) {
         var form = form([
             parameter("text", .string, isRequired: true, default: "a\nb"), parameter("force", .boolean),
-            parameter("level", .choice((0..<20).map { "word\($0)" })), parameter("key", .secret),
+            parameter("level", .choice((0..<20).map { "word\($0)" })), parameter("key", .secret), completed("name"),
         ])
+        form.selectFirst()
+        press(.down, &form, count: 4)
+        form.take(words: (0..<40).map { "a long name \($0)" })
+        form.selectFirst()
         form.blame([ValueError(String(repeating: "long ", count: 40), at: ["force"])])
         for _ in 0...form.fields.count {
             let (rows, selected, caret) = form.rows(columns: columns)

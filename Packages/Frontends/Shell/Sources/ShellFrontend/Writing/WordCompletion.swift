@@ -2,40 +2,48 @@ import Capabilities
 import FileKit
 import Registry
 
-/// Finds the files that a word may become, by the completion that the parameter of the action declares.
+/// Finds what a word may become, by the completion that the parameter of the action or screen declares.
 ///
-/// It reads folders, so it is not for the loop that draws.
-struct FileCompletion: Sendable {
+/// It reads folders, and what features look for, so it is not for the loop that draws.
+struct WordCompletion: Sendable {
     let context: ActionContext
 
     /// - Throws: why a folder cannot be read. One that does not exist has no files.
-    func matches(_ request: FileRequest) throws -> [OpenWord.Match] {
+    func matches(_ request: CompletionRequest) throws -> [OpenWord.Match] {
         // As on a command line: others need the right to list what features find.
         guard context.caller.isPerson else { return [] }
-        let path = request.word.typed
-        let declared = context.registry.actions[request.action]?.parameters.first { $0.name == request.parameter }
-        switch declared?.completion {
+        let (word, registry) = (request.word, context.registry)
+        let parameters =
+            switch request.target {
+            case .action(let id): registry.actions[id]?.parameters
+            case .screen(let id): registry.screens[id]?.parameters
+            }
+        switch parameters?.first(where: { $0.name == request.parameter })?.completion {
         case .nothing, nil: return []
-        case .words(let words): return Self.fitting(words, path)
-        case .files: return try files(path, onlyFolders: false)
-        case .directories: return try files(path, onlyFolders: true)
-        case .dynamic(let find): return Self.fitting(find(context.registry, context.host, request.given), path)
+        case .words(let words): return Self.fitting(words, word)
+        case .files where request.isOnlyForWords, .directories where request.isOnlyForWords: return []
+        case .files: return try files(word, onlyFolders: false)
+        case .directories: return try files(word, onlyFolders: true)
+        case .dynamic(let find): return Self.fitting(find(registry, context.host, request.given), word)
         case .dynamicOrFiles(let find):
-            let found = Self.fitting(find(context.registry, context.host, request.given), path)
-            return found + (try files(path, onlyFolders: false)).filter { !found.contains($0) }
+            let found = Self.fitting(find(registry, context.host, request.given), word)
+            guard !request.isOnlyForWords else { return found }
+            return found + (try files(word, onlyFolders: false)).filter { !found.contains($0) }
         }
     }
 
-    private static func fitting(_ candidates: [Completion.Candidate], _ path: String) -> [OpenWord.Match] {
-        fitting(candidates.map(\.word), path)
+    private static func fitting(_ candidates: [Completion.Candidate], _ word: OpenWord) -> [OpenWord.Match] {
+        fitting(candidates.map(\.word).withoutRepeats, word)
     }
 
-    private static func fitting(_ words: [String], _ path: String) -> [OpenWord.Match] {
-        words.filter { $0.begins(with: path) && canOffer($0) }.map { OpenWord.Match(text: $0, name: $0) }
+    private static func fitting(_ words: [String], _ word: OpenWord) -> [OpenWord.Match] {
+        words.filter { $0.begins(with: word.typed) && canOffer($0, for: word) }
+            .map { OpenWord.Match(text: $0, name: $0) }
     }
 
     /// The files and folders of the folder that is written so far. Hidden ones have to be begun with their dot.
-    private func files(_ path: String, onlyFolders: Bool) throws -> [OpenWord.Match] {
+    private func files(_ word: OpenWord, onlyFolders: Bool) throws -> [OpenWord.Match] {
+        let path = word.typed
         // By bytes, because Swift takes a slash with an accent for one character.
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.map { String(path.unicodeScalars[...$0]) } ?? ""
@@ -49,7 +57,8 @@ struct FileCompletion: Sendable {
         var matches: [OpenWord.Match] =
             start == ".." ? [OpenWord.Match(text: "\(path)/", name: "../", isOpen: true)] : []
         for entry in entries where entry.name.begins(with: start) {
-            guard entry.name.utf8.first != UInt8(ascii: ".") || !start.isEmpty, Self.canOffer(folder + entry.name)
+            guard entry.name.utf8.first != UInt8(ascii: ".") || !start.isEmpty,
+                Self.canOffer(folder + entry.name, for: word)
             else { continue }
             switch kind(of: entry, in: place) {
             case .directory:
@@ -74,9 +83,9 @@ struct FileCompletion: Sendable {
 
     /// Whether a name can be shown, written and read back as the same name. One with control characters, direction marks
     /// or line breaks cannot, and neither can one whose bytes are no text.
-    private static func canOffer(_ path: String) -> Bool {
-        PlainText.escape(path) == path && !path.unicodeScalars.contains { $0 == "\u{FFFC}" || $0 == "\u{FFFD}" }
-            && FileMention.canWrite(path)
+    private static func canOffer(_ text: String, for word: OpenWord) -> Bool {
+        PlainText.escape(text) == text && !text.unicodeScalars.contains { $0 == "\u{FFFC}" || $0 == "\u{FFFD}" }
+            && word.canBecome(text)
     }
 }
 

@@ -9,7 +9,7 @@ import Testing
 
 @testable import ShellFrontend
 
-@Suite("Files of a text") struct FileCompletionTests {
+@Suite("Files of a text") struct WordCompletionTests {
     /// Lends a context in a folder with these files; a name that ends in a slash is a folder.
     private func withFiles(_ names: [String], _ body: (ActionContext) throws -> Void) async throws {
         try await TemporaryDirectory.run { folder in
@@ -28,9 +28,9 @@ import Testing
 
     private func matches(_ text: String, _ context: ActionContext) throws -> [OpenWord.Match] {
         let word = try #require(OpenWord((text, "")))
-        return try FileCompletion(context: context).matches(
-            FileRequest(
-                view: ViewID(number: 1), word: word, action: "library.say", parameter: "file", given: [:]))
+        return try WordCompletion(context: context).matches(
+            CompletionRequest(
+                place: .form, word: word, target: .action("library.say"), parameter: "file", given: [:]))
     }
 
     @Test("Files and folders that begin with what is typed are found, hidden ones only with their dot")
@@ -97,6 +97,60 @@ import Testing
         }
     }
 
+    /// What the field of a form may be completed to.
+    private func words(
+        _ typed: String, of parameter: String, in target: ActionForm.Target, given: JSONObject = [:],
+        isList: Bool = false, isOnlyForWords: Bool = false, _ context: ActionContext
+    ) throws -> [String] {
+        let word = try #require(OpenWord(value: (typed, ""), isList: isList))
+        return try WordCompletion(context: context).matches(
+            CompletionRequest(
+                place: .form, word: word, target: target, parameter: parameter, given: given,
+                isOnlyForWords: isOnlyForWords)
+        ).map(\.text)
+    }
+
+    @Test("The words of a field depend on the other values, and those that cannot be shown or written are not offered")
+    func found() async throws {
+        try await withFiles([]) { context throws in
+            let lend = ActionForm.Target.action("library.lend")
+            func readers(_ typed: String, _ book: String) throws -> [String] {
+                try words(typed, of: "to", in: lend, given: ["title": .string(book)], context)
+            }
+            #expect(try readers("", "Emma") == ["Ada", "Alan Turing", "Bob"])
+            #expect(try readers("A", "Emma") == ["Ada", "Alan Turing"] && readers("Al", "Emma") == ["Alan Turing"])
+            #expect(try readers("", "Dune") == ["Grace", "Ada"] && readers("x", "Dune").isEmpty)
+            // A word of a list has no spaces.
+            #expect(
+                try words("", of: "to", in: lend, given: ["title": "Emma"], isList: true, context) == ["Ada", "Bob"])
+            #expect(try words("", of: "title", in: lend, context).isEmpty)
+            #expect(try words("", of: "missing", in: .screen("library.book"), context).isEmpty)
+        }
+    }
+
+    @Test("The files of a field are those of its path, and none where only words are listed")
+    func fieldFiles() async throws {
+        try await withFiles(["notes.md", "next/", "two words", "a\u{202E}b"]) { context throws in
+            let say = ActionForm.Target.action("library.say")
+            #expect(try words("n", of: "file", in: say, isList: true, context) == ["next/", "notes.md"])
+            #expect(try words("one n", of: "file", in: say, isList: true, context) == ["next/", "notes.md"])
+            #expect(try words("t", of: "file", in: say, isList: true, context).isEmpty)
+            #expect(try words("two w", of: "file", in: say, context) == ["two words"])
+            #expect(try words("n", of: "file", in: say, isOnlyForWords: true, context).isEmpty)
+        }
+    }
+
+    @Test("A field has a word to complete at its end, or at the end of a word of its list")
+    func fieldWords() {
+        func typed(_ before: String, _ after: String = "", isList: Bool = false) -> String? {
+            OpenWord(value: (before, after), isList: isList)?.typed
+        }
+        #expect(typed("two words") == "two words" && typed("") == "" && typed("a", "b") == nil)
+        #expect(typed("one tw", isList: true) == "tw" && typed("one ", isList: true) == "")
+        #expect(typed("one", " two", isList: true) == "one" && typed("o", "ne", isList: true) == nil)
+        #expect(typed("[\"a", isList: true) == nil && typed("a\nb") == nil && typed("\u{FFFC}") == nil)
+    }
+
     @Test("Whoever is no person gets no names, and names no file outside of its folders")
     func rights() async throws {
         try await TestWorkbench.run([PeekFeature.self]) { bench in
@@ -127,9 +181,10 @@ private struct PeekFeature: Feature {
                 guard let word = OpenWord(("@a", "")), let files = MentionedFiles("@a.txt", for: "file") else {
                     return [:]
                 }
-                let request = FileRequest(
-                    view: ViewID(number: 1), word: word, action: "peek.files", parameter: "file", given: [:])
-                let names = try FileCompletion(context: context).matches(request).map { JSON.string($0.text) }
+                let request = CompletionRequest(
+                    place: .form, word: word, target: .action("peek.files"), parameter: "file",
+                    given: [:])
+                let names = try WordCompletion(context: context).matches(request).map { JSON.string($0.text) }
                 return ["names": .array(names), "arguments": .object(files.added(to: [:], in: context) { _ in })]
             })
     }
