@@ -74,6 +74,15 @@ struct PlainShellTests {
         #expect(text.contains("You said read @a.txt, @alice with a.txt\nand no more\n"))
     }
 
+    @Test("A form asks for what has to be entered and keeps the rest, and a row leads to its detail")
+    func form() async throws {
+        let (text, _) = try await printed(
+            ["1", "/quit"], choosing: ["Lend"], ["library.lend.to": ["Grace"]], showing: "library.card")
+        #expect(text.contains("Emma is with Grace"))
+        let (detail, _) = try await printed(["1", "/quit"], choosing: ["Book"], showing: "library.books")
+        #expect(detail.contains("Emma, a novel"))
+    }
+
     @Test("An action is found by letters; what fits nothing, a row that is not there and a failure are said")
     func find() async throws {
         let (text, _) = try await printed(

@@ -175,7 +175,22 @@ struct PlainShell: Sendable {
             return nil
         }
         pane.select(places[number - 1])
-        return try await pick("What?", pane.offers.map { ($0.link.title, ($0.link.formTarget, $0.arguments)) })
+        var offers = pane.offers.map { ($0.link.title, ($0.link.formTarget, $0.arguments)) }
+        if let form = pane.form {
+            offers.insert((form.submit, (.action(form.action), fixed(form))), at: 0)
+        } else if let primary = pane.primary, !pane.offers.contains(where: { $0.link == primary.link }) {
+            offers.insert((primary.link.title, (primary.link.formTarget, primary.arguments)), at: 0)
+        }
+        return try await pick("What?", offers)
+    }
+
+    /// The values of a form without those that have to be entered, which are asked for.
+    private func fixed(_ form: Form) -> JSONObject {
+        var values = form.values
+        for parameter in context.registry.actions[form.action]?.parameters ?? [] {
+            if parameter.isRequired, form.parameters?.contains(parameter.name) ?? true { values[parameter.name] = nil }
+        }
+        return values
     }
 
     private func find(_ words: String) async throws -> (ActionForm.Target, JSONObject)? {
