@@ -17,6 +17,7 @@ enum ShellCommand: String, Sendable, CaseIterable {
     case commands, menu
     case previousTab = "previous-tab"
     case nextTab = "next-tab"
+    case pin
     case write, copy
     case copyCode = "copy-code"
     case answer, runs, refresh, redraw, help, quit
@@ -45,6 +46,7 @@ enum ShellCommand: String, Sendable, CaseIterable {
         case .menu: "what can be done with the selected row"
         case .previousTab: "the tab before; 1 to 9 go to a tab"
         case .nextTab: "the next tab"
+        case .pin: "keep this screen beside all others; there again: no longer"
         case .write: "write a message"
         case .copy: "copy the selected row"
         case .copyCode: "copy the last code block, of the selected entry if it has one"
@@ -81,6 +83,7 @@ enum ShellCommand: String, Sendable, CaseIterable {
         case .menu: ["m"]
         case .previousTab: ["["]
         case .nextTab: ["]"]
+        case .pin: ["P"]
         case .write: ["i"]
         case .copy: ["y"]
         case .copyCode: ["Y"]

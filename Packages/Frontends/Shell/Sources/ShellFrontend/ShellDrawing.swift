@@ -28,8 +28,13 @@ extension ShellModel {
                 cells.write(StyledText("│", Style(.border)), row: row, column: divider.column)
             }
         }
-        if layout.rooms.isEmpty {
-            cells.write("No feature offers a screen here.", row: layout.body.row, column: 1)
+        if let empty = layout.empty {
+            let words =
+                tabs.pinned == nil
+                ? "No feature offers a screen here." : "Pinned; \(keys.name(of: .next)) goes to it."
+            cells.write(
+                StyledText(words, Style(.mutedForeground)).truncated(to: max(0, empty.columns - 2)), row: empty.row,
+                column: empty.column + 1)
         }
         drawNotice(layout, &cells)
         drawHints(layout, &cells)
@@ -161,8 +166,12 @@ extension ShellModel {
             }
             if view.pane.isCut { hints.append((keys.name(of: .right), "rest of the line")) }
         }
-        if tabs.canGoBack || tabs.page.isDetailFocused { hints.append((keys.name(of: .back), "back")) }
-        if tabs.page.views.count > 1 || tabs.page.detail != nil { hints.append((keys.name(of: .next), "next")) }
+        let page = tabs.page
+        if page.isPinFocused { hints.append((keys.name(of: .pin), "unpin")) }
+        if tabs.canGoBack || page.isDetailFocused || page.isPinFocused { hints.append((keys.name(of: .back), "back")) }
+        if page.views.count > 1 || page.detail != nil || tabs.pinned != nil {
+            hints.append((keys.name(of: .next), "next"))
+        }
         var seen: Set<String> = []
         return hints.filter { seen.insert($0.0).inserted }
             + [
@@ -174,7 +183,8 @@ extension ShellModel {
 
     private mutating func draw(_ room: ShellLayout.Room, isFocused: Bool, _ cells: inout CellBuffer) -> CellPosition? {
         if room.isFramed {
-            let title = self[room.view]?.screen.title ?? ""
+            let view = self[room.view]
+            let title = (room.view == tabs.pinned ? view?.title : view?.screen.title) ?? ""
             cells.drawFrame(room.frame, title: title, isFocused ? Style(.ring, bold: true) : Style(.border))
         }
         let (look, hasComposer) = (look, hasComposerFocus)

@@ -180,6 +180,7 @@ extension ShellModel {
         case .foldAll: if let id = view?.id { tell(change(id) { $0.pane.toggleAll() } ?? nil) }
         case .answer: if !showQuestion() { say("nothing asks") }
         case .runs: read(.runs)
+        case .pin: pin()
         case .refresh: if let id = tabs.page.focused { refresh(id) }
         case .redraw: add(.repaint)
         case .help: read(.help)
@@ -274,6 +275,9 @@ extension ShellModel {
     private mutating func goBackOrOut() {
         if let id = tabs.page.focused, self[id]?.pane.search.isEmpty == false {
             search("")
+        } else if tabs.page.isPinFocused {
+            tabs.page.isPinFocused = false
+            see()
         } else if tabs.page.isDetailFocused {
             tabs.page.isDetailFocused = false
         } else {
@@ -284,6 +288,7 @@ extension ShellModel {
     private mutating func goTo(tab: Int) {
         guard tabs.all.indices.contains(tab) else { return }
         tabs.current = tab
+        tabs.page.isPinFocused = false
         hasComposerFocus = false
         see()
     }
@@ -291,6 +296,7 @@ extension ShellModel {
     /// Gives the focus to the next screen of the page.
     private mutating func turn(_ step: Int) {
         hasComposerFocus = false
+        if tabs.pinned != nil { return turnWithPin(step) }
         if tabs.page.detail != nil, tabs.page.isDetailFocused || step > 0 && size.columns >= Self.detailWidth,
             tabs.page.views.count == 1 || !tabs.page.isDetailFocused
         {
@@ -322,7 +328,10 @@ extension ShellModel {
         case .press where press.button == .left && overlays.isEmpty:
             if place.row == 0, let tab = tab(at: place.column) { return goTo(tab: tab) }
             guard let room else { return }
-            if let index = tabs.page.views.firstIndex(of: room.view) {
+            tabs.page.isPinFocused = room.view == tabs.pinned
+            if tabs.page.isPinFocused {
+                // The page keeps its own focus for later.
+            } else if let index = tabs.page.views.firstIndex(of: room.view) {
                 tabs.page.current = index
                 tabs.page.isDetailFocused = false
             } else {

@@ -22,6 +22,8 @@ struct ShellLayout: Sendable, Equatable {
     private(set) var rooms: [Room] = []
     /// The line between a list and its detail.
     private(set) var divider: CellArea?
+    /// The room of a page that has no screen to show.
+    private(set) var empty: CellArea?
 
     init(_ size: TerminalSize, _ page: ShellTabs.Page) {
         let (columns, rows) = (size.columns, size.rows)
@@ -31,22 +33,44 @@ struct ShellLayout: Sendable, Equatable {
         body = CellArea(row: 2, column: 0, rows: rows - 4, columns: columns)
         notice = row(rows - 2)
         hints = row(rows - 1)
-        switch page.arrangement {
-        case .panels: rooms = Self.panels(page.views, in: body)
-        case .alternatives: divide(page, isWide: columns >= ShellModel.detailWidth)
+        let isWide = columns >= ShellModel.detailWidth
+        guard let pinned = page.pinned else {
+            place(page, in: body, hasDetail: isWide)
+            return
+        }
+        if isWide {
+            let (left, right) = halves
+            place(page, in: left, hasDetail: false)
+            rooms.append(Self.framed(pinned, right))
+        } else if page.isPinFocused {
+            rooms = [Self.framed(pinned, body)]
+        } else {
+            place(page, in: body, hasDetail: false)
         }
     }
 
-    private mutating func divide(_ page: ShellTabs.Page, isWide: Bool) {
-        guard let leading = page.leading else { return }
-        guard let detail = page.detail, isWide else {
-            let view = page.isDetailFocused ? page.detail ?? leading : leading
-            rooms = [Room(view: view, frame: body, inside: body.inset(1), isFramed: false)]
-            return
-        }
+    /// Both halves of the body, with a column between them.
+    private var halves: (left: CellArea, right: CellArea) {
         let left = CellArea(row: body.row, column: 0, rows: body.rows, columns: (body.columns - 1) / 2)
         let right = CellArea(
             row: body.row, column: left.columns + 1, rows: body.rows, columns: body.columns - left.columns - 1)
+        return (left, right)
+    }
+
+    private mutating func place(_ page: ShellTabs.Page, in area: CellArea, hasDetail: Bool) {
+        switch page.arrangement {
+        case .panels: rooms = Self.panels(page.places.map { page.views[$0] }, in: area)
+        case .alternatives: divide(page, in: area, hasDetail: hasDetail)
+        }
+        if rooms.isEmpty { empty = area }
+    }
+
+    private mutating func divide(_ page: ShellTabs.Page, in area: CellArea, hasDetail: Bool) {
+        guard hasDetail, let leading = page.leading, let detail = page.detail else {
+            rooms = page.front.map { [Room(view: $0, frame: area, inside: area.inset(1), isFramed: false)] } ?? []
+            return
+        }
+        let (left, right) = halves
         divider = CellArea(row: body.row, column: left.columns, rows: body.rows, columns: 1)
         rooms = [
             Room(view: leading, frame: left, inside: left.inset(1), isFramed: false),
@@ -67,12 +91,16 @@ struct ShellLayout: Sendable, Equatable {
             let frame = CellArea(
                 row: body.row + top, column: column * width, rows: body.rows * (number + 1) / count - top,
                 columns: column == columns - 1 ? body.columns - width * (columns - 1) : width)
-            return Room(
-                view: view, frame: frame,
-                inside: CellArea(
-                    row: frame.row + 1, column: frame.column + 2, rows: frame.rows - 2, columns: frame.columns - 4),
-                isFramed: true)
+            return framed(view, frame)
         }
+    }
+
+    private static func framed(_ view: ViewID, _ frame: CellArea) -> Room {
+        Room(
+            view: view, frame: frame,
+            inside: CellArea(
+                row: frame.row + 1, column: frame.column + 2, rows: frame.rows - 2, columns: frame.columns - 4),
+            isFramed: true)
     }
 }
 

@@ -214,18 +214,12 @@ extension ShellModel {
 extension ShellModel {
     /// The screens that are seen now.
     var visible: [ViewID] {
-        let page = tabs.page
-        switch page.arrangement {
-        case .panels: return page.views
-        case .alternatives:
-            guard let leading = page.leading else { return [] }
-            guard let detail = page.detail else { return [leading] }
-            return size.columns >= Self.detailWidth ? [leading, detail] : page.isDetailFocused ? [detail] : [leading]
-        }
+        ShellLayout(size, tabs.page).rooms.map(\.view)
     }
 
     /// Opens what is seen for the first time, and lets the others rest.
     mutating func see() {
+        passByPinned()
         let visible = Set(self.visible)
         for id in visible.subtracting(seen).sorted(by: { $0.number < $1.number }) {
             guard let view = views[id] else { continue }
@@ -251,14 +245,14 @@ extension ShellModel {
         _ = change(id) { $0.isOpen = false }
     }
 
-    private mutating func make(_ screen: Screen, _ arguments: JSONObject) -> ViewID {
+    mutating func make(_ screen: Screen, _ arguments: JSONObject) -> ViewID {
         let id = ViewID(number: nextView)
         nextView += 1
         views[id] = ShownScreen(id, screen, arguments)
         return id
     }
 
-    private mutating func close(_ id: ViewID) {
+    mutating func close(_ id: ViewID) {
         guard let view = views.removeValue(forKey: id) else { return }
         if let composer = view.composer, let text = view.field?.text {
             let waiting = unsent(on: id)
@@ -285,6 +279,8 @@ extension ShellModel {
     /// - Parameter onTop: above the page in any case.
     mutating func open(_ id: String, _ arguments: JSONObject = [:], onTop: Bool = false) {
         guard let screen = registry.screens[id] else { return say("there is no screen \(id)", isFailure: true) }
+        if !onTop, goToPinned(id, arguments) { return }
+        tabs.page.isPinFocused = false
         if !onTop, arguments.isEmpty, let (tab, index) = place(of: screen) {
             tabs.current = tab
             while let page = tabs.pop() { closeAll(page) }
@@ -299,7 +295,7 @@ extension ShellModel {
         see()
     }
 
-    private func place(of screen: Screen) -> (tab: Int, index: Int)? {
+    func place(of screen: Screen) -> (tab: Int, index: Int)? {
         for (number, tab) in tabs.all.enumerated() {
             if let index = tab.pages[0].views.firstIndex(where: { views[$0]?.screen.id == screen.id }) {
                 return (number, index)
@@ -329,7 +325,7 @@ extension ShellModel {
         guard tabs.page.arrangement == .alternatives, let leading = tabs.page.leading, let view = views[leading] else {
             return
         }
-        guard size.columns >= Self.detailWidth, let offer = view.pane.detail else {
+        guard size.columns >= Self.detailWidth, tabs.pinned == nil, let offer = view.pane.detail else {
             if let detail = tabs.page.detail, !tabs.page.isDetailFocused {
                 close(detail)
                 tabs.page.detail = nil
@@ -347,7 +343,7 @@ extension ShellModel {
     }
 
     private mutating func openDetail() {
-        guard tabs.page.arrangement == .alternatives, size.columns >= Self.detailWidth,
+        guard tabs.page.arrangement == .alternatives, size.columns >= Self.detailWidth, tabs.pinned == nil,
             let leading = tabs.page.leading, let offer = views[leading]?.pane.detail,
             case .screen(let id) = offer.link.target, let screen = registry.screens[id]
         else { return }
@@ -456,7 +452,10 @@ extension ShellModel {
 
     /// Stops what runs on the page; false if nothing does.
     mutating func stopRun() -> Bool {
-        let here = tabs.page.views + [tabs.page.detail].compactMap { $0 }
+        let page = tabs.page
+        // What streams in the other half goes on.
+        let left = page.places.map { page.views[$0] } + [page.detail].compactMap { $0 }
+        let here = page.isPinFocused ? [page.pinned].compactMap { $0 } : left
         guard let run = runs.running.last(where: { run in run.view.map(here.contains) ?? true }) else { return false }
         effects.append(.cancel(run.id))
         if let view = run.view, !unsent(on: view).isEmpty {

@@ -15,6 +15,8 @@ struct ShellState: Sendable, Equatable {
     var tab: String?
     /// The pages by the title of their tab, the one that was seen last.
     var pages: [String: [Page]] = [:]
+    /// The screen that stayed beside all pages.
+    var pinned: Page?
     /// What was written and not sent, by the composer.
     var drafts: [String: String] = [:]
 
@@ -34,10 +36,9 @@ struct ShellState: Sendable, Equatable {
         guard let json = try JSON(parsing: try Files.read(path, limit: Self.mostBytes)).object else { return }
         tab = json["tab"]?.string
         for (title, list) in json["pages"]?.object ?? [:] {
-            pages[title] = (list.array ?? []).prefix(Self.mostPages).compactMap { page in
-                page["screen"]?.string.map { Page(screen: $0, arguments: page["arguments"]?.object ?? [:]) }
-            }
+            pages[title] = (list.array ?? []).prefix(Self.mostPages).compactMap(Page.init)
         }
+        pinned = json["pinned"].flatMap(Page.init)
         for (key, text) in json["drafts"]?.object ?? [:] { drafts[key] = text.string }
     }
 
@@ -51,13 +52,8 @@ struct ShellState: Sendable, Equatable {
         var object: JSONObject = ["drafts": .object(kept)]
         if let tab { object["tab"] = .string(tab) }
         object["pages"] = .object(
-            JSONObject(
-                pages.sorted { $0.key < $1.key }.map { title, pages in
-                    (
-                        title,
-                        .array(pages.map { ["screen": .string($0.screen), "arguments": .object($0.arguments)] })
-                    )
-                }))
+            JSONObject(pages.sorted { $0.key < $1.key }.map { title, pages in (title, .array(pages.map(\.json))) }))
+        if let pinned { object["pinned"] = pinned.json }
         return .object(object)
     }
 
@@ -68,6 +64,18 @@ struct ShellState: Sendable, Equatable {
     }
 }
 
+extension ShellState.Page {
+    /// Nil if the value is none.
+    fileprivate init?(_ json: JSON) {
+        guard let screen = json["screen"]?.string else { return nil }
+        self.init(screen: screen, arguments: json["arguments"]?.object ?? [:])
+    }
+
+    fileprivate var json: JSON { ["screen": .string(screen), "arguments": .object(arguments)] }
+
+    fileprivate init(_ view: ShownScreen) { self.init(screen: view.screen.id, arguments: view.arguments) }
+}
+
 extension ShellModel {
     /// What is to be restored the next time.
     var state: ShellState {
@@ -75,12 +83,11 @@ extension ShellModel {
         state.tab = tabs.all[tabs.current].title
         for tab in tabs.all {
             let pages = tab.pages.dropFirst().compactMap { page in
-                page.leading.flatMap { self[$0] }.map {
-                    ShellState.Page(screen: $0.screen.id, arguments: $0.arguments)
-                }
+                page.leading.flatMap { self[$0] }.map { ShellState.Page($0) }
             }
             if !pages.isEmpty { state.pages[tab.title] = pages }
         }
+        state.pinned = tabs.pinned.flatMap { self[$0] }.map { ShellState.Page($0) }
         state.drafts = allDrafts
         return state
     }
@@ -95,6 +102,7 @@ extension ShellModel {
             }
         }
         restoreDrafts(state.drafts)
+        if let pinned = state.pinned { restorePin(pinned.screen, pinned.arguments) }
         tabs.current = state.tab.flatMap(tabs.index) ?? 0
         see()
     }

@@ -19,14 +19,30 @@ struct ShellTabs: Sendable {
         /// The screen beside it that shows more of the selected row.
         var detail: ViewID?
         var isDetailFocused = false
+        /// The screen that stays beside all pages, if there is one; also a screen of this page, which then is only there.
+        fileprivate(set) var pinned: ViewID?
+        var isPinFocused = false
+
+        init(views: [ViewID], arrangement: Arrangement = .alternatives) {
+            (self.views, self.arrangement) = (views, arrangement)
+        }
 
         var focused: ViewID? {
+            if isPinFocused, let pinned { return pinned }
             if isDetailFocused, let detail { return detail }
-            return views.indices.contains(current) ? views[current] : nil
+            return leading
         }
 
         /// The screen that leads: the one whose rows have details.
-        var leading: ViewID? { views.indices.contains(current) ? views[current] : nil }
+        var leading: ViewID? {
+            views.indices.contains(current) && views[current] != pinned ? views[current] : nil
+        }
+
+        /// What is seen of the page in one room: the detail if it has the focus, or else the screen that leads.
+        var front: ViewID? { isDetailFocused ? detail ?? leading : leading }
+
+        /// The numbers of the screens that are seen on the page itself.
+        var places: [Int] { views.indices.filter { views[$0] != pinned } }
     }
 
     struct Tab: Sendable {
@@ -37,6 +53,9 @@ struct ShellTabs: Sendable {
 
     private(set) var all: [Tab] = []
     var current = 0
+    /// The screen that stays beside all pages.
+    private(set) var pinned: ViewID?
+    private var isPinFocused = false
 
     /// The order of the tabs that most people look for first.
     private static let first = ["Home", "Projects", "Sessions", "Monitor"]
@@ -65,11 +84,21 @@ struct ShellTabs: Sendable {
         if all.isEmpty { all = [Tab(title: "Home", pages: [Page(views: [])])] }
     }
 
-    /// The page that is seen.
+    /// The page that is seen, with the screen that is pinned beside it.
     var page: Page {
-        get { all[current].pages[all[current].pages.count - 1] }
-        set { all[current].pages[all[current].pages.count - 1] = newValue }
+        get {
+            var page = all[current].pages[all[current].pages.count - 1]
+            (page.pinned, page.isPinFocused) = (pinned, isPinFocused)
+            return page
+        }
+        set {
+            isPinFocused = newValue.isPinFocused && pinned != nil
+            all[current].pages[all[current].pages.count - 1] = newValue
+        }
     }
+
+    /// Lets a screen stay beside all pages. The focus is on the page.
+    mutating func pin(_ view: ViewID?) { (pinned, isPinFocused) = (view, false) }
 
     /// Whether there is a page below the one that is seen.
     var canGoBack: Bool { all[current].pages.count > 1 }
