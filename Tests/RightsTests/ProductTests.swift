@@ -300,7 +300,8 @@ extension ProductTests {
     private static let byName = [
         "auth.login", "auth.logout", "auth.pat.create", "auth.pat.revoke", "auth.pat.rotate", "auth.secret.import",
         "auth.secret.passphrase", "auth.secret.remove", "auth.secret.set", "auth.server.add", "auth.server.remove",
-        "auth.server.set", "auth.server.use", "auth.trust.add", "auth.trust.remove", "chat.disallow", "config.set",
+        "auth.server.set", "auth.server.use", "auth.trust.add", "auth.trust.remove", "chat.disallow", "chat.run",
+        "config.set",
         "config.trust", "config.unset", "config.untrust", "data.purge", "data.restore", "gateway.project.add",
         "gateway.project.remove", "gateway.serve", "gateway.token.create", "gateway.token.revoke", "gateway.token.show",
         "run.install", "run.uninstall",

@@ -229,6 +229,11 @@ public struct Grant: Sendable, Hashable {
         }
     }
 
+    /// Throws if the request is denied. The person has written it, so that nobody need confirm it.
+    public func checkUnasked(_ request: GrantRequest) throws(AccessFailure) {
+        if case .deny(let rule, let mend) = objection(to: request) { throw AccessFailure(rule: rule, mend: mend) }
+    }
+
     /// Throws if an action may not be given these arguments. The requests are not even built if everything is allowed.
     package func check(_ requests: @autoclosure () -> [GrantRequest]) throws(AccessFailure) {
         if layers.isEmpty { return }

@@ -69,9 +69,7 @@ struct RunAction {
         let use = request.use(in: policy.mode, ruling: policy.ruling(for: request)?.verdict)
         // A model would have to ask because of it.
         if let caution = request.reach.command?.caution { context.notice(PlainText.escape(caution)) }
-        if case .deny(let rule, let mend) = context.caller.grant.decide(.tool(use)) {
-            throw AccessFailure(rule: rule, mend: mend)
-        }
+        try context.caller.grant.checkUnasked(.tool(use))
     }
 
     private func perform(

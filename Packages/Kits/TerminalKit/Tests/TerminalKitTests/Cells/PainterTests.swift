@@ -117,7 +117,7 @@ extension [UInt8] {
         var painter = Painter(level: .none)
         let full = painter.frame(showing: new, caret: nil)
         #expect(full.isFullRepaint)
-        #expect(full.bytes.text.contains("\u{1B}[?7l") && full.bytes.painted.hasSuffix("\u{1B}[2Jabc\r\ndef"))
+        #expect(full.bytes.text.contains("\u{1B}[?7l") && full.bytes.painted.hasSuffix("\u{1B}[2Jabc\u{1B}[2;1Hdef"))
         new.write("x", row: 1, column: 2)
         #expect(painter.frame(showing: new, caret: nil).bytes.painted == "\u{1B}[2;3Hx")
     }
