@@ -110,6 +110,47 @@ public struct Block: Sendable, Hashable {
     }
 }
 
+// MARK: Content
+
+extension Block {
+    /// Whether it has something to show, not only a frame for it and the reason why there is nothing. Asks the source of
+    /// a long table for a row.
+    ///
+    /// A paragraph counts only if it is the whole value, because beside other blocks it explains what is missing.
+    ///
+    /// - Throws: what the source of a table throws.
+    package func hasContent() async throws -> Bool {
+        if case .text(let text) = content { return !text.plain.isEmpty }
+        return try await hasContentBesideText()
+    }
+
+    private func hasContentBesideText() async throws -> Bool {
+        switch content {
+        case .text, .placeholder: return false
+        case .markdown(let markdown): return !markdown.text.isEmpty
+        case .code(let code): return !code.text.isEmpty
+        case .diff(let diff): return !diff.text.isEmpty
+        case .values(let values): return values.values.contains { $0.value != .null }
+        case .table(let table):
+            switch table.rows {
+            case .all(let rows): return !rows.isEmpty
+            case .source(let source): return try await !source.rows(RowSource.Request(count: 1)).rows.isEmpty
+            }
+        case .tree(let tree): return !tree.nodes.isEmpty
+        // A feed that has dropped its oldest entries has newer ones.
+        case .log(let log): return log.feed.end > 0
+        case .transcript(let transcript): return transcript.feed.end > 0
+        case .timeline(let timeline): return !timeline.steps.isEmpty
+        case .waterfall(let waterfall): return !waterfall.bars.isEmpty
+        case .chart(let chart): return chart.series.contains { $0.values.contains(where: \.isFinite) }
+        case .gauge, .progress, .form, .composer: return true
+        case .stack, .split, .tabs, .collapsible:
+            for child in children where try await child.hasContentBesideText() { return true }
+            return false
+        }
+    }
+}
+
 // MARK: JSON
 
 /// A kind of content, declared once for its JSON and for its schema.

@@ -138,6 +138,58 @@ struct BlockTests {
         for block in everyKind { #expect(block.repeatedIDs.isEmpty, "\(block.id)") }
     }
 
+    // MARK: Content
+
+    @Test("Every kind with something in it has content, except a reason, and a text that is beside others")
+    func content() async throws {
+        for block in everyKind {
+            let isOnlyFrame =
+                switch block.content {
+                case .stack, .split, .tabs, .collapsible, .placeholder: true
+                case .table(let table): if case .source = table.rows { true } else { false }
+                default: false
+                }
+            #expect(try await block.hasContent() != isOnlyFrame, "\(block.json)")
+        }
+    }
+
+    @Test("Every kind without anything in it has no content")
+    func noContent() async throws {
+        let contents: [Block.Content] = [
+            .text(""), .markdown(MarkdownText("")), .code(Code("")), .diff(Diff("")),
+            .values(Values(City.fields.map(\.property), [:])),
+            .values(Values(City.fields.map(\.property), ["name": .null])), .table(Table([City](), id: "name")),
+            .tree(Tree([])), .log(Log(Feed())), .transcript(Transcript(Feed())), .timeline(Timeline([])),
+            .waterfall(Waterfall([])), .chart(Chart(.line, [])),
+            .chart(Chart(.line, [Chart.Series("a", []), Chart.Series("b", [.nan])])), .stack(Stack([])),
+        ]
+        for content in contents {
+            #expect(try await !Block(content).hasContent(), "\(Block(content).json)")
+        }
+    }
+
+    @Test("A block has content if one of those inside has some, however deep")
+    func innerContent() async throws {
+        let text = Block(.text("Nothing is here yet."))
+        let code = Block(.code(Code("let a = 1")))
+        let blocks = [
+            Block.stack([text, code]), Block(.split(Split(text, code))), Block(.tabs(Tabs([text, code]))),
+            Block(.collapsible(Collapsible(.stack([.stack([text, code])])))),
+        ]
+        for block in blocks { #expect(try await block.hasContent(), "\(block.json)") }
+        #expect(try await !Block.stack([text, .stack([text])]).hasContent())
+    }
+
+    @Test("A long table has content if its source has a row, which is all that it is asked for")
+    func sourceContent() async throws {
+        let source = RowSource { request in RowSource.Page(request == RowSource.Request(count: 1) ? [["a": 1]] : []) }
+        #expect(try await Block(.table(Table([], .source(source), id: ["a"]))).hasContent())
+        let broken = RowSource { _ in throw CancellationError() }
+        await #expect(throws: CancellationError.self) {
+            try await Block(.table(Table([], .source(broken), id: ["a"]))).hasContent()
+        }
+    }
+
     // MARK: Limits
 
     @Test("A value with too many rows or too much text is refused, and the refusal names the largest block")
