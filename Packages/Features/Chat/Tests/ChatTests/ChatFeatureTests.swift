@@ -14,21 +14,28 @@ struct ChatFeatureTests {
     @Test("Chat keeps the rules of every feature") func conforms() async {
         await #expect(processExitsWith: .success) {
             let answer: ScriptedServer.Script = { connection in
-                guard try connection.receiveRequest().method == "POST" else {
+                let request = try connection.receiveRequest()
+                guard request.method == "POST" else {
                     return try connection.respond(#"{"object":"list","data":[{"id":"small-1"}]}"#)
                 }
+                let isAnswered = String(decoding: request.body, as: UTF8.self).contains("7 planks")
                 try connection.begin()
-                try connection.send(Answers.say("Good day"))
+                try connection.send(
+                    isAnswered ? Answers.say("Good day") : Answers.call("shop.stock", input: ["thing": "planks"]))
             }
+            let id: JSON = "20260101-000000-k7f3qd8z"
             try await Desk.run(answer) { desk in
                 let violations = try await ChatServices.$localServers.withValue([]) {
                     try await FeatureConformance.violations(
                         of: ChatFeature.self, with: [HostFeature.self, Workshop.self], in: desk.folder,
+                        settings: "{chat: {approvals: [{verdict: 'deny', tool: 'dry'}]}}",
                         environment: desk.environment,
                         doing: [
+                            "chat.send": ["message": "Hello", "model": "openai/small-1", "session-id": id],
                             "chat.send": ["message": "Hello", "model": "openai/small-1"],
                             "chat.search": ["words": ["hello"]], "chat.delete": ["conversation": "none"],
-                            "chat.disallow": [:],
+                            "chat.disallow": [:], "chat.found": ["words": ["hello"]],
+                            "chat.tools": ["conversation": id], "chat.call": ["conversation": id, "call": 1],
                         ],
                         texts: Dictionary(
                             uniqueKeysWithValues: ["send", "retry", "use", "run"].map {

@@ -17,9 +17,9 @@ struct RunTests {
             let violations = try await TemporaryDirectory.run { folder in
                 let (text, bundle) = ("\(folder)/words.txt", "\(folder)/greet.yaml")
                 try Files.writeAtomically(
-                    Array("name: greet\nsteps:\n  - action: run.expect\n    with: {that: true}\n".utf8), to: bundle)
+                    Array("name: greet\nsteps:\n  - {action: lab.echo, with: {say: hi}}\n".utf8), to: bundle)
                 return try await FeatureConformance.violations(
-                    of: RunnerFeature.self, with: [HostFeature.self], in: folder,
+                    of: RunnerFeature.self, with: [HostFeature.self, LabFeature.self], in: folder,
                     doing: [
                         "file.write": ["path": .string(text), "text": "Hello"],
                         "file.read": ["path": .string(text)], "run.expect": ["that": true],

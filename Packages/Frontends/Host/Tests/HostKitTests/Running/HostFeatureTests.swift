@@ -10,7 +10,8 @@ struct HostFeatureTests {
         await #expect(processExitsWith: .success) {
             try await withBench { bench in
                 let violations = try await FeatureConformance.violations(
-                    of: HostFeature.self, in: bench.home,
+                    of: HostFeature.self, with: [StoreFeature.self], in: bench.home,
+                    settings: "{store: {folder: '\(bench.home)/words'}}",
                     doing: [
                         "config.set": ["key": "features.host", "value": "true"], "config.get": ["key": "profile"],
                         "config.unset": ["key": "profile"], "config.setting": ["key": "profile"],
