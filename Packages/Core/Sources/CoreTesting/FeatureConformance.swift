@@ -34,12 +34,14 @@ public enum FeatureConformance {
     ///   - lasting: actions that run until they are cancelled, such as a server.
     ///   - texts: plain text parameters whose names suggest a file, a server or a secret, as `action.parameter`, each
     ///     with the reason why a grant need not decide about it.
+    ///   - unfilled: screens that no sample can give something to show, each with the reason.
     ///   - limits: the time limits for starting and stopping.
     public static func violations(
         of feature: any Feature.Type, with others: [any Feature.Type] = [], in folder: String = noFolder,
         settings: String = "{}", environment: [String: String] = [:],
         doing samples: KeyValuePairs<String, JSONObject> = [:],
-        lasting: Set<String> = [], texts: [String: String] = [:], limits: WorkbenchSession.Limits = .init()
+        lasting: Set<String> = [], texts: [String: String] = [:], unfilled: [String: String] = [:],
+        limits: WorkbenchSession.Limits = .init()
     ) async throws -> [String] {
         var found: [String] = []
         let manifest = feature.manifest
@@ -59,7 +61,7 @@ public enum FeatureConformance {
         found += try await SessionConformance(
             manifest.id, [feature] + others, folder, environment, settings, samples, lasting: lasting
         )
-        .violations()
+        .violations(unfilled: Set(unfilled.keys))
         if found.isEmpty, folder != noFolder {
             guard let failing = failingFolder(in: folder) else {
                 return ["\(folder)/failing cannot be made, so that the screens are not tried without a store"]
@@ -203,11 +205,12 @@ struct SessionConformance {
             clock: TestClock(), time: ContinuousClock())
     }
 
-    func violations() async throws -> [String] {
+    /// - Parameter unfilled: the screens that no sample can give something to show.
+    func violations(unfilled: Set<String>) async throws -> [String] {
         let actions = test.composition.registry.actions
+        let screens = test.composition.registry.screens
         var found: [String] = []
         for (id, arguments) in samples {
-            let screens = test.composition.registry.screens
             let screen = screens[id].flatMap { screens.owner(of: $0) == feature ? $0.declaration : nil }
             let own = actions.all.first { $0.id == id && actions.owner(of: $0) == feature }
             guard let action = own ?? screen else {
@@ -216,13 +219,17 @@ struct SessionConformance {
             }
             found += action.problems(in: arguments).map { "the sample \(id): \($0)" }
         }
+        for id in unfilled.sorted() where !ownScreens.contains(where: { $0.id == id }) {
+            found.append("\(id) is listed as unfilled, but it is not one of its screens")
+        }
+        if found.isEmpty { found += await bareScreenViolations("before anything was stored") }
         let given = samples.map { ($0.key, $0.value) }.filter { actions[$0.0] != nil }
         let named = Set(given.map(\.0))
         let others = actions.all.filter { actions.owner(of: $0) == feature && !named.contains($0.id) }
         for (id, arguments) in given + others.map({ ($0.id, plainArguments(of: $0)) }) where found.isEmpty {
             found += try await violations(id, arguments)
         }
-        if found.isEmpty { found += try await screenViolations() }
+        if found.isEmpty { found += await screenViolations(unfilled: unfilled) }
         for stuck in await test.session.close() { found.append("\(stuck) was not closed in time after its actions") }
         return found
     }
@@ -276,11 +283,19 @@ struct SessionConformance {
 
     // MARK: Screens
 
-    private func screenViolations() async throws -> [String] {
-        let registry = test.composition.registry
+    private var ownScreens: [Screen] {
+        let screens = test.composition.registry.screens
+        return screens.all.filter { screens.owner(of: $0) == feature }
+    }
+
+    private func arguments(for screen: Screen) -> JSONObject {
+        samples.first { $0.key == screen.id }?.value ?? plainArguments(of: screen.declaration)
+    }
+
+    private func screenViolations(unfilled: Set<String>) async -> [String] {
         var found: [String] = []
-        for screen in registry.screens.all where registry.screens.owner(of: screen) == feature {
-            let arguments = samples.first { $0.key == screen.id }?.value ?? plainArguments(of: screen.declaration)
+        for screen in ownScreens {
+            let arguments = arguments(for: screen)
             let first = await shown(screen, arguments)
             for when in ["the second time", "after it was closed in the middle"] {
                 let again = await shown(screen, arguments)
@@ -291,6 +306,9 @@ struct SessionConformance {
                     return found + ["\(screen.id) stays open after it was cancelled"]
                 }
             }
+            if let violation = await fillViolation(of: screen, arguments, isListed: unfilled.contains(screen.id)) {
+                found.append(violation)
+            }
             found += await linkViolations(of: screen, arguments)
         }
         return found
@@ -298,19 +316,42 @@ struct SessionConformance {
 
     /// What is wrong with the screens when no store can be opened.
     func violationsWithoutStores() async throws -> [String] {
-        var found: [String] = []
-        let registry = test.composition.registry
-        for screen in registry.screens.all where registry.screens.owner(of: screen) == feature {
-            let arguments = samples.first { $0.key == screen.id }?.value ?? plainArguments(of: screen.declaration)
-            if await shown(screen, arguments) == "unexpected" {
-                found.append("\(screen.id) does not say what is wrong when its store cannot be opened")
-            }
-            if await !closes(screen, arguments, after: 100) {
-                found.append("\(screen.id) stays open after it was cancelled, without a store")
-            }
-        }
+        var found = await bareScreenViolations("when its store cannot be opened")
         for stuck in await test.session.close() { found.append("\(stuck) was not closed in time without a store") }
         return found
+    }
+
+    /// What is wrong with the screens while there is nothing for them to read. They may fail, and then say why.
+    private func bareScreenViolations(_ when: String) async -> [String] {
+        var found: [String] = []
+        for screen in ownScreens {
+            let arguments = arguments(for: screen)
+            if await shown(screen, arguments) == "unexpected" {
+                found.append("\(screen.id) does not say what is wrong \(when)")
+            }
+            if await !closes(screen, arguments, after: 100) {
+                found.append("\(screen.id) stays open after it was cancelled, \(when)")
+            }
+        }
+        return found
+    }
+
+    /// What is wrong with a screen that has nothing to show although the samples were performed, or that has something
+    /// although it is listed as `unfilled`.
+    private func fillViolation(of screen: Screen, _ arguments: JSONObject, isListed: Bool) async -> String? {
+        let lack: String?
+        do {
+            let isFull = try await test.open(screen.id, arguments) { view in try await view.block().hasContent() }
+            lack = isFull ? nil : "empty"
+        } catch {
+            lack = "failing (\(AnyFailure(error).code))"
+        }
+        guard let lack else {
+            return isListed ? "\(screen.id) is listed as unfilled, but was seen full; take it off the list" : nil
+        }
+        return isListed
+            ? nil
+            : "\(screen.id) was only seen \(lack); let a sample give it something to show, or list it with a reason"
     }
 
     /// What a screen shows first, in a word.

@@ -127,7 +127,8 @@ struct ConformanceTests {
     func screens() async {
         await #expect(processExitsWith: .success) {
             try await TemporaryDirectory.run { folder in
-                let found = try await FeatureConformance.violations(of: Showing.self, in: folder)
+                let found = try await FeatureConformance.violations(
+                    of: Showing.self, in: folder, unfilled: ["showing.links": "it has only texts"])
                 #expect(
                     Set(found) == [
                         "showing.moody shows a code the second time, but showed a text the first time",
@@ -148,6 +149,46 @@ struct ConformanceTests {
                         "\(folder)/none/failing cannot be made, so that the screens are not tried without a store"
                     ])
             }
+        }
+    }
+
+    @Test("A screen that no sample fills is a violation unless it is listed, and only then")
+    func unfilled() async {
+        await #expect(processExitsWith: .success) {
+            let bare = try await FeatureConformance.violations(of: Filling.self)
+            let advice = "let a sample give it something to show, or list it with a reason"
+            #expect(
+                bare == [
+                    "filling.words was only seen empty; \(advice)",
+                    "filling.word was only seen failing (demo.failed); \(advice)",
+                ])
+            let samples: KeyValuePairs<String, JSONObject> = [
+                "filling.add": ["word": "a"], "filling.word": ["word": "a"],
+            ]
+            #expect(try await FeatureConformance.violations(of: Filling.self, doing: samples) == [])
+            let listed = ["filling.words": "no words", "filling.word": "no words either"]
+            #expect(try await FeatureConformance.violations(of: Filling.self, unfilled: listed) == [])
+            let wrong = try await FeatureConformance.violations(of: Filling.self, doing: samples, unfilled: listed)
+            #expect(
+                wrong
+                    == ["filling.words", "filling.word"].map {
+                        "\($0) is listed as unfilled, but was seen full; take it off the list"
+                    })
+            let unknown = try await FeatureConformance.violations(
+                of: Filling.self, doing: samples, unfilled: ["filling.add": "an action", "filling.gone": "nothing"])
+            #expect(
+                unknown
+                    == ["filling.add", "filling.gone"].map {
+                        "\($0) is listed as unfilled, but it is not one of its screens"
+                    })
+        }
+    }
+
+    @Test("A screen that does not say why it has nothing to show before the samples is a violation")
+    func unprepared() async {
+        await #expect(processExitsWith: .success) {
+            let found = try await FeatureConformance.violations(of: Unprepared.self, doing: ["unprepared.begin": [:]])
+            #expect(found == ["unprepared.state does not say what is wrong before anything was stored"])
         }
     }
 
@@ -286,8 +327,8 @@ private struct Endless: PlainFeature, RunningFeature {
     }
 }
 
-private final class Once: Sendable {
-    let isDone = Mutex(false)
+private final class Flag: Sendable {
+    let value = Mutex(false)
 }
 
 /// Has an action that works only once in each composition.
@@ -295,10 +336,10 @@ private struct Forgetful: PlainFeature {
     static let manifest = Manifest(id: "forgetful", summary: "Works once", version: "1")
 
     func register(in registry: inout RegistryBuilder) {
-        let once = Once()
+        let isDone = Flag()
         registry.add(
             Action("forgetful.once", "Do it once", .reads) { _ in
-                if once.isDone.withLock({ exchange(&$0, with: true) }) { throw DemoFailure() }
+                if isDone.value.withLock({ exchange(&$0, with: true) }) { throw DemoFailure() }
                 return true
             })
     }
@@ -378,25 +419,18 @@ private func spawnTrue() throws {
 private struct Showing: PlainFeature {
     static let manifest = Manifest(id: "showing", summary: "Wrong screens", version: "1")
 
-    private final class Turns: Sendable {
-        private let count = Mutex(0)
-
-        func next() -> Int {
-            count.withLock { count in
-                defer { count += 1 }
-                return count
-            }
-        }
-    }
-
     func register(in registry: inout RegistryBuilder) {
-        let turns = Turns()
+        // Whether the screen was seen after the action, which is performed before the screens are compared.
+        let isSeen = registry.shared("seen") { Flag() }
         registry.add(
-            Action("showing.act", "Act", .reads, .option("town", "A town", as: String?.self)) { _, _ in Nothing() })
+            Action("showing.act", "Act", .reads, .option("town", "A town", as: String?.self)) { _, _ in
+                isSeen.value.withLock { $0 = false }
+                return Nothing()
+            })
         registry.add(
             Screen("showing.moody", "Another block each time", .home) { screen in
-                let turn = turns.next()
-                try await screen.show(turn == 0 ? Block(.text("a")) : Block(.code(Code("a"))))
+                let isFirst = isSeen.value.withLock { !exchange(&$0, with: true) }
+                try await screen.show(isFirst ? Block(.text("a")) : Block(.code(Code("a"))))
                 try await screen.changed()
             })
         registry.add(
@@ -439,6 +473,58 @@ private struct Hiding: PlainFeature {
                 if unsafe access(screen.context.host.locations.data, F_OK) == 0 { throw Trouble() }
                 try await screen.show(Block(.text("nothing yet")))
                 try await screen.changed()
+            })
+    }
+}
+
+/// Its screens have something to show when words were added.
+private struct Filling: PlainFeature {
+    static let manifest = Manifest(id: "filling", summary: "Keeps words", version: "1")
+
+    private struct Word: Record {
+        let word: String
+        static let fields: [Field<Word>] = [Field("word", "A word") { $0.word }]
+    }
+
+    private final class Words: Sendable {
+        let all = Mutex<Set<String>>([])
+    }
+
+    func register(in registry: inout RegistryBuilder) {
+        let words = registry.shared("words") { Words() }
+        registry.add(
+            Action("filling.add", "Add a word", .writes, .option("word", "The word", as: String?.self)) { _, word in
+                if let word { words.all.withLock { _ = $0.insert(word) } }
+                return Nothing()
+            })
+        registry.add(
+            Action("filling.list", "List the words", .reads) { _ in words.all.withLock { $0.sorted().map(Word.init) } })
+        registry.addScreen("filling.words", "Words", .home, listing: "filling.list", id: "word")
+        registry.add(
+            Screen("filling.word", "A word", .detail, .argument("word", "The word")) { screen, word in
+                guard words.all.withLock({ $0.contains(word) }) else { throw DemoFailure() }
+                try await screen.show(Block(.text(RichText(word))))
+            })
+    }
+}
+
+/// Its screen works only after an action.
+private struct Unprepared: PlainFeature {
+    static let manifest = Manifest(id: "unprepared", summary: "Needs an action first", version: "1")
+
+    private struct Trouble: Error {}
+
+    func register(in registry: inout RegistryBuilder) {
+        let hasBegun = registry.shared("begun") { Flag() }
+        registry.add(
+            Action("unprepared.begin", "Begin", .writes) { _ in
+                hasBegun.value.withLock { $0 = true }
+                return Nothing()
+            })
+        registry.add(
+            Screen("unprepared.state", "State", .home) { screen in
+                if !hasBegun.value.withLock({ $0 }) { throw Trouble() }
+                try await screen.show(Block(.text("begun")))
             })
     }
 }

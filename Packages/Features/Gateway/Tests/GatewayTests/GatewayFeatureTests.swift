@@ -25,6 +25,11 @@ struct GatewayFeatureTests {
                     texts: [
                         "gateway.serve.address": "where we listen", "gateway.project.add.name": "nothing but a name",
                         "gateway.project.list.search": "words",
+                    ],
+                    unfilled: [
+                        "gateway.overview": "it shows a gateway that runs, and each action ends before",
+                        "gateway.sessions": "a client of a gateway that runs begins them",
+                        "gateway.costs": "a client of a gateway that runs causes them",
                     ])
             }
             for violation in violations { Issue.record("\(violation)") }
