@@ -187,12 +187,17 @@ enum ColumnFit {
         var columns = columns
         let room = width - gap * max(0, columns.count - 1)
         while columns.reduce(0, { $0 + $1.width }) > room {
-            guard
-                let index = columns.indices.filter({ columns[$0].mayShrink && columns[$0].width > 4 })
-                    .max(by: { columns[$0].width < columns[$1].width })
-            else { break }
+            // By its name a row is known, so that is cut last.
+            let others = columns.indices.filter { columns[$0].property.role != .name && columns[$0].width > least }
+            guard let index = widest(of: others, columns) ?? widest(of: Array(columns.indices), columns) else { break }
             columns[index].width -= 1
         }
         return columns
+    }
+
+    /// The widest of the columns that may be cut; nil if there is none.
+    private static func widest(of indices: [Int], _ columns: [Column]) -> Int? {
+        indices.filter { columns[$0].mayShrink && columns[$0].width > 4 }
+            .max { columns[$0].width < columns[$1].width }
     }
 }

@@ -93,6 +93,23 @@ import Testing
         #expect(!right(&small) && !small.pane.isCut)
     }
 
+    @Test("The name of a row is cut last, and then as much as other texts")
+    func names() {
+        let columns = [
+            Schema.Property("key", "", .string, role: .name), Schema.Property("value", "", .string),
+            Schema.Property("meaning", "", .string),
+        ]
+        let row: JSONObject = [
+            "key": "auth.certificate-key", "value": "a value of thirty-one characters",
+            "meaning": "what it means, in more words than fit",
+        ]
+        let block = Block(.table(Screens.Table(columns, .all([row]), id: ["key"])), id: "table")
+        let row60 = PaneScreen(columns: 60, rows: 2, block).rows[1]
+        #expect(row60.hasPrefix("auth.certificate-key  a value of") && row60.hasSuffix("…"), "\(row60)")
+        let row30 = PaneScreen(columns: 30, rows: 2, block).rows[1]
+        #expect(row30.hasPrefix("auth.c") && row30.contains("…  a value") && row30.hasSuffix("…"), "\(row30)")
+    }
+
     @Test("The block of the selected row is moved, and another that is seen if that one cannot be")
     func several() {
         var screen = PaneScreen(columns: 40, rows: 12, .stack([.table(["a", "b"]), table()]))
