@@ -164,7 +164,7 @@ extension ShellModel {
                 hints.append((keys.name(of: .fold), isFolded ? "open" : "fold"))
                 if let kind = view.pane.selectedKind { hints.append((keys.name(of: .foldAll), kind.words)) }
             }
-            if view.pane.isCut { hints.append((keys.name(of: .right), "rest of the line")) }
+            if view.pane.isCut { hints.append((keys.name(of: .right), "more")) }
         }
         let page = tabs.page
         if page.isPinFocused { hints.append((keys.name(of: .pin), "unpin")) }

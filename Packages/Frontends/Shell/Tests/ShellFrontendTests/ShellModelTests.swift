@@ -957,9 +957,9 @@ import Testing
             try shell.press("2")
             let line = Log.Line(String(repeating: "word ", count: 40) + "the end")
             try shell.show("library.books", .log(Feed([line])))
-            #expect(!shell.text().contains("the end") && shell.text().contains("→ rest of the line"))
+            #expect(!shell.text().contains("the end") && shell.text().contains("→ more"))
             try shell.press("right", "l")
-            #expect(shell.text().contains("the end") && !shell.text().contains("→ rest of the line"))
+            #expect(shell.text().contains("the end") && !shell.text().contains("→ more"))
             try shell.press("left", "h")
             #expect(!shell.text().contains("the end") && shell.text().contains(" word word"))
         }
