@@ -71,7 +71,7 @@ struct ScreenTests {
         try await withHome { home in
             let arguments = [
                 "chat.conversation": [], "chat.tools": [], "chat.found": ["one"], "gateway.paths": [], "runs.run": [],
-                "runs.log": [],
+                "runs.log": [], "config.setting": ["chat.model"],
             ]
             // Without a server there are no tokens, and no model that calls tools.
             let others = Set(["auth.tokens", "chat.call"])

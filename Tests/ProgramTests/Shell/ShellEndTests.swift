@@ -97,7 +97,7 @@ struct ShellEndTests {
             try await home.session { session in
                 let before = try session.modes()
                 try session.open("shell config.settings")
-                let wanted = "nothing is set"
+                let wanted = "A PEM file"
                 try session.rows { rows in rows.contains { $0.contains(wanted) } }
                 for _ in 0..<2 {
                     session.type("\u{1A}")

@@ -53,12 +53,12 @@ struct TerminalOutput {
         return foreign + hidden.map { "U+" + String($0.value, radix: 16, uppercase: true) }
     }
 
-    /// What the shell sends: positions, erasing, scrolling (also by reverse index), looks, modes, its title, and the questions about them.
+    /// What the shell sends: positions, erasing, scrolling (also by reverse index), looks, modes, its title, links, and the questions about them.
     private static let own: [@Sendable () -> Regex<Substring>] = [
         { /\e\[[0-9;]*[HGdABCDJKXLMSTr@P]/ }, { /\e\[[0-9;]*m/ }, { /\e\[\?[0-9;]+[hl]/ }, { /\e\[\?[0-9]+\$p/ },
         { /\e\[[<>][0-9;]*[um]/ }, { /\e\[\??[0-9;]*[cnu]/ }, { /\e\[[0-9] q/ }, { /\e\[2[23];[0-9;]*t/ },
         { /\e\][02];[^\x00-\x1F\x7F-\x9F\u{200E}\u{200F}\u{202A}-\u{202E}\u{2066}-\u{2069}]*(?:\e\\|\x07)/ },
-        { /\e\]11;\?(?:\e\\|\x07)/ }, { /\e\]8;[^\x00-\x1F]*\e\\/ },
+        { /\e\]11;\?(?:\e\\|\x07)/ }, { /\e\]8;(?:id=[0-9a-z]+)?;(?:(?:https?|mailto):[\x21-\x7E]*)?\e\\/ },
         { /\e\\/ }, { /\e[=>78M]/ }, { /\e\]9;4;[0-9;]*(?:\e\\|\x07)/ },
     ]
 }
