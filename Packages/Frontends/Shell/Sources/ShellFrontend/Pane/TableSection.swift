@@ -187,9 +187,11 @@ enum ColumnFit {
         var columns = columns
         let room = width - gap * max(0, columns.count - 1)
         while columns.reduce(0, { $0 + $1.width }) > room {
-            // By its name a row is known, so that is cut last.
-            let others = columns.indices.filter { columns[$0].property.role != .name && columns[$0].width > least }
-            guard let index = widest(of: others, columns) ?? widest(of: Array(columns.indices), columns) else { break }
+            // By its name a row is known, so that keeps a third of the room. More would take the place of a title.
+            let wide = columns.indices.filter { index in
+                columns[index].width > (columns[index].property.role == .name ? max(least, room / 3) : least)
+            }
+            guard let index = widest(of: wide, columns) ?? widest(of: Array(columns.indices), columns) else { break }
             columns[index].width -= 1
         }
         return columns

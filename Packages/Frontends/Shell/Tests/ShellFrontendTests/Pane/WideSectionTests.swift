@@ -93,7 +93,7 @@ import Testing
         #expect(!right(&small) && !small.pane.isCut)
     }
 
-    @Test("The name of a row is cut last, and then as much as other texts")
+    @Test("The name of a row keeps a third of the room, and is cut as much as other texts where there is little")
     func names() {
         let columns = [
             Schema.Property("key", "", .string, role: .name), Schema.Property("value", "", .string),
@@ -105,7 +105,7 @@ import Testing
         ]
         let block = Block(.table(Screens.Table(columns, .all([row]), id: ["key"])), id: "table")
         let row60 = PaneScreen(columns: 60, rows: 2, block).rows[1]
-        #expect(row60.hasPrefix("auth.certificate-key  a value of") && row60.hasSuffix("…"), "\(row60)")
+        #expect(row60.hasPrefix("auth.certificate-…  a value of") && row60.hasSuffix("…"), "\(row60)")
         let row30 = PaneScreen(columns: 30, rows: 2, block).rows[1]
         #expect(row30.hasPrefix("auth.c") && row30.contains("…  a value") && row30.hasSuffix("…"), "\(row30)")
     }
