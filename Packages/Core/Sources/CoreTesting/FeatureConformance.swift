@@ -321,7 +321,7 @@ struct SessionConformance {
         return found
     }
 
-    /// What is wrong with the screens while there is nothing for them to read. They may fail, and then say why.
+    /// The faults of the screens while there is nothing to read. A screen may fail then, with a reason.
     private func bareScreenViolations(_ when: String) async -> [String] {
         var found: [String] = []
         for screen in ownScreens {

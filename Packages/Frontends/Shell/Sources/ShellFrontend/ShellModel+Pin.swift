@@ -90,7 +90,7 @@ extension ShellModel {
         see()
     }
 
-    /// Pins what was pinned the last time, if it still exists.
+    /// Pins the screen that the last shell had pinned, if it still exists.
     mutating func restorePin(_ id: String, _ arguments: JSONObject) {
         guard let screen = registry.screens[id] else { return }
         if arguments.isEmpty, let (tab, index) = place(of: screen) {

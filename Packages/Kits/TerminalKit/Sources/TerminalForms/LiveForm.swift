@@ -30,7 +30,7 @@ extension TextForm {
         let whole = tree.nodes.map { branch($0, depth: 0) }
         guard whole.reduce(0, { $0 + $1.count }) > rows else { return whole.flatMap(\.self) }
         var shown = [[StyledText]?](repeating: nil, count: whole.count)
-        // One row says how many there are no rows for.
+        // The last row counts the nodes that are left out.
         var room = rows - 1
         // The newest of the finished nodes are the most useful.
         let order = tree.nodes.indices.reversed().map { ($0, Self.rank(tree.nodes[$0].state)) }

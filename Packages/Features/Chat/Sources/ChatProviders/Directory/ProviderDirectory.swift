@@ -279,7 +279,7 @@ extension ProviderDirectory {
         return setup.localServers.first { $0.id == id }.map { "http://127.0.0.1:\($0.port)/" }
     }
 
-    /// Whether the provider is a server of this machine that nobody has set up.
+    /// Whether the provider is a server found on this machine, and is not in the settings.
     public func isFound(_ id: String) -> Bool {
         setup.localServers.contains { $0.id == id } && !configured.contains { $0.id == id }
     }

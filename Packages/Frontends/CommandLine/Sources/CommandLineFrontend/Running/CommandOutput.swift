@@ -12,7 +12,7 @@ final class CommandOutput: ActionOutput {
     private let format: OutputFormat
     let isQuiet: Bool
     private let progressLine: ProgressLine?
-    /// Draws how the work stands; nil if nobody watches.
+    /// Draws the block that the action shows; nil if nobody watches.
     private let liveBlock: LiveBlock?
     private let loop: MainLoop
     private let level: ColorLevel

@@ -181,7 +181,7 @@ extension PaneWindow {
     /// Keeps the last row at the bottom, so that nobody scrolls into emptiness.
     private mutating func stopAtEnd() { if let end = endTop(), top >= end { top = end } }
 
-    /// Brings the first row to where it belongs: what is followed to its end, and no row beyond the last.
+    /// Moves the window to the end if the end is followed, and never beyond the last row.
     ///
     /// - Parameter item: what is to be seen as well; nil if nothing has to be.
     mutating func settle(showing item: Position? = nil) {

@@ -63,7 +63,7 @@ struct OpenWord: Sendable, Hashable {
     /// Whether a text is still what it was.
     func isIn(_ text: (before: String, after: String)) -> Bool { text == (before, after) }
 
-    /// What was typed of it.
+    /// The typed part of the word.
     var typed: String {
         switch kind {
         case .file(let path, _): path
@@ -76,7 +76,7 @@ struct OpenWord: Sendable, Hashable {
     struct Match: Sendable, Hashable {
         /// The whole path or id.
         let text: String
-        /// What is listed, if several match.
+        /// The name that is listed if several match.
         let name: String
         /// Whether more follows, as after a folder.
         var isOpen = false

@@ -231,8 +231,7 @@ extension FullScreenTerminal {
     public func show(_ progress: TerminalProgress) -> Offer {
         // Where nothing was shown there is nothing to end.
         guard progress != .none || state.withLock({ $0.hasProgress }) else { return .written }
-        // That it was shown is noted as it is written, and not before: another showing of the screen would not end it,
-        // and one that never got it would end what is not there.
+        // Noted as it is written: before that, leaving the screen would end a progress that the terminal never got.
         return offer(progress.sequence) { offer, state in
             if offer == .written || offer == .waiting { state.hasProgress = true }
         }

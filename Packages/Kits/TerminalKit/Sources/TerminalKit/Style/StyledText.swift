@@ -146,7 +146,7 @@ extension StyledText {
         let width = self.width
         guard columns > 0, start > 0 || width > columns else { return columns > 0 ? self : StyledText() }
         let isCutLeft = start > 0 && width > 0
-        // What is left of the window needs no second mark in a single column.
+        // A single column has room for one mark.
         let isCutRight = width > start + columns && !(isCutLeft && columns == 1)
         let seen =
             start + (isCutLeft ? 1 : 0)..<max(start + columns - (isCutRight ? 1 : 0), start + (isCutLeft ? 1 : 0))
