@@ -70,19 +70,21 @@ public enum Completion: Sendable {
     /// among them, because only the setting says whether its value is one.
     public static func values(ofSettingIn parameter: String) -> Completion {
         .dynamic { registry, host, given in
-            guard let key = given[parameter]?.string.map({ SettingsCatalogue.path($0) }),
-                let setting = host.catalogue.declaration(of: key)
-            else { return [] }
-            // A profile may contain every setting: `profiles.lab.chat.model` has the values of `chat.model`.
-            let own = key.first == "profiles" ? key.dropFirst(2) : key[...]
-            let completion =
-                key == ["profile"]
-                ? .profiles : registry.settingCompletions[own.joined(separator: ".")] ?? Completion(setting.schema)
-            switch completion {
-            case .nothing, .files, .directories: return []
+            let key = given[parameter]?.string.map { SettingsCatalogue.path($0) } ?? []
+            switch Completion.value(ofSetting: key, registry, host) {
+            case nil, .nothing, .files, .directories: return []
             case .words(let words): return words.map { Candidate($0) }
             case .dynamic(let find), .dynamicOrFiles(let find): return find(registry, host, [:])
             }
         }
+    }
+
+    /// The completion of the value of a setting; nil if there is no such setting.
+    public static func value(ofSetting key: [String], _ registry: Registry, _ host: Host) -> Completion? {
+        guard let setting = host.catalogue.declaration(of: key) else { return nil }
+        if key == ["profile"] { return .profiles }
+        // A profile may contain every setting: `profiles.lab.chat.model` has the values of `chat.model`.
+        let own = key.first == "profiles" ? key.dropFirst(2) : key[...]
+        return registry.settingCompletions[own.joined(separator: ".")] ?? Completion(setting.schema)
     }
 }

@@ -127,14 +127,9 @@ struct Completer {
     }
 
     private func values(ofSetting key: String) -> [Candidate] {
-        if key == "profile" { return values(.profiles) }
-        let path = key.split(separator: ".").map(String.init)
-        guard let setting = host.catalogue.declaration(of: path) else { return [] }
-        // A profile may contain every setting: `profiles.lab.chat.model` has the values of `chat.model`.
-        let own = path.first == "profiles" ? path.dropFirst(2) : path[...]
-        return values(
-            registry.settingCompletions[own.joined(separator: ".")] ?? Completion(setting.schema),
-            defaultValue: setting.defaultValue)
+        let path = SettingsCatalogue.path(key)
+        guard let completion = Completion.value(ofSetting: path, registry, host) else { return [] }
+        return values(completion, defaultValue: host.catalogue.declaration(of: path)?.defaultValue)
     }
 
     private func values(_ parameter: ParameterDeclaration, _ given: JSONObject) -> [Candidate] {

@@ -307,9 +307,10 @@ extension Entry {
         ], format: .markdown)
 
     private func transcript(at words: String) -> String {
-        var lines = ["**\(message.role.rawValue)** · \(words)", ""]
-        if !message.text.isEmpty { lines += [message.text, ""] }
         let command = PersonCommand(message)
+        let author = command == nil ? message.role : .user
+        var lines = ["**\(author.rawValue)** · \(words)", ""]
+        if !message.text.isEmpty { lines += [message.text, ""] }
         if let command { lines += [command.words] }
         for part in command == nil ? message.parts : [] {
             switch part {

@@ -45,6 +45,9 @@ struct CommandTests {
             #expect(Array(desk.asked[2].said.prefix(4)) == said)
             let stored = try await desk.stored(id.string ?? "")
             #expect(stored.count == 7 && stored[2].hasPrefix("tool: I ran this command:") && stored[3] == "user: Why?")
+            // To a person it is what the person did, and not a tool of the model.
+            let seen = try await desk.run("chat.show", ["conversation": id]).output.text
+            #expect(seen.contains("**user**") && !seen.contains("**tool**"), "\(seen)")
         }
     }
 
