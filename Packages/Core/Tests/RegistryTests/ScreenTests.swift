@@ -523,6 +523,45 @@ struct ScreenTests {
         #expect(shelf.books == ["Emma", "Dune"])
     }
 
+    @Test("A screen is closed when the rights of its caller end, and shows nothing that they had opened")
+    func withdrawn() async throws {
+        let test = try host()
+        let limits = GrantLimits()
+        let client = Caller.person(HeadlessInteraction()).narrowed(by: Grant(Grant.Layer(.client("c"), limits: limits)))
+        try await test.open("shelf.books", as: client) { view in
+            try await view.state { Self.titles($0) == ["Emma"] }
+            limits.withdraw()
+            let end = try await view.state { if case .failed = $0 { true } else { false } }
+            guard case .failed(let failure, let last) = end else { return }
+            #expect(failure.code == "access.denied" && failure.message.contains("withdrawn") && last == nil)
+            view.refresh()
+            #expect(view.state.block == nil)
+        }
+        await #expect(throws: AccessFailure.self) { try await test.open("shelf.books", as: client) { _ in } }
+        await #expect(throws: AccessFailure.self) {
+            try await test.session.perform("shelf.list", as: client, output: test.output)
+        }
+        #expect(test.session.openScreens == 0)
+    }
+
+    @Test("A time limit of the caller ends a screen that is open")
+    func timeLimit() async throws {
+        let test = try host()
+        let limits = GrantLimits(calls: nil, time: .milliseconds(50))
+        let bundle = Caller.person(HeadlessInteraction()).narrowed(by: Grant(Grant.Layer(.bundle("b"), limits: limits)))
+        var reason = ""
+        do {
+            reason = try await test.open("shelf.watch", as: bundle) { view in
+                let end = try await view.state { if case .failed = $0 { true } else { false } }
+                return if case .failed(let failure, _) = end { failure.message } else { "" }
+            }
+        } catch let late as AccessFailure {
+            // On a slow machine it is over before the screen is open.
+            reason = late.message
+        }
+        #expect(reason == "the bundle 'b' may not run for longer than 50ms; raise permissions.time")
+    }
+
     // MARK: Life
 
     @Test("After a change of settings the body begins again with the new ones, and the old ones are closed")

@@ -214,9 +214,23 @@ public struct Grant: Sendable, Hashable {
     /// - Throws: `AccessFailure` if a limit is exceeded.
     public func use() throws(AccessFailure) {
         for layer in layers {
-            guard let (what, key) = layer.limits?.use() else { continue }
-            let mend = if case .bundle = layer.holder { "raise permissions.\(key)" } else { "do it yourself" }
-            throw AccessFailure(rule: "\(layer.holder.words) may not \(what)", mend: mend)
+            if let excess = layer.limits?.use() { throw layer.refusal(of: excess) }
+        }
+    }
+
+    /// Whether it can end while something is done with it.
+    package var canEnd: Bool { layers.contains { $0.limits != nil } }
+
+    /// Waits until it allows nothing any more, and returns why.
+    package func end() async throws -> AccessFailure {
+        try await withThrowingTaskGroup(of: AccessFailure.self) { group in
+            for layer in layers {
+                guard let limits = layer.limits else { continue }
+                group.addTask { layer.refusal(of: try await limits.end()) }
+            }
+            defer { group.cancelAll() }
+            guard let first = try await group.next() else { throw CancellationError() }
+            return first
         }
     }
 
@@ -258,6 +272,21 @@ public struct Grant: Sendable, Hashable {
 }
 
 extension Grant.Layer {
+    fileprivate func refusal(of excess: GrantLimits.Excess) -> AccessFailure {
+        let isBundle = if case .bundle = holder { true } else { false }
+        func raise(_ key: String) -> String { isBundle ? "raise permissions.\(key)" : "do it yourself" }
+        return switch excess {
+        case .calls(let most):
+            AccessFailure(
+                rule: "\(holder.words) may not do more than \(most) actions and tool calls", mend: raise("calls"))
+        case .time(let most):
+            AccessFailure(rule: "\(holder.words) may not run for longer than \(most.words)", mend: raise("time"))
+        case .withdrawn:
+            AccessFailure(
+                rule: "\(holder.words) was allowed this until its rights were withdrawn", mend: "do it yourself")
+        }
+    }
+
     fileprivate func refusal(ofAction id: String, _ effect: Effect, _ offer: ActionOffer) -> GrantDecision? {
         switch holder {
         case .model where offer == .models: return nil

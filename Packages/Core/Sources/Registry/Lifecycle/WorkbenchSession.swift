@@ -118,8 +118,9 @@ public final class WorkbenchSession: Sendable {
 
     /// Opens a screen for as long as `show` runs. All surfaces use this method.
     ///
-    /// The body of the screen runs with the caller's rights. It begins again when the settings have changed. After a
-    /// failure it does so when anything may have changed, and after it has returned when the person asks for that.
+    /// The body of the screen runs with the caller's rights, and is closed when these end: the screen has then failed and
+    /// shows nothing else. It begins again when the settings have changed. After a failure it does so when anything may
+    /// have changed, and after it has returned when the person asks for that.
     ///
     /// - Throws: `RegistryError`, `AccessFailure`, `ArgumentsFailure`, `SessionError`, or what `show` throws. A failure of
     ///   the body is a state of the screen.
@@ -146,8 +147,24 @@ public final class WorkbenchSession: Sendable {
         }
     }
 
-    /// Runs the body of a screen, again whenever that is worth it.
+    /// Runs the body of a screen until the screen is closed or the grant of the caller ends.
     private func run(_ view: OpenScreen, as caller: Caller) async throws {
+        guard caller.grant.canEnd else { return try await runAgainAndAgain(view, as: caller) }
+        try await withThrowingTaskGroup(of: AccessFailure?.self) { group in
+            group.addTask {
+                try await self.runAgainAndAgain(view, as: caller)
+                return nil
+            }
+            group.addTask { try await caller.grant.end() }
+            defer { group.cancelAll() }
+            guard let refusal = try await group.next() ?? nil else { return }
+            view.began.settle(with: .failure(refusal))
+            view.end(refusal)
+        }
+    }
+
+    /// Runs the body of a screen, again whenever that is worth it.
+    private func runAgainAndAgain(_ view: OpenScreen, as caller: Caller) async throws {
         while true {
             look { view.output.notice($0) }
             // Before anything is read, so that no change is missed.

@@ -48,6 +48,8 @@ public final class OpenScreen: Sendable {
     private struct Content {
         var state = ScreenState.loading
         var isVisible = true
+        /// Whether the rights that it needs were lost.
+        var isOver = false
         /// How often the person has asked to look again.
         var asked = 0
         /// What the body has taken note of: how often `outdated` was raised, and how often the person has asked.
@@ -128,6 +130,7 @@ public final class OpenScreen: Sendable {
     func publish(_ state: ScreenState) {
         let feeds = state.block?.feeds ?? []
         content.withLock { content in
+            if content.isOver { return }
             content.state = state
             // A feed that is no longer shown must not wake anybody.
             for (feed, number) in content.observed where !feeds.contains(where: { $0 === feed }) {
@@ -150,6 +153,12 @@ public final class OpenScreen: Sendable {
     /// The body reads everything from here on.
     func takeNote() {
         content.withLock { $0.seen = (outdated.count, $0.asked) }
+    }
+
+    /// Shows nothing from now on but why it was closed, whatever its body still does.
+    func end(_ refusal: AccessFailure) {
+        publish(.failed(AnyFailure(refusal), last: nil))
+        content.withLock { $0.isOver = true }
     }
 
     func fail(_ error: any Error) { publish(.failed(AnyFailure(error), last: state.block)) }
