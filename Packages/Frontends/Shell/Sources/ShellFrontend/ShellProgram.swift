@@ -11,8 +11,9 @@ struct ShellProgram: Sendable {
     let context: ActionContext
     let settings: ShellSettings
 
-    /// Streams are painted at most so often; keys at once.
+    /// Streams are painted at most so often, and less often while more than two actions run; keys at once.
     private static let framePause = Duration.milliseconds(40)
+    private static let burstPause = Duration.milliseconds(100)
 
     /// Runs until the person quits.
     func run(
@@ -82,12 +83,13 @@ struct ShellProgram: Sendable {
     ) async throws {
         let clock = ContinuousClock()
         let start = clock.now
-        var painted = clock.now - Self.framePause
+        var painted = clock.now - Self.burstPause
         var isDue = true
         while !model.isOver {
             for effect in model.takeEffects() { try await work.carryOut(effect, &screen, &group) }
             if model.isOver { return }
-            let pause = Self.framePause - (clock.now - painted)
+            let isBurst = model.runs.running.count > 2
+            let pause = (isBurst ? Self.burstPause : Self.framePause) - (clock.now - painted)
             if isDue && pause <= .zero {
                 model.look.now = context.host.now()
                 screen.paint(&model)
@@ -105,13 +107,13 @@ struct ShellProgram: Sendable {
                 default: break
                 }
                 // What is typed is seen at once.
-                if case .input = event { painted = clock.now - Self.framePause }
+                if case .input = event { painted = clock.now - Self.burstPause }
                 model.handle(event, at: now)
             }
             for id in changed {
                 guard let state = work.state(of: id) else { continue }
                 // The first value of a screen was waited for, so it is seen at once too.
-                if state.block != nil, model[id]?.state.block == nil { painted = clock.now - Self.framePause }
+                if state.block != nil, model[id]?.state.block == nil { painted = clock.now - Self.burstPause }
                 model.handle(.state(id, state), at: now)
             }
             isDue = isDue || !events.isEmpty || !changed.isEmpty
