@@ -36,6 +36,7 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
         ["ModelKit", "OpenAIDialect", "AnthropicDialect", "ResponsesDialect", "TurnLoop", "OfflinePlanner"]
     ),
     ("ProcessKit", "Packages/Kits/ProcessKit", ["ProcessKit"], ["ProcessKit"]),
+    ("RPCKit", "Packages/Kits/RPCKit", ["RPCKit"], ["RPCKit"]),
     ("SandboxKit", "Packages/Kits/SandboxKit", ["SandboxKit"], ["SandboxKit"]),
     ("StorageKit", "Packages/Kits/StorageKit", ["StorageKit"], ["StorageKit"]),
     ("TerminalKit", "Packages/Kits/TerminalKit", ["TerminalKit", "TerminalTesting"], ["TerminalKit"]),

@@ -8,6 +8,7 @@ let package = Package(
         .package(path: "../../Packages/Core"), .package(path: "../../Packages/Kits/Cryptography"),
         .package(path: "../../Packages/Kits/HTTPKit"), .package(path: "../../Packages/Kits/ModelKit"),
         .package(path: "../../Packages/Features/Runner"), .package(path: "../../Packages/Kits/TerminalKit"),
+        .package(path: "../../Packages/Kits/RPCKit"),
         .package(path: "../../Packages/Kits/YAMLKit"),
     ],
     targets: [
@@ -19,7 +20,8 @@ let package = Package(
                 .product(name: "Cryptography", package: "Cryptography"),
                 .product(name: "HTTPKit", package: "HTTPKit"), .product(name: "HTTPServer", package: "HTTPKit"),
                 .product(name: "ModelKit", package: "ModelKit"), .product(name: "Runner", package: "Runner"),
-                .product(name: "TerminalKit", package: "TerminalKit"), .product(name: "YAMLKit", package: "YAMLKit"),
+                .product(name: "RPCKit", package: "RPCKit"), .product(name: "TerminalKit", package: "TerminalKit"),
+                .product(name: "YAMLKit", package: "YAMLKit"),
             ]),
     ]
 )

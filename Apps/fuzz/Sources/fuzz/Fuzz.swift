@@ -8,6 +8,7 @@ import HTTPCore
 @_spi(Fuzzing) import HTTPServer
 import JSON
 @_spi(Fuzzing) import OpenAIDialect
+@_spi(Fuzzing) import RPCKit
 @_spi(Fuzzing) import ResponsesDialect
 import Settings
 @_spi(Fuzzing) import TerminalKit
@@ -49,6 +50,7 @@ private func test(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         case "responses": ResponsesFuzzTarget.read(bytes)
         case "tags": precondition(TaggedText.readsAlike(bytes), "a cut changes the calls")
         case "markdown": MarkdownFuzz.render(bytes)
+        case "rpc": RPCFuzzTarget.read(bytes)
         case "input": InputFuzz.decode(bytes)
         case "painter": PainterFuzz.paint(bytes)
         case "yaml": try readYAML(bytes)

@@ -29,6 +29,24 @@ public final class InputPipe: Sendable {
         }
     }
 
+    /// Writes as many of `bytes` as the child takes at once, from `start` on, and returns how many that were: none if it
+    /// is behind. For a caller that keeps the rest, and whose writes nobody else interrupts.
+    ///
+    /// Throws `.inputClosed` when the child no longer reads.
+    public func writeNow(_ bytes: [UInt8], from start: Int = 0) throws(ProcessError) -> Int {
+        switch attempt(bytes, from: start) {
+        case .moved(let count): return count
+        case .wouldBlock: return 0
+        case .failed(EPIPE), .closed: throw Self.closed
+        case .failed(let number): throw ProcessError.system("write to a child process", errno: number)
+        }
+    }
+
+    /// Waits until the child may take more. Throws `.inputClosed` when it no longer reads, and `CancellationError`.
+    public nonisolated(nonsending) func waitUntilWritable() async throws {
+        guard try await descriptor.writable() == .ready else { throw Self.closed }
+    }
+
     /// Closes the input: the child reads the end after the written data.
     public func close() {
         descriptor.close()
@@ -48,13 +66,7 @@ public final class InputPipe: Sendable {
         while true {
             // Also when the child reads so steadily that there is never a wait.
             if let deadline, deadline <= .now { throw Self.late }
-            let attempt = descriptor.attempt(.writable) { descriptor in
-                unsafe bytes.withUnsafeBytes { buffer in
-                    let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[start...])
-                    return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
-                }
-            }
-            switch attempt {
+            switch attempt(bytes, from: start) {
             case .moved(let count): return count
             case .wouldBlock:
                 switch try await descriptor.writable(until: deadline) {
@@ -64,6 +76,15 @@ public final class InputPipe: Sendable {
                 }
             case .failed(EPIPE), .closed: throw Self.closed
             case .failed(let number): throw ProcessError.system("write to a child process", errno: number)
+            }
+        }
+    }
+
+    private func attempt(_ bytes: [UInt8], from start: Int) -> LoopDescriptor.Attempt {
+        descriptor.attempt(.writable) { descriptor in
+            unsafe bytes.withUnsafeBytes { buffer in
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[start...])
+                return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
             }
         }
     }
