@@ -31,6 +31,7 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
     (
         "KamiwazaKit", "Packages/Kits/KamiwazaKit", ["KamiwazaKit", "KamiwazaTesting"], ["KamiwazaKit"]
     ),
+    ("MCPKit", "Packages/Kits/MCPKit", ["MCPKit"], ["MCPKit"]),
     (
         "ModelKit", "Packages/Kits/ModelKit", ["ModelKit", "OfflinePlanner", "DialectTesting"],
         ["ModelKit", "OpenAIDialect", "AnthropicDialect", "ResponsesDialect", "TurnLoop", "OfflinePlanner"]

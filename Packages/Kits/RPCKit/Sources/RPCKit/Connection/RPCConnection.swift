@@ -37,7 +37,8 @@ public final class RPCConnection: Sendable {
         var looksAt: ContinuousClock.Instant?
     }
 
-    let peer: String
+    /// What people know the other side by.
+    public let peer: String
     let conventions: RPCConventions
     let state = Mutex(State())
     let lateness = Signal()

@@ -1,0 +1,32 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "MCPKit",
+    products: [.library(name: "MCPKit", targets: ["MCPKit"])],
+    dependencies: [
+        .package(path: "../../Core"), .package(path: "../LoopKit"), .package(path: "../ProcessKit"),
+        .package(path: "../RPCKit"),
+    ],
+    targets: [
+        .target(
+            name: "MCPKit",
+            dependencies: [
+                .product(name: "Core", package: "Core"), .product(name: "ProcessKit", package: "ProcessKit"),
+                .product(name: "RPCKit", package: "RPCKit"),
+            ]),
+        .testTarget(
+            name: "MCPKitTests",
+            dependencies: [
+                "MCPKit", .product(name: "Core", package: "Core"), .product(name: "CoreTesting", package: "Core"),
+                .product(name: "LoopKit", package: "LoopKit"), .product(name: "ProcessKit", package: "ProcessKit"),
+                .product(name: "RPCKit", package: "RPCKit"),
+            ]),
+    ])
+
+for target in package.targets where target.type != .system && target.type != .plugin {
+    target.swiftSettings = [
+        .swiftLanguageMode(.v6), .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"), .strictMemorySafety(), .treatAllWarnings(as: .error),
+    ]
+}

@@ -1,0 +1,33 @@
+public import RPCKit
+
+/// Carries the messages of an MCP connection, and learns what was agreed on.
+public protocol MCPTransport: RPCTransport {
+    /// Whether the server shows that it is gone by ending the connection, as a program does that was started for it.
+    var isLasting: Bool { get }
+
+    /// Both sides have agreed on a revision.
+    func settle(on version: MCPVersion)
+
+    /// Nothing is agreed on any more: the next message begins anew.
+    func forget()
+
+    /// What the tools of the server want to see in the headers of their calls.
+    func learn(_ tools: [MCPTool])
+}
+
+extension MCPTransport {
+    public func settle(on version: MCPVersion) {}
+    public func forget() {}
+    public func learn(_ tools: [MCPTool]) {}
+}
+
+extension StreamTransport: MCPTransport {
+    public var isLasting: Bool { true }
+}
+
+extension RPCConventions {
+    /// Those of both eras.
+    public static let mcp = RPCConventions(
+        cancellation: Notice("notifications/cancelled", "requestId"),
+        progress: Notice("notifications/progress", "progressToken"), progressToken: ["_meta", "progressToken"])
+}
