@@ -21,7 +21,7 @@ let package = Package(
                 "MCPKit", .product(name: "Core", package: "Core"), .product(name: "CoreTesting", package: "Core"),
                 .product(name: "LoopKit", package: "LoopKit"), .product(name: "ProcessKit", package: "ProcessKit"),
                 .product(name: "RPCKit", package: "RPCKit"),
-            ]),
+            ], exclude: ["Servers"]),
     ])
 
 for target in package.targets where target.type != .system && target.type != .plugin {

@@ -103,8 +103,9 @@ public final class MCPClient: Sendable {
                 }
             } catch {
                 connection.close()
-                agreed.settle(with: .failure(error))
-                throw error
+                let reason = (error as? RPCFailure).map(MCPError.init) ?? error
+                agreed.settle(with: .failure(reason))
+                throw reason
             }
             agreed.settle(with: .failure(MCPError(.closed, "\(connection.peer) has ended")))
         }

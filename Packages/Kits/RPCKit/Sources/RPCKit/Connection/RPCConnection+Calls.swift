@@ -65,7 +65,14 @@ extension RPCConnection {
         do throws(RPCFailure) {
             try send(.request(RPCRequest(id, method, given.map { .object($0) })))
         } catch {
-            state.withLock { _ = $0.calls.removeValue(forKey: number) }
+            defer { state.withLock { _ = $0.calls.removeValue(forKey: number) } }
+            guard error.kind == .closed else { throw error }
+            // A peer that is gone says why in a moment, which helps more than that it no longer reads.
+            if let answer = try await withTimeLimit(
+                Self.endPause, on: ContinuousClock(), { try await call.promise.value() })
+            {
+                return answer
+            }
             throw error
         }
         do {
@@ -77,6 +84,9 @@ extension RPCConnection {
             throw error
         }
     }
+
+    /// How long the end of a peer that no longer reads is waited for.
+    private static let endPause = Duration.seconds(1)
 
     private func cancel(_ id: RPCID, _ reason: String) {
         guard let notice = conventions.cancellation else { return }

@@ -67,7 +67,7 @@ public final class RPCConnection: Sendable {
 
     /// Runs the connection until the peer or `close` ends it. Returns when all that it started is over.
     ///
-    /// - Throws: why it ended, unless it ended in the usual way.
+    /// - Throws: why it ended, unless the peer or `close` ended it in the usual way.
     public func run() async throws {
         let result: Result<Void, any Error>
         do {
@@ -80,8 +80,9 @@ public final class RPCConnection: Sendable {
         } catch {
             result = .failure(error)
         }
-        await end(because: result)
-        try result.get()
+        let isClosed = failure != nil
+        let reason = await end(because: result)
+        if case .failure(let error) = result, !isClosed { throw error is CancellationError ? error : reason }
     }
 
     /// Runs the connection for as long as `body` does, and closes it then.
@@ -111,13 +112,14 @@ public final class RPCConnection: Sendable {
     /// Why nothing can be sent any more; nil while it can.
     public var failure: RPCFailure? { state.withLock { $0.end } }
 
-    private func end(because result: Result<Void, any Error>) async {
+    private func end(because result: Result<Void, any Error>) async -> RPCFailure {
         let (calls, serving, failure) = state.withLock { state in
             let failure: RPCFailure
             if let end = state.end {
                 failure = end
             } else if case .failure(let error) = result, !(error is CancellationError) {
-                failure = RPCFailure(.closed, "the connection to \(peer) ended: \(AnyFailure(error).message)")
+                let kind = (error as? RPCFailure)?.kind ?? .closed
+                failure = RPCFailure(kind, "the connection to \(peer) ended: \(AnyFailure(error).message)")
             } else {
                 failure = RPCFailure(.closed, "\(peer) has closed the connection")
             }
@@ -128,6 +130,7 @@ public final class RPCConnection: Sendable {
         for call in calls { call.promise.settle(with: .failure(failure)) }
         for task in serving { task.cancel() }
         for task in serving { await task.value }
+        return failure
     }
 
     // MARK: Sending
@@ -139,7 +142,9 @@ public final class RPCConnection: Sendable {
 
     func send(_ message: RPCMessage) throws(RPCFailure) {
         if let end = failure { throw end }
-        try transport.send(message)
+        do throws(RPCFailure) { try transport.send(message) } catch {
+            throw RPCFailure(error.kind, "nothing can be sent to \(peer): \(error.message)")
+        }
     }
 
     /// Reserves an id for a call.

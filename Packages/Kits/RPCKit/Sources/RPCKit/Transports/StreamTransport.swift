@@ -39,6 +39,7 @@ public final class StreamTransport: RPCTransport {
     private let limits: Limits
     private let outgoing = Mutex(Outgoing())
     private let news = Signal()
+    private let closing = Promise<Void>()
 
     /// Messages over a channel, which ends with the transport.
     public init(_ channel: any ByteChannel, framing: RPCFraming = .lines, limits: Limits = Limits()) {
@@ -49,10 +50,22 @@ public final class StreamTransport: RPCTransport {
 
     public func run(_ receive: @escaping @Sendable (RPCEvent) -> Void) async throws {
         defer { close() }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.writeRest() }
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await self.writeRest()
+                return false
+            }
+            group.addTask {
+                try await self.read(receive)
+                return true
+            }
+            // A peer that was told to end need not close its side.
+            group.addTask {
+                try await self.closing.value()
+                return true
+            }
             defer { group.cancelAll() }
-            try await read(receive)
+            while let isOver = try await group.next(), !isOver {}
         }
     }
 
@@ -160,5 +173,6 @@ public final class StreamTransport: RPCTransport {
             (outgoing.queue, outgoing.done, outgoing.offset, outgoing.count) = ([], 0, 0, 0)
         }
         channel.close()
+        closing.settle(())
     }
 }
