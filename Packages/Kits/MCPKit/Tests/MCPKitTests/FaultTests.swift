@@ -53,7 +53,9 @@ struct FaultTests {
         let program = Peers.script("printf 'a lot\\n\\033[31mno such database\\n' >&2; exit 3")
         let error = await Self.error { try await program.client("db") { _ in } }
         let message = try #require(error?.message)
-        #expect(message.contains("'db'") && message.contains("exit code 3") && message.contains("no such database"), "\(message)")
+        #expect(
+            message.contains("'db'") && message.contains("exit code 3") && message.contains("no such database"),
+            "\(message)")
         #expect(!message.contains("\u{1B}") && error?.exit == .unreachable)
     }
 
