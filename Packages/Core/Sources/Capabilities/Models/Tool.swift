@@ -4,24 +4,35 @@ public import JSON
 public struct ToolDescription: Sendable, Hashable {
     /// The name by which models call it.
     public var name: String
+    /// The name for people; nil for the name itself.
+    public var title: String?
     /// What it does and when to use it, written for the model.
     public var summary: String
     /// JSON Schema of the input.
     public var input: JSON
+    /// JSON Schema of the structured result; nil if there is none.
+    public var output: JSON?
     /// The strongest effect that a call can have.
     public var effect: Effect
     /// Whether it sends something off this machine, or costs something. No mode allows such a tool without a question.
     public var sends: Bool
     /// A time limit for tools that end by themselves but take longer than others; nil for the usual limit.
     public var limit: Duration?
+    /// What the server of the tool says of its effects. An untrusted party says so: it labels a question, and decides
+    /// nothing.
+    public var hints: [String]
 
-    /// By default it sends nothing and has the usual time limit.
+    /// By default it sends nothing, has the usual time limit, and its result is only text.
     public init(
-        name: String, summary: String, input: JSON, effect: Effect, sends: Bool = false, limit: Duration? = nil
+        name: String, title: String? = nil, summary: String, input: JSON, output: JSON? = nil, effect: Effect,
+        sends: Bool = false, limit: Duration? = nil, hints: [String] = []
     ) {
         self.name = name
+        self.title = title
         self.summary = summary
         self.input = input
+        self.output = output
+        self.hints = hints
         self.effect = effect
         self.sends = sends
         self.limit = limit
@@ -72,8 +83,10 @@ public struct MalformedCall: Sendable, Hashable {
 public struct ToolResult: Sendable, Hashable {
     /// The id of the call that it answers.
     public var call: String
-    /// The text that the model gets; an error message if the tool failed.
-    public var content: String
+    /// What the tool gave back, in order; an error message if it failed.
+    public var parts: [ToolPart]
+    /// The same for programs, if the tool gives that.
+    public var structured: JSON?
     /// Whether the tool failed.
     public var isError: Bool
     /// How long the tool ran; nil if that was not measured.
@@ -83,13 +96,34 @@ public struct ToolResult: Sendable, Hashable {
 
     /// By default the tool succeeded.
     public init(
-        call: String, content: String, isError: Bool = false, duration: Duration? = nil, exitCode: Int? = nil
+        call: String, parts: [ToolPart], structured: JSON? = nil, isError: Bool = false, duration: Duration? = nil,
+        exitCode: Int? = nil
     ) {
         self.call = call
-        self.content = content
+        self.parts = parts
+        self.structured = structured
         self.isError = isError
         self.duration = duration
         self.exitCode = exitCode
+    }
+
+    /// A result that is one text.
+    public init(
+        call: String, content: String, isError: Bool = false, duration: Duration? = nil, exitCode: Int? = nil
+    ) {
+        self.init(call: call, parts: [.text(content)], isError: isError, duration: duration, exitCode: exitCode)
+    }
+
+    /// Everything as text, for a model or a person who sees only text. An image is named in it.
+    public var content: String {
+        if parts.count == 1, case .text(let text) = parts[0] { return text }
+        if parts.isEmpty { return structured?.text() ?? "" }
+        return parts.map(\.text).joined(separator: "\n")
+    }
+
+    /// The images in it.
+    public var images: [Attachment] {
+        parts.compactMap { if case .media(let media) = $0, media.isImage { media } else { nil } }
     }
 }
 
@@ -107,6 +141,9 @@ public enum ToolMode: String, Choice, Hashable {
 public protocol ToolSource: AnyObject, Sendable {
     /// The name of the source in lists and policies, such as `files` or a server's name.
     var name: String { get }
+    /// Whether its tools belong to this program, and not to a server that somebody else runs. Models know the tools of
+    /// others by the name of their source too, so that none can take the name of another.
+    var isBuiltIn: Bool { get }
     /// The tools that are available now.
     func tools() async throws -> [ToolDescription]
     /// What a call would reach, determined before approval. Throws if the call cannot work.
@@ -124,6 +161,9 @@ public protocol ToolSource: AnyObject, Sendable {
 }
 
 extension ToolSource {
+    /// Sources are part of the program unless they say otherwise.
+    public var isBuiltIn: Bool { true }
+
     /// Most sources know no more about a call than it contains.
     public func reach(of call: ToolCall) async throws -> ToolReach { ToolReach() }
 

@@ -62,13 +62,34 @@ public struct ToolLink: Sendable, Hashable {
     }
 }
 
+extension ToolResult {
+    /// A result with the parts of a message that a client sent: texts and images. Other parts have no place in it.
+    public init(call: String, content: [Message.Part]) {
+        let parts = content.compactMap { part -> ToolPart? in
+            switch part {
+            case .text(let text): .text(text)
+            case .attachment(let file) where file.isImage: .media(file)
+            default: nil
+            }
+        }
+        let hasImages = parts.contains { if case .media = $0 { true } else { false } }
+        // The texts of a client are pieces of one.
+        if hasImages {
+            self.init(call: call, parts: parts)
+        } else {
+            self.init(call: call, content: Message(.tool, content).text)
+        }
+    }
+}
+
 extension ToolPart {
     /// The part as text for a model or a person who sees only text.
     public var text: String {
         switch self {
         case .text(let text): return text
         case .media(let media):
-            return "[\(media.isImage ? "image" : "recording") \(media.mediaType), \(ByteCount(media.bytes.count).words)]"
+            let kind = media.isImage ? "image" : media.mediaType.hasPrefix("audio/") ? "recording" : "file"
+            return "[\(kind) \(media.mediaType), \(ByteCount(media.bytes.count).words)]"
         case .resource(let resource):
             switch resource.content {
             case .text(let text): return text

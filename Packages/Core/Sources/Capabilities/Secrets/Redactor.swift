@@ -139,14 +139,7 @@ extension Redactor {
             if thought.signature != nil || thought.sealed != nil { return nil }
             thought.text = text
             return .reasoning(thought)
-        case .attachment(var attachment):
-            attachment.name = kept(attachment.name)
-            // Secrets in images cannot be found.
-            guard let text = String(validating: attachment.bytes, as: UTF8.self) else {
-                return .attachment(attachment)
-            }
-            attachment.bytes = Array(kept(text).utf8)
-            return .attachment(attachment)
+        case .attachment(let attachment): return .attachment(kept(attachment))
         case .call(let call): return .call(kept(call))
         case .malformedCall(var call):
             call.name = keptName(call.name)
@@ -165,11 +158,42 @@ extension Redactor {
         return call
     }
 
-    /// The result without secrets in its content.
+    /// The result without secrets in what it contains.
     public func kept(_ result: ToolResult) -> ToolResult {
         var result = result
-        result.content = kept(result.content)
+        result.parts = result.parts.map(kept)
+        result.structured = result.structured.map(kept)
         return result
+    }
+
+    private func kept(_ part: ToolPart) -> ToolPart {
+        switch part {
+        case .text(let text): return .text(kept(text))
+        case .media(let media): return .media(kept(media))
+        case .resource(let resource):
+            let content: ToolResource.Content =
+                switch resource.content {
+                case .text(let text): .text(kept(text))
+                case .bytes(let bytes): .bytes(keptText(bytes))
+                }
+            return .resource(
+                ToolResource(address: kept(resource.address), mediaType: resource.mediaType, content: content))
+        case .link(let link):
+            return .link(
+                ToolLink(
+                    address: kept(link.address), name: kept(link.name), title: link.title.map(kept),
+                    summary: link.summary.map(kept), mediaType: link.mediaType, size: link.size))
+        }
+    }
+
+    private func kept(_ attachment: Attachment) -> Attachment {
+        Attachment(
+            name: kept(attachment.name), mediaType: attachment.mediaType, bytes: keptText(attachment.bytes))
+    }
+
+    /// Secrets in images cannot be found, only those in text.
+    private func keptText(_ bytes: [UInt8]) -> [UInt8] {
+        String(validating: bytes, as: UTF8.self).map { Array(kept($0).utf8) } ?? bytes
     }
 
     /// The part of a growing text that can be stored now; the possible beginning of a secret waits for more text.

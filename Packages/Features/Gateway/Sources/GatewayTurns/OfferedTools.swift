@@ -21,6 +21,7 @@ final class OfferedTools: ToolSource {
     }
 
     var name: String { source.name }
+    var isBuiltIn: Bool { source.isBuiltIn }
 
     func tools() async throws -> [ToolDescription] {
         try await source.tools().filter { tool in selected?.contains { Self.isTool(tool.name, called: $0) } ?? true }

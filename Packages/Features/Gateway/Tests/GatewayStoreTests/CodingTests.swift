@@ -36,6 +36,33 @@ struct CodingTests {
         #expect(try MessageCoding.inline.parts(text: Self.stored) == Self.parts)
     }
 
+    @Test("Every part of a result comes back, in a form that has not changed")
+    func resultParts() throws {
+        let result = ToolResult(
+            call: "1",
+            parts: [
+                .text("a"), .media(Attachment(name: "image", mediaType: "image/png", bytes: [0, 255])),
+                .resource(ToolResource(address: "n://1", mediaType: "text/plain", content: .text("n"))),
+                .resource(ToolResource(address: "n://2", mediaType: nil, content: .bytes([1]))),
+                .link(ToolLink(address: "f://x", name: "x", title: "X", summary: "s", mediaType: "m", size: 3)),
+            ], structured: ["a": [1, nil]])
+        let stored = #"""
+            [{"type":"result","call":"1","parts":[{"type":"text","text":"a"},{"type":"media","name":"image",
+            "media_type":"image/png","data":"AP8="},{"type":"resource","address":"n://1","media_type":"text/plain",
+            "text":"n"},{"type":"resource","address":"n://2","is_binary":true,"data":"AQ=="},{"type":"link",
+            "address":"f://x","name":"x","title":"X","summary":"s","media_type":"m","size":3}],
+            "structured":{"value":{"a":[1,null]}}}]
+            """#
+        #expect(try MessageCoding.inline.json([.result(result)]) == JSON(parsing: stored))
+        #expect(try MessageCoding.inline.parts(text: stored) == [.result(result)])
+        let nothing = Message.Part.result(ToolResult(call: "2", parts: [], structured: nil))
+        #expect(try MessageCoding.inline.parts(MessageCoding.inline.json([nothing])) == [nothing])
+        let error = #expect(throws: ValueError.self) {
+            try MessageCoding.inline.parts(text: #"[{"type":"result","call":"1","parts":[{"type":"new"}]}]"#)
+        }
+        #expect(error?.path == ["0", "parts", "0", "type"])
+    }
+
     @Test("Large contents are stored separately if possible, and come back")
     func elsewhere() throws {
         var kept: [[UInt8]] = []
@@ -52,9 +79,18 @@ struct CodingTests {
             .attachment(Attachment(name: "a", mediaType: "b", bytes: [1, 2])),
             .result(ToolResult(call: "1", content: String(repeating: "é", count: 20_000))),
             .result(ToolResult(call: "2", content: "small")),
+            .result(
+                ToolResult(
+                    call: "3",
+                    parts: [
+                        .media(Attachment(name: "i", mediaType: "image/png", bytes: [3])),
+                        .resource(
+                            ToolResource(
+                                address: "a", mediaType: nil, content: .text(String(repeating: "x", count: 50_000)))),
+                    ])),
         ]
         let json = try coding.json(parts)
-        #expect(kept.map(\.count) == [2, 40_000] && json[0]?["blob"] == "b0" && json[0]?["data"] == nil)
+        #expect(kept.map(\.count) == [2, 40_000, 1, 50_000] && json[0]?["blob"] == "b0" && json[0]?["data"] == nil)
         #expect(try coding.parts(json) == parts)
         #expect(throws: ValueError.self) { try MessageCoding.inline.parts(json) }
         kept = []

@@ -205,14 +205,14 @@ struct RequestBlocks {
         }
     }
 
-    /// A result has only text, so its images follow it.
+    /// A result has only texts and images, so other files follow it.
     private mutating func result(_ block: RequestField) throws(DialectError) -> [Message.Part] {
         var content: [Message.Part] = []
         if let field = block["content"] { content = try parts(of: field) }
-        var result = ToolResult(
-            call: try block.required("tool_use_id").string(), content: Message(.tool, content).text)
+        var result = ToolResult(call: try block.required("tool_use_id").string(), content: content)
         result.isError = try block["is_error"]?.bool() ?? false
-        return [.result(result)] + content.filter { if case .attachment = $0 { true } else { false } }
+        return [.result(result)]
+            + content.filter { if case .attachment(let file) = $0 { !file.isImage } else { false } }
     }
 
     /// Nil for a source elsewhere: nothing is fetched here, and only a server of this dialect does it itself.

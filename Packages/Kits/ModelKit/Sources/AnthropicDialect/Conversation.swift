@@ -102,12 +102,27 @@ enum ContentBlock {
     }
 
     static func json(_ result: ToolResult) -> JSONObject {
-        var block: JSONObject = [
-            "type": "tool_result", "tool_use_id": .string(result.call), "content": .string(result.content),
-        ]
+        var block: JSONObject = ["type": "tool_result", "tool_use_id": .string(result.call)]
+        let images = result.parts.contains { image($0) != nil }
+        block["content"] =
+            images ? .array(result.parts.compactMap(json).map(JSON.object)) : .string(result.content)
         if result.isError { block["is_error"] = true }
         return block
     }
+
+    /// Only images and text can be in a result.
+    private static func json(_ part: ToolPart) -> JSONObject? {
+        if let image = image(part) { return image }
+        let text = part.text
+        return text.allSatisfy(\.isWhitespace) ? nil : ["type": "text", "text": .string(text)]
+    }
+
+    private static func image(_ part: ToolPart) -> JSONObject? {
+        guard case .media(let media) = part, images.contains(media.mediaType) else { return nil }
+        return ["type": "image", "source": source("base64", media.mediaType, Base64.encode(media.bytes))]
+    }
+
+    private static let images: Set = ["image/png", "image/jpeg", "image/gif", "image/webp"]
 
     private static func check(_ role: Message.Role) throws(DialectError) {
         guard role == .assistant else { throw .untaken("calls in messages with the role \(role.rawValue)") }
@@ -129,7 +144,7 @@ enum ContentBlock {
 
     private static func json(_ attachment: Attachment) throws(DialectError) -> JSONObject {
         let type = attachment.mediaType
-        if ["image/png", "image/jpeg", "image/gif", "image/webp"].contains(type) {
+        if images.contains(type) {
             return ["type": "image", "source": source("base64", type, Base64.encode(attachment.bytes))]
         }
         let title = JSON.string(attachment.name)

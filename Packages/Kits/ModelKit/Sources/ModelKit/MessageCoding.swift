@@ -46,8 +46,7 @@ public struct MessageCoding {
     /// A call, as it is written within a message.
     public func json(_ call: ToolCall) -> JSON {
         var object: JSONObject = ["type": "call", "id": call.id.json, "name": call.name.json]
-        // An input at the depth limit could not be read again inside of the surrounding JSON.
-        let isDeep = call.input.nests(deeper: JSONReading.deepest / 2)
+        let isDeep = Self.isDeep(call.input)
         object[isDeep ? "input_text" : "input"] = isDeep ? .string(call.input.text()) : call.input
         if call.isDone { object["done"] = true }
         return .object(object)
@@ -56,12 +55,12 @@ public struct MessageCoding {
     /// A result, as it is written within a message. Throws what `keep` throws.
     public func json(_ result: ToolResult) throws -> JSON {
         var object: JSONObject = ["type": "result", "call": result.call.json]
-        let isLarge = result.content.utf8.count > Self.largestInline
-        if isLarge, let name = try keep(Array(result.content.utf8)) {
-            object["blob"] = name.json
+        if result.parts.count == 1, case .text(let text) = result.parts[0] {
+            try write(text, as: "content", into: &object)
         } else {
-            object["content"] = result.content.json
+            object["parts"] = .array(try result.parts.map(json))
         }
+        object["structured"] = result.structured.map(sealed)
         if result.isError { object["error"] = true }
         if let duration = result.duration {
             let (seconds, attoseconds) = duration.components
@@ -74,6 +73,53 @@ public struct MessageCoding {
             }
         }
         object["exit_code"] = result.exitCode?.json
+        return .object(object)
+    }
+
+    /// Whether a value could not be read again inside of the surrounding JSON.
+    private static func isDeep(_ value: JSON) -> Bool { value.nests(deeper: JSONReading.deepest / 2) }
+
+    /// A value in a form that can be read again, as `unsealed` does.
+    private func sealed(_ value: JSON) -> JSON {
+        Self.isDeep(value) ? ["text": .string(value.text())] : ["value": value]
+    }
+
+    /// Writes a text as a member, or stores it elsewhere if it is large.
+    private func write(_ text: String, as name: String, into object: inout JSONObject) throws {
+        if text.utf8.count > Self.largestInline, let blob = try keep(Array(text.utf8)) {
+            object["blob"] = blob.json
+        } else {
+            object[name] = text.json
+        }
+    }
+
+    private func json(_ part: ToolPart) throws -> JSON {
+        var object: JSONObject
+        switch part {
+        case .text(let text):
+            object = ["type": "text"]
+            try write(text, as: "text", into: &object)
+        case .media(let media):
+            object = ["type": "media", "name": media.name.json, "media_type": media.mediaType.json]
+            let blob = try keep(media.bytes)
+            object[blob == nil ? "data" : "blob"] = .string(blob ?? Base64.encode(media.bytes))
+        case .resource(let resource):
+            object = ["type": "resource", "address": resource.address.json]
+            object["media_type"] = resource.mediaType?.json
+            switch resource.content {
+            case .text(let text): try write(text, as: "text", into: &object)
+            case .bytes(let bytes):
+                object["is_binary"] = true
+                let blob = try keep(bytes)
+                object[blob == nil ? "data" : "blob"] = .string(blob ?? Base64.encode(bytes))
+            }
+        case .link(let link):
+            object = ["type": "link", "address": link.address.json, "name": link.name.json]
+            object["title"] = link.title?.json
+            object["summary"] = link.summary?.json
+            object["media_type"] = link.mediaType?.json
+            object["size"] = link.size?.json
+        }
         return .object(object)
     }
 
@@ -145,16 +191,55 @@ extension MessageCoding {
 
     /// A result that `json` has written, with its content even if it is stored elsewhere.
     public func result(_ json: JSON) throws(ValueError) -> ToolResult {
-        let content: String
-        if let kept = try blob(json) {
-            content = String(decoding: kept, as: UTF8.self)
+        var parts: [ToolPart] = []
+        if let elements = json["parts"]?.array {
+            for (index, element) in elements.enumerated() {
+                do { parts.append(try toolPart(element)) } catch {
+                    throw error.under(String(index)).under("parts")
+                }
+            }
         } else {
-            content = try json.read("content")
+            parts.append(.text(try text(json, "content")))
         }
         return ToolResult(
-            call: try json.read("call"), content: content,
+            call: try json.read("call"), parts: parts, structured: try json["structured"].map(unsealed),
             isError: try json.read("error") ?? false, duration: try duration(json),
             exitCode: try json.read("exit_code"))
+    }
+
+    private func unsealed(_ json: JSON) throws(ValueError) -> JSON {
+        if let value = json["value"] { return value }
+        let text: String = try json.read("text")
+        do { return try Self.parsed(text) } catch { throw error.under("structured") }
+    }
+
+    /// A text that is a member, or is stored elsewhere.
+    private func text(_ json: JSON, _ name: String) throws(ValueError) -> String {
+        if let kept = try blob(json) { return String(decoding: kept, as: UTF8.self) }
+        return try json.read(name)
+    }
+
+    private func toolPart(_ json: JSON) throws(ValueError) -> ToolPart {
+        let type: String = try json.read("type")
+        switch type {
+        case "text": return .text(try text(json, "text"))
+        case "media":
+            return .media(
+                Attachment(name: try json.read("name"), mediaType: try json.read("media_type"), bytes: try bytes(json)))
+        case "resource":
+            let isBinary: Bool = try json.read("is_binary") ?? false
+            return .resource(
+                ToolResource(
+                    address: try json.read("address"), mediaType: try json.read("media_type"),
+                    content: isBinary ? .bytes(try bytes(json)) : .text(try text(json, "text"))))
+        case "link":
+            return .link(
+                ToolLink(
+                    address: try json.read("address"), name: try json.read("name"), title: try json.read("title"),
+                    summary: try json.read("summary"), mediaType: try json.read("media_type"),
+                    size: try json.read("size")))
+        default: throw ValueError("has an unknown type: \(PlainText.escape(type).quotedForMessage)", at: ["type"])
+        }
     }
 
     /// One part of a message.

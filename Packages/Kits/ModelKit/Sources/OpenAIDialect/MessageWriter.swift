@@ -9,6 +9,8 @@ struct MessageWriter {
     private var messages: [JSON] = []
     /// The calls that a server ran. They cannot be expressed in a request.
     private var doneCalls: Set<String> = []
+    /// The images of results, which follow the last of the results: between them nothing else is taken.
+    private var images: [Attachment] = []
 
     init(_ quirks: OpenAIQuirks, model: String) {
         self.quirks = quirks
@@ -20,6 +22,7 @@ struct MessageWriter {
         let conversation = quirks.foldsHistory ? FoldedHistory.fold(conversation) : conversation
         for message in conversation {
             writeResults(of: message)
+            if message.role != .tool { try writeImages() }
             switch message.role {
             case .system: try writeSystem(message)
             case .user: try writeUser(message)
@@ -27,6 +30,7 @@ struct MessageWriter {
             case .tool: try check(message)
             }
         }
+        try writeImages()
         return messages
     }
 
@@ -36,7 +40,18 @@ struct MessageWriter {
             // There is no other way to mark a failed result.
             let words = result.isError ? "Error: \(result.content)" : result.content
             messages.append(["role": "tool", "tool_call_id": .string(result.call), "content": .string(words)])
+            // A model without eyes is told of them by the words.
+            if !quirks.lacks.contains(.images) { images += result.images }
         }
+    }
+
+    /// A result takes only text, so its images come from the user, who says whose they are.
+    private mutating func writeImages() throws(DialectError) {
+        guard !images.isEmpty else { return }
+        var content: [JSON] = [["type": "text", "text": "The images that the tools gave, in their order:"]]
+        for image in images { content.append(try json(image)) }
+        images = []
+        messages.append(["role": "user", "content": .array(content)])
     }
 
     private mutating func writeSystem(_ message: Message) throws(DialectError) {

@@ -163,7 +163,7 @@ extension Message {
         case "tool":
             let call = try message.required("tool_call_id").string()
             let content = try message["content"].map { field throws(DialectError) in try Self.parts(of: field) } ?? []
-            self.init(.tool, [.result(ToolResult(call: call, content: Message(.tool, content).text))])
+            self.init(.tool, [.result(ToolResult(call: call, content: content))])
         default: throw role.problem("must be system, developer, user, assistant or tool")
         }
     }

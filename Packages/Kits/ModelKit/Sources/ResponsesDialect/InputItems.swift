@@ -25,7 +25,10 @@ enum InputItems {
     private static func json(_ result: ToolResult) -> JSON {
         // There is no other way to mark a failed result.
         let words = result.isError ? "Error: \(result.content)" : result.content
-        return ["type": "function_call_output", "call_id": .string(result.call), "output": .string(words)]
+        let images = result.images.map(json)
+        let output =
+            images.isEmpty ? .string(words) : JSON.array([["type": "input_text", "text": .string(words)]] + images)
+        return ["type": "function_call_output", "call_id": .string(result.call), "output": output]
     }
 
     private static func items(ofAnswer part: Message.Part) throws(DialectError) -> [JSON] {

@@ -145,9 +145,8 @@ enum RequestItems {
         case "function_call_output":
             let content = try item["output"].map { field throws(DialectError) in try parts(of: field) } ?? []
             let call = try item.required("call_id").string()
-            let attachments = content.filter { if case .attachment = $0 { true } else { false } }
-            let result = ToolResult(call: call, content: Message(.tool, content).text)
-            return Message(.tool, [.result(result)] + attachments)
+            let files = content.filter { if case .attachment(let file) = $0 { !file.isImage } else { false } }
+            return Message(.tool, [.result(ToolResult(call: call, content: content))] + files)
         case "reasoning": return Message(.assistant, [.reasoning(try reasoning(item))])
         default: throw type.problem("must be message, function_call, function_call_output or reasoning")
         }

@@ -200,9 +200,10 @@ extension TaggedText {
                 messages.append(
                     Message(
                         .user,
-                        message.parts.map { part in
-                            guard case .result(let result) = part else { return part }
-                            return .text(text(of: result, names[result.call]) + "\n")
+                        message.parts.flatMap { part -> [Message.Part] in
+                            guard case .result(let result) = part else { return [part] }
+                            return [.text(text(of: result, names[result.call]) + "\n")]
+                                + result.images.map(Message.Part.attachment)
                         }))
             case .user where endsWithResults:
                 // Some models' templates require alternating roles.

@@ -215,6 +215,30 @@ struct WireResult {
         object["duration_ms"] = result.duration.map { .int(Int($0 / .milliseconds(1))) }
         object["exit_code"] = result.exitCode.map(JSON.int)
         object["content"] = .string(result.content)
+        object["structured"] = result.structured
+        if result.parts.count != 1 || !result.images.isEmpty { object["parts"] = .array(result.parts.map(Self.json)) }
+        return .object(object)
+    }
+
+    /// What a part is. The bytes of images are not repeated in the frames of a stream.
+    private static func json(_ part: ToolPart) -> JSON {
+        var object: JSONObject
+        switch part {
+        case .text(let text): return ["type": "text", "text": .string(text)]
+        case .media(let media):
+            return [
+                "type": media.isImage ? "image" : "audio", "media_type": .string(media.mediaType),
+                "size": .int(media.bytes.count),
+            ]
+        case .resource(let resource):
+            object = ["type": "resource", "address": .string(resource.address)]
+            object["media_type"] = resource.mediaType.map(JSON.string)
+            if case .text(let text) = resource.content { object["text"] = .string(text) }
+        case .link(let link):
+            object = ["type": "link", "address": .string(link.address), "name": .string(link.name)]
+            object["title"] = link.title.map(JSON.string)
+            object["media_type"] = link.mediaType.map(JSON.string)
+        }
         return .object(object)
     }
 }

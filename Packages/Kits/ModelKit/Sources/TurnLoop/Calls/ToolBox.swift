@@ -60,10 +60,15 @@ struct ToolBox: Sendable {
         return box
     }
 
-    /// The first tool with a name keeps it; the next one is prefixed with its source.
+    /// A tool of a server has a name that depends on nothing else. Of the others, the first tool with a name keeps it, and
+    /// the next one is prefixed with its source.
     private mutating func add(_ tool: ToolDescription, of source: any ToolSource) {
         var name = ToolDescription.sentName(tool.name)
-        if places[name] != nil { name = ToolDescription.sentName("\(source.name)_\(tool.name)") }
+        if !source.isBuiltIn {
+            name = ToolDescription.sentName(tool.name, ofServer: source.name)
+        } else if places[name] != nil {
+            name = ToolDescription.sentName("\(source.name)_\(tool.name)")
+        }
         let wanted = name
         var number = 1
         while places[name] != nil {
@@ -86,5 +91,21 @@ extension ToolDescription {
                 }
             })
         return sent.isEmpty ? "tool" : sent
+    }
+
+    /// The name for models of a tool of a server: `server__tool`. It is the same whatever other servers and tools there
+    /// are, and no other tool of any server has it: where the two names do not say all, a digest of both follows.
+    public static func sentName(_ name: String, ofServer server: String) -> String {
+        let plain = "\(server)__\(name)"
+        let isClear =
+            sentName(plain) == plain && !server.contains("__") && !name.contains("__") && !server.hasSuffix("_")
+        if isClear, !name.hasPrefix("_") { return plain }
+        // The two lengths keep apart what the names alone would not.
+        var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in "\(server.utf8.count)/\(server)/\(name)".utf8 {
+            digest = (digest ^ UInt64(byte)) &* 0x100_0000_01B3
+        }
+        let digits = String(digest, radix: 36)
+        return "\(sentName("\(sentName(server).prefix(24))__\(name)").prefix(63 - digits.count))_\(digits)"
     }
 }

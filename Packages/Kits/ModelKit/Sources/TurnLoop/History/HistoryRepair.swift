@@ -118,7 +118,8 @@ enum ResultTrim {
                 guard case .result(var result) = message.parts[index], result.content.utf8.count > limit else {
                     continue
                 }
-                result.content = trimmed(result.content, to: limit)
+                let images = result.images.map(ToolPart.media)
+                result.parts = [.text(trimmed(result.content, to: limit))] + images
                 message.parts[index] = .result(result)
             }
             return message

@@ -69,7 +69,7 @@ extension TokenEstimate {
         case .attachment(let attachment): guess(attachment)
         case .call(let call): 8 + guess(call.name) + guess(call.input.text())
         case .malformedCall(let call): 8 + guess(call.name) + guess(call.text)
-        case .result(let result): 8 + guess(result.content)
+        case .result(let result): 8 + guess(result.content) + result.images.reduce(0) { $0 + guess($1) }
         }
     }
 

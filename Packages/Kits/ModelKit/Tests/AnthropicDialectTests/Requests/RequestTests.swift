@@ -93,6 +93,27 @@ struct RequestTests {
             ])
     }
 
+    @Test("A result with an image is a list of blocks in its order; what has no block is told in words")
+    func resultImages() throws {
+        let parts: [ToolPart] = [
+            .text("before"), .media(Attachment(name: "image", mediaType: "image/png", bytes: [1, 2, 3])),
+            .media(Attachment(name: "audio", mediaType: "audio/wav", bytes: [4])),
+            .link(ToolLink(address: "file:///a", name: "a")),
+        ]
+        func content(_ parts: [ToolPart]) throws -> JSON? {
+            let request = ChatRequest(
+                model: "m", messages: [Message(.tool, [.result(ToolResult(call: "a", parts: parts))])])
+            return try plain.body(of: request)["messages"]?[0]?["content"]?[0]?["content"]
+        }
+        #expect(
+            try content(parts) == [
+                ["type": "text", "text": "before"],
+                ["type": "image", "source": ["type": "base64", "media_type": "image/png", "data": "AQID"]],
+                ["type": "text", "text": "[recording audio/wav, 1 B]"], ["type": "text", "text": "[a](file:///a)"],
+            ])
+        #expect(try content([parts[0], parts[3]]) == "before\n[a](file:///a)")
+    }
+
     @Test("Stable parts are marked for the cache, at most four")
     func cache() throws {
         let tool = ToolDescription(name: "t", summary: "", input: ["type": "object"], effect: .reads)

@@ -121,6 +121,33 @@ struct RequestTests {
         #expect(written["messages"] == expected)
     }
 
+    @Test("The images of results come from the user after the last result, unless the model has no eyes")
+    func resultImages() throws {
+        let image = ToolPart.media(Attachment(name: "image", mediaType: "image/png", bytes: [1, 2]))
+        let talk = [
+            Message(.tool, [.result(ToolResult(call: "a", parts: [.text("see"), image]))]),
+            Message(.tool, [.result(ToolResult(call: "b", content: "text"))]), Message(.user, "Well?"),
+        ]
+        let written = try body(.openAI) { $0.messages = talk }
+        let words: JSON = "see\n[image image/png, 2 B]"
+        let picture: JSON = ["type": "image_url", "image_url": ["url": "data:image/png;base64,AQI="]]
+        #expect(
+            written["messages"] == [
+                ["role": "tool", "tool_call_id": "a", "content": words],
+                ["role": "tool", "tool_call_id": "b", "content": "text"],
+                [
+                    "role": "user",
+                    "content": [
+                        ["type": "text", "text": "The images that the tools gave, in their order:"], picture,
+                    ],
+                ], ["role": "user", "content": "Well?"],
+            ])
+        var blind = OpenAIQuirks.openAI
+        blind.lacks.insert(.images)
+        let told = try body(blind) { $0.messages = talk }
+        #expect(told["messages"]?.array?.count == 3 && told["messages"]?[0]?["content"] == words)
+    }
+
     @Test("Tools and a schema are sent, and the schema is strict only where OpenAI accepts it")
     func tools() throws {
         let open: JSON = ["type": "object", "properties": ["a": ["type": "string"]]]

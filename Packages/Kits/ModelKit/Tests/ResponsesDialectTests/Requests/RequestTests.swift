@@ -13,6 +13,18 @@ struct RequestTests {
         return try ResponsesDialect().body(of: request)
     }
 
+    @Test("A result with an image is a list of its words and the image")
+    func resultImages() throws {
+        let image = ToolPart.media(Attachment(name: "image", mediaType: "image/png", bytes: [1]))
+        let result = ToolResult(call: "c", parts: [.text("see"), image])
+        let body = try body { $0.messages = [Message(.tool, [.result(result)])] }
+        let output: JSON = [
+            ["type": "input_text", "text": "see\n[image image/png, 1 B]"],
+            ["type": "input_image", "detail": "auto", "image_url": "data:image/png;base64,AQ=="],
+        ]
+        #expect(body["input"] == [["type": "function_call_output", "call_id": "c", "output": output]])
+    }
+
     @Test("Messages, reasoning, calls and results are items, and the system prompt is separate")
     func items() throws {
         let sealed = #"{"type":"reasoning","id":"r","summary":[],"encrypted_content":"x"}"#
