@@ -36,6 +36,7 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
         "ModelKit", "Packages/Kits/ModelKit", ["ModelKit", "OfflinePlanner", "DialectTesting"],
         ["ModelKit", "OpenAIDialect", "AnthropicDialect", "ResponsesDialect", "TurnLoop", "OfflinePlanner"]
     ),
+    ("PatternKit", "Packages/Kits/PatternKit", ["PatternKit"], ["PatternKit"]),
     ("ProcessKit", "Packages/Kits/ProcessKit", ["ProcessKit"], ["ProcessKit"]),
     ("RPCKit", "Packages/Kits/RPCKit", ["RPCKit"], ["RPCKit"]),
     ("SandboxKit", "Packages/Kits/SandboxKit", ["SandboxKit"], ["SandboxKit"]),

@@ -6,16 +6,15 @@ let package = Package(
     products: [.library(name: "ToolKit", targets: ["ToolKit"])],
     dependencies: [
         .package(path: "../../Core"), .package(path: "../FileKit"), .package(path: "../LoopKit"),
-        .package(path: "../ProcessKit"), .package(path: "../SandboxKit"),
+        .package(path: "../PatternKit"), .package(path: "../ProcessKit"), .package(path: "../SandboxKit"),
     ],
     targets: [
-        .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
         .target(name: "CToolKit"),
         .target(
             name: "ToolKit",
             dependencies: [
-                "CPCRE2", "CToolKit", .product(name: "Core", package: "Core"),
-                .product(name: "FileKit", package: "FileKit"), .product(name: "LoopKit", package: "LoopKit"),
+                "CToolKit", .product(name: "Core", package: "Core"), .product(name: "FileKit", package: "FileKit"),
+                .product(name: "LoopKit", package: "LoopKit"), .product(name: "PatternKit", package: "PatternKit"),
                 .product(name: "ProcessKit", package: "ProcessKit"),
                 .product(name: "SandboxKit", package: "SandboxKit"),
             ]),
@@ -24,6 +23,7 @@ let package = Package(
             dependencies: [
                 "ToolKit", .product(name: "Core", package: "Core"), .product(name: "CoreTesting", package: "Core"),
                 .product(name: "FileKit", package: "FileKit"), .product(name: "LoopKit", package: "LoopKit"),
+                .product(name: "PatternKit", package: "PatternKit"),
                 .product(name: "ProcessKit", package: "ProcessKit"),
                 .product(name: "SandboxKit", package: "SandboxKit"),
             ]),

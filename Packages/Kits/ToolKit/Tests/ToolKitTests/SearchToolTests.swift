@@ -1,6 +1,7 @@
 import Capabilities
 import CoreTesting
 import JSON
+import PatternKit
 import Testing
 
 @testable import ToolKit

@@ -1,5 +1,6 @@
 import FileKit
 import Glibc
+import PatternKit
 
 /// Searches files one after the other, piece by piece, reusing memory.
 struct FileSearch: ~Copyable {

@@ -1,5 +1,6 @@
 public import Capabilities
 import JSON
+import PatternKit
 
 /// The tools for a model to work in a folder: reading with `fs.read`, `ls`, `glob` and `grep.search`, writing with
 /// `fs.write`, `multi.write`, `edit.file` and `multi.edit`, and running commands with `bash.run`.
@@ -113,5 +114,5 @@ public final class WorkspaceTools: ToolSource {
     }
 
     /// The version of libpcre2-8.
-    public static var patternLibraryVersion: String { LinePattern.libraryVersion }
+    public static var patternLibraryVersion: String { Pattern.libraryVersion }
 }
