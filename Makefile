@@ -72,6 +72,7 @@ test-sanitize: ## Run the tests with the thread and the address sanitizer
 
 FUZZED := json stream json5 document pull settings events frames requests chunks address certificates openai anthropic \
     responses tags markdown rpc input painter yaml expressions bundles
+    responses tags markdown input painter yaml expressions bundles schemas
 
 fuzz: ## Fuzz the parsers, SECONDS=60 each
 	@.ci/setup build

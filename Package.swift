@@ -40,6 +40,7 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
     ("ProcessKit", "Packages/Kits/ProcessKit", ["ProcessKit"], ["ProcessKit"]),
     ("RPCKit", "Packages/Kits/RPCKit", ["RPCKit"], ["RPCKit"]),
     ("SandboxKit", "Packages/Kits/SandboxKit", ["SandboxKit"], ["SandboxKit"]),
+    ("SchemaKit", "Packages/Kits/SchemaKit", ["SchemaKit"], ["SchemaKit"]),
     ("StorageKit", "Packages/Kits/StorageKit", ["StorageKit"], ["StorageKit"]),
     ("TerminalKit", "Packages/Kits/TerminalKit", ["TerminalKit", "TerminalTesting"], ["TerminalKit"]),
     ("ToolKit", "Packages/Kits/ToolKit", ["ToolKit"], ["ToolKit"]),

@@ -10,6 +10,8 @@ let package = Package(
         .package(path: "../../Packages/Features/Runner"), .package(path: "../../Packages/Kits/TerminalKit"),
         .package(path: "../../Packages/Kits/RPCKit"),
         .package(path: "../../Packages/Kits/YAMLKit"),
+        .package(path: "../../Packages/Features/Runner"), .package(path: "../../Packages/Kits/SchemaKit"),
+        .package(path: "../../Packages/Kits/TerminalKit"), .package(path: "../../Packages/Kits/YAMLKit"),
     ],
     targets: [
         .target(name: "CFuzzer"),
@@ -22,6 +24,8 @@ let package = Package(
                 .product(name: "ModelKit", package: "ModelKit"), .product(name: "Runner", package: "Runner"),
                 .product(name: "RPCKit", package: "RPCKit"), .product(name: "TerminalKit", package: "TerminalKit"),
                 .product(name: "YAMLKit", package: "YAMLKit"),
+                .product(name: "SchemaKit", package: "SchemaKit"),
+                .product(name: "TerminalKit", package: "TerminalKit"), .product(name: "YAMLKit", package: "YAMLKit"),
             ]),
     ]
 )

@@ -10,6 +10,7 @@ import JSON
 @_spi(Fuzzing) import OpenAIDialect
 @_spi(Fuzzing) import RPCKit
 @_spi(Fuzzing) import ResponsesDialect
+import SchemaKit
 import Settings
 @_spi(Fuzzing) import TerminalKit
 @_spi(Fuzzing) import TurnLoop
@@ -56,6 +57,7 @@ private func test(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         case "yaml": try readYAML(bytes)
         case "expressions": try evaluate(bytes)
         case "bundles": try readBundle(bytes)
+        case "schemas": try checkSchema(bytes)
         default: preconditionFailure("there is no fuzz target \(target)")
         }
     } catch {
@@ -206,6 +208,43 @@ func readBundle(_ bytes: [UInt8]) throws {
             precondition(havePlaces, "a problem has no place")
         }
     }
+}
+
+/// Any schema is refused with problems, or gives each value one verdict. The input is a JSON array of a schema and values;
+/// the schema is a value too, since it has the parts that it is about.
+func checkSchema(_ bytes: [UInt8]) throws {
+    let input = try JSON(parsing: bytes, reading: .stream)
+    let json = input[0] ?? input
+    var limits = JSONSchema.Limits()
+    // Smaller than in life, so that they are met.
+    (limits.steps, limits.depth, limits.subschemas, limits.nesting) = (20_000, 100, 500, 32)
+    let schema: JSONSchema
+    do { schema = try JSONSchema(json, limits: limits) } catch {
+        precondition(!error.problems.isEmpty, "nothing is wrong with what is refused")
+        return
+    }
+    for value in (input.array ?? []) + [input] {
+        let verdict = schema.check(value)
+        precondition(verdict.problems.isEmpty == (verdict.outcome != .invalid), "the problems do not fit the outcome")
+        precondition(verdict.problems.count <= limits.problems, "there are too many problems")
+        precondition(verdict.outcome != .unknown || !verdict.unchecked.isEmpty, "nobody knows why it is open")
+        try checkOpposite(json, value, verdict.outcome, limits)
+    }
+}
+
+/// What matches a schema does not match its opposite, unless it names its own parts.
+private func checkOpposite(
+    _ schema: JSON, _ value: JSON, _ outcome: JSONSchema.Verdict.Outcome, _ limits: JSONSchema.Limits
+) throws {
+    if schema.text().contains("\"$") { return }
+    let opposite = try JSONSchema(["not": schema], limits: limits).check(value).outcome
+    let expected: JSONSchema.Verdict.Outcome =
+        switch outcome {
+        case .valid: .invalid
+        case .invalid: .valid
+        case .unknown: .unknown
+        }
+    precondition(opposite == expected || opposite == .unknown, "a schema and its opposite agree")
 }
 
 /// Cuts an input in two places that its own bytes choose, since parsers err where data is cut.
