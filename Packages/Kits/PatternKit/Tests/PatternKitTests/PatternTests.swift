@@ -1,7 +1,7 @@
 import PatternKit
 import Testing
 
-@Suite("Patterns", .timeLimit(.minutes(2)))
+@Suite("Patterns", .timeLimit(.minutes(5)))
 struct PatternTests {
     private func match(
         _ pattern: String, _ text: String, _ options: Pattern.Options = [.unicode], limit: UInt32 = 10_000

@@ -39,6 +39,19 @@ final class Program: Sendable {
         SchemaPlace.pointer(to: Int(node.place), in: places) + "/" + keyword
     }
 
+    /// The types that a subschema and those it refers to accept.
+    func kinds(of id: Int32) -> Kinds {
+        var (kinds, id) = (Kinds.all, id)
+        for _ in 0..<8 {
+            let node = nodes[Int(id)]
+            kinds.formIntersection(node.kinds)
+            guard node.combination >= 0 else { break }
+            id = combinations[Int(node.combination)].reference
+            if id < 0 { break }
+        }
+        return kinds
+    }
+
     /// The JSON pointer of a subschema.
     func pointer(_ node: Node) -> String {
         SchemaPlace.pointer(to: Int(node.place), in: places)

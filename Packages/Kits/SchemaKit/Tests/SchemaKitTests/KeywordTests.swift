@@ -70,6 +70,8 @@ struct KeywordTests {
             Case(#"{"multipleOf":0.1}"#, valid: ["0.3", "0.7", "1", "1e10", "123456.7"], invalid: ["0.35", "0.01"]),
             Case(#"{"multipleOf":0.01}"#, valid: ["19.99", "4.35", "1.1"], invalid: ["0.001", "1e-9"]),
             Case(#"{"multipleOf":1e-8}"#, valid: ["12391239123", "1e-8", "0.00000003"], invalid: ["1.5e-8"]),
+            Case(#"{"multipleOf":10}"#, valid: ["20", "-10", "1e2", "30.0"], invalid: ["25", "1"]),
+            Case(#"{"multipleOf":10.0}"#, valid: ["20", "30.0"], invalid: ["25", "2.5"]),
             Case(#"{"multipleOf":1.5}"#, valid: ["3", "4.5", "-1.5"], invalid: ["4", "1"]),
             Case(
                 #"{"multipleOf":3}"#, valid: ["100000000000000000000000000000000000000000000000000002"],

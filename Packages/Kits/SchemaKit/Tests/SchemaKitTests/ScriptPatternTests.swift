@@ -3,7 +3,7 @@ import JSON
 import SchemaKit
 import Testing
 
-@Suite("Patterns of ECMA-262", .timeLimit(.minutes(2)))
+@Suite("Patterns of ECMA-262", .timeLimit(.minutes(10)))
 struct ScriptPatternTests {
     @Test(
         "A pattern matches what ECMA-262 says",

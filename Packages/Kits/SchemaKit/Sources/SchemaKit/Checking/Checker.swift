@@ -7,15 +7,12 @@ import PatternKit
 /// at, or -1 if nobody asks.
 struct Checker {
     private let program: Program
-    private let limits: JSONSchema.Limits
     private var report: Report
     /// Above zero, nothing is reported.
     private var quiet: Int
 
-    // What limits the work.
-    private var steps: Int
+    private var budget: CheckBudget
     private var depth = 0
-    private var isStopped = false
 
     /// The nodes that references have led to; those from `base` on at the present part of the value.
     private var active: [Int32] = []
@@ -24,57 +21,25 @@ struct Checker {
     private var scope: [Int32] = []
     private var evaluated: [EvaluatedParts] = []
     private var matcher: PatternMatcher?
-    /// The gaps of the schema that were met, by their bits, and those that only this value has.
-    private var met: UInt64 = 0
-    private var otherGaps: [JSONSchema.Gap] = []
 
     init(_ program: Program, _ limits: JSONSchema.Limits, reports: Bool) {
         self.program = program
-        self.limits = limits
         report = Report(limit: limits.problems)
         quiet = reports ? 0 : 1
-        steps = limits.steps
+        budget = CheckBudget(limits)
     }
 
     var problems: [JSONSchema.Problem] { report.problems }
     var hasMore: Bool { report.hasMore }
     /// What was not checked.
-    var gaps: [JSONSchema.Gap] {
-        if met == 0 { return otherGaps }
-        return program.gaps.indices.filter { met & (1 << UInt64($0)) != 0 }.map { program.gaps[$0] } + otherGaps
-    }
+    var gaps: [JSONSchema.Gap] { budget.gaps(of: program) }
 
     /// Checks the whole value.
     mutating func check(_ value: JSON) -> CheckOutcome { check(0, value, -1) }
 
-    // MARK: Limits
-
-    /// Counts work. Returns false if the check has to end.
-    private mutating func take(_ count: Int) -> Bool {
-        steps -= count
-        if steps < 0, !isStopped { stop("the check stopped after \(limits.steps) steps; the rest is not checked") }
-        return !isStopped
-    }
-
-    private mutating func stop(_ reason: String) {
-        isStopped = true
-        otherGaps.append(JSONSchema.Gap(kind: .limit, description: reason))
-    }
-
-    private mutating func note(_ gap: Int32) -> CheckOutcome {
-        met |= 1 << UInt64(gap)
-        return .maybe
-    }
-
-    private mutating func note(_ kind: JSONSchema.Gap.Kind, _ description: String) -> CheckOutcome {
-        let gap = JSONSchema.Gap(kind: kind, description: description)
-        if otherGaps.count < 8, !otherGaps.contains(gap) { otherGaps.append(gap) }
-        return .maybe
-    }
-
     /// Whether the rest of a conjunction can be skipped.
     private func isSettled(_ outcome: CheckOutcome) -> Bool {
-        isStopped || outcome == .no && (quiet > 0 || report.hasMore)
+        budget.isStopped || outcome == .no && (quiet > 0 || report.hasMore)
     }
 
     private mutating func refuse(_ node: Node, _ keyword: String, _ message: @autoclosure () -> String) -> CheckOutcome
@@ -86,7 +51,7 @@ struct Checker {
     // MARK: A subschema
 
     private mutating func check(_ id: Int32, _ value: JSON, _ parts: Int) -> CheckOutcome {
-        guard take(1) else { return .maybe }
+        guard budget.take(1) else { return .maybe }
         let node = program.nodes[Int(id)]
         let kinds = Kinds(of: value)
         if node.kinds.isDisjoint(with: kinds) {
@@ -94,10 +59,7 @@ struct Checker {
             return refuse(node, "type", "needs \(node.kinds.words), not \(value.kindName)")
         }
         if node.isPlain { return .yes }
-        guard depth < limits.depth else {
-            stop("the check stopped at a depth of \(limits.depth) subschemas; the rest is not checked")
-            return .maybe
-        }
+        guard budget.allows(depth: depth) else { return .maybe }
         depth += 1
         defer { depth -= 1 }
         let changesScope = program.needsScope && scope.last != node.resource
@@ -130,14 +92,14 @@ struct Checker {
             if node.members >= 0 { outcome = min(outcome, check(members, node, own)) }
         case .null, .bool: break
         }
-        guard let combination else { return isStopped ? min(outcome, .maybe) : outcome }
+        guard let combination else { return budget.isStopped ? min(outcome, .maybe) : outcome }
         if !isSettled(outcome) { outcome = min(outcome, check(combination, node, value, own)) }
         if own != parts {
-            if !isStopped, outcome != .no { outcome = min(outcome, checkRest(combination, value, own)) }
+            if !budget.isStopped, outcome != .no { outcome = min(outcome, checkRest(combination, value, own)) }
             let mine = evaluated.removeLast()
-            if parts >= 0, !take(evaluated[parts].formUnion(mine)) { return min(outcome, .maybe) }
+            if parts >= 0, !budget.take(evaluated[parts].formUnion(mine)) { return min(outcome, .maybe) }
         }
-        return isStopped ? min(outcome, .maybe) : outcome
+        return budget.isStopped ? min(outcome, .maybe) : outcome
     }
 
     private mutating func checkChoices(_ node: Node, _ value: JSON, _ kinds: Kinds) -> CheckOutcome {
@@ -154,13 +116,13 @@ struct Checker {
                 outcome = refuse(node, "const", "needs to be \(Shown.list(choices.values))")
             }
         }
-        return take(cost) ? outcome : min(outcome, .maybe)
+        return budget.take(cost) ? outcome : min(outcome, .maybe)
     }
 
     // MARK: Numbers and texts
 
     private mutating func check(number: JSON, _ node: Node) -> CheckOutcome {
-        if case .big(let digits) = number, !take(digits.utf8.count) { return .maybe }
+        if case .big(let digits) = number, !budget.take(digits.utf8.count) { return .maybe }
         let rules = program.numbers[Int(node.number)]
         guard rules.accepts(number) else {
             if quiet == 0 {
@@ -168,20 +130,22 @@ struct Checker {
             }
             return .no
         }
-        return rules.gap >= 0 ? note(rules.gap) : .yes
+        return rules.gap >= 0 ? budget.note(rules.gap) : .yes
     }
 
     private mutating func check(_ text: String, _ node: Node) -> CheckOutcome {
         let rules = program.texts[Int(node.text)]
         var (outcome, cost) = (CheckOutcome.yes, 0)
-        if rules.formatGap >= 0 { _ = note(rules.formatGap) }
+        if rules.formatGap >= 0 { _ = budget.note(rules.formatGap) }
         if !rules.acceptsLength(of: text, cost: &cost) {
             outcome = .no
             if quiet == 0 {
                 for (keyword, message) in rules.lengthProblems(of: text) { _ = refuse(node, keyword, message) }
             }
         }
-        guard take(cost), !isSettled(outcome), rules.pattern >= 0 || rules.patternGap >= 0 else { return outcome }
+        guard budget.take(cost), !isSettled(outcome), rules.pattern >= 0 || rules.patternGap >= 0 else {
+            return outcome
+        }
         let fits = match(rules.pattern, rules.patternGap, text)
         guard fits == .no else { return min(outcome, fits) }
         let pattern = program.patterns[Int(rules.pattern)].text
@@ -190,23 +154,23 @@ struct Checker {
 
     /// Whether a pattern occurs in a text; open if it has a gap.
     private mutating func match(_ index: Int32, _ gap: Int32, _ text: String) -> CheckOutcome {
-        guard gap < 0 else { return note(gap) }
+        guard gap < 0 else { return budget.note(gap) }
         if matcher == nil {
             do { matcher = try PatternMatcher() } catch {
-                return note(.pattern, "no pattern was checked: \(error.message)")
+                return budget.note(.pattern, "no pattern was checked: \(error.message)")
             }
         }
         guard let matcher else { return .maybe }
         let pattern = program.patterns[Int(index)]
         var cost = 0
         let outcome = pattern.occurs(in: text, matcher, cost: &cost)
-        guard take(cost) else { return .maybe }
+        guard budget.take(cost) else { return .maybe }
         switch outcome {
         case .matches: return .yes
         case .differs: return .no
         case .unknown:
             let length = text.utf8.count
-            return note(
+            return budget.note(
                 .pattern,
                 "the pattern \(Shown.text(pattern.text)) takes too many steps for a text of \(length) bytes")
         }
@@ -255,8 +219,8 @@ struct Checker {
             outcome = min(outcome, checkContained(elements, rules, node, parts))
         }
         if rules.isUnique, elements.count > 1, !isSettled(outcome) {
-            let repetition = Repetition(in: elements, limit: steps)
-            guard take(repetition.cost) else { return min(outcome, .maybe) }
+            let repetition = Repetition(in: elements, limit: budget.steps)
+            guard budget.take(repetition.cost) else { return min(outcome, .maybe) }
             if let (first, second) = repetition.pair {
                 if quiet == 0 { report.enter(second) }
                 outcome = refuse(
@@ -272,7 +236,7 @@ struct Checker {
     ) -> CheckOutcome {
         var (certain, open) = (0, 0)
         quiet += 1
-        for index in elements.indices where !isStopped {
+        for index in elements.indices where !budget.isStopped {
             // Who collects needs to know about each.
             if parts < 0, certain >= rules.leastContained, rules.mostContained == Int.max { break }
             switch checkPart(rules.contained, elements[index], index: index) {
@@ -286,7 +250,7 @@ struct Checker {
             }
         }
         quiet -= 1
-        if isStopped { return .maybe }
+        if budget.isStopped { return .maybe }
         let outcome = CheckOutcome(
             certain, orMore: open, from: rules.leastContained, through: rules.mostContained)
         guard outcome == .no else { return outcome }
@@ -318,7 +282,7 @@ struct Checker {
             outcome = min(outcome, checkRequired(members, rules, node, seen))
         }
         for (name, needed) in rules.dependent where !isSettled(outcome) {
-            guard take(1 + needed.count) else { return min(outcome, .maybe) }
+            guard budget.take(1 + needed.count) else { return min(outcome, .maybe) }
             if members[name] == nil { continue }
             for other in needed where members[other] == nil {
                 let keyword = "\(rules.dependentKeyword)/\(Pointer.escape(name))"
@@ -346,7 +310,7 @@ struct Checker {
             if quiet == 0 { report.markNames(after: count) }
         }
         for (pattern, gap, node) in rules.patterns where !isSettled(outcome) {
-            guard take(1) else { return min(outcome, .maybe) }
+            guard budget.take(1) else { return min(outcome, .maybe) }
             switch match(pattern, gap, name) {
             case .no: break
             case .yes:
@@ -371,7 +335,7 @@ struct Checker {
         if parts >= 0 {
             if isKnown { evaluated[parts].insert(index) } else if isOpen { evaluated[parts].isUncertain = true }
         }
-        if !take(name.utf8.count >> 6) { return min(outcome, .maybe) }
+        if !budget.take(name.utf8.count >> 6) { return min(outcome, .maybe) }
         return outcome
     }
 
@@ -380,7 +344,7 @@ struct Checker {
     ) -> CheckOutcome {
         var outcome = CheckOutcome.yes
         for index in rules.required where !isSettled(outcome) {
-            guard take(1) else { return min(outcome, .maybe) }
+            guard budget.take(1) else { return min(outcome, .maybe) }
             let name = rules.names.names[index]
             let isThere = index < 64 ? seen & (1 << UInt64(index)) != 0 : members[name] != nil
             if !isThere { outcome = refuseMissing(name, node, "required", "is missing") }
@@ -433,11 +397,12 @@ struct Checker {
     ) -> CheckOutcome {
         var outcome = CheckOutcome.yes
         if combination.gap >= 0 {
-            outcome = note(combination.gap)
+            outcome = budget.note(combination.gap)
             if parts >= 0 { evaluated[parts].isUncertain = true }
         }
         if combination.reference >= 0 { outcome = min(outcome, follow(combination.reference, node, value, parts)) }
         if let dynamic = combination.dynamic, !isSettled(outcome) {
+            guard budget.take(dynamic.anchors.count * scope.count >> 2) else { return min(outcome, .maybe) }
             let anchor = scope.lazy.compactMap { resource in dynamic.anchors.first { $0.resource == resource } }.first
             outcome = min(outcome, follow(anchor?.node ?? dynamic.target, node, value, parts))
         }
@@ -458,7 +423,7 @@ struct Checker {
         }
         if !combination.dependent.isEmpty, case .object(let members) = value {
             for (name, part) in combination.dependent where !isSettled(outcome) {
-                guard take(1) else { return min(outcome, .maybe) }
+                guard budget.take(1) else { return min(outcome, .maybe) }
                 if members[name] != nil { outcome = min(outcome, check(part, value, parts)) }
             }
         }
@@ -468,7 +433,8 @@ struct Checker {
     /// Checks what a reference leads to, unless it is being checked at this part already.
     private mutating func follow(_ target: Int32, _ node: Node, _ value: JSON, _ parts: Int) -> CheckOutcome {
         for index in base..<active.count where active[index] == target {
-            return note(.reference, "the reference at \(program.pointer(node)) leads back to itself for the same value")
+            return budget.note(
+                .reference, "the reference at \(program.pointer(node)) leads back to itself for the same value")
         }
         active.append(target)
         let outcome = check(target, value, parts)
@@ -487,7 +453,7 @@ struct Checker {
         switch outcome {
         case .no: break
         case .maybe: evaluated[parts].isUncertain = true
-        case .yes: _ = take(evaluated[parts].formUnion(found))
+        case .yes: _ = budget.take(evaluated[parts].formUnion(found))
         }
         return outcome
     }
@@ -495,11 +461,11 @@ struct Checker {
     private mutating func checkAny(_ any: [Int32], _ node: Node, _ value: JSON, _ parts: Int) -> CheckOutcome {
         var outcome = CheckOutcome.no
         for part in any {
-            if isStopped { return .maybe }
+            if budget.isStopped { return .maybe }
             if outcome == .yes, parts < 0 { break }
             outcome = max(outcome, attempt(part, value, parts))
         }
-        guard outcome == .no, quiet == 0 else { return isStopped ? max(outcome, .maybe) : outcome }
+        guard outcome == .no, quiet == 0 else { return budget.isStopped ? max(outcome, .maybe) : outcome }
         explain(any, node, "anyOf", value)
         return .no
     }
@@ -508,7 +474,7 @@ struct Checker {
         var open = 0
         var matching: [Int] = []
         for (index, part) in one.enumerated() {
-            if isStopped { return .maybe }
+            if budget.isStopped { return .maybe }
             switch attempt(part, value, parts) {
             case .no: break
             case .maybe: open += 1
@@ -520,7 +486,7 @@ struct Checker {
                     node, "oneOf", "matches the alternatives \(first) and \(second), and may match only one")
             }
         }
-        if isStopped { return .maybe }
+        if budget.isStopped { return .maybe }
         let outcome = CheckOutcome(matching.count, orMore: open, from: 1, through: 1)
         if outcome == .no, quiet == 0 { explain(one, node, "oneOf", value) }
         return outcome
@@ -531,7 +497,7 @@ struct Checker {
         let kinds = Kinds(of: value)
         var (possible, wanted): ([Int32], Kinds) = ([], [])
         for alternative in alternatives {
-            let accepted = self.kinds(of: alternative)
+            let accepted = program.kinds(of: alternative)
             wanted.formUnion(accepted)
             if !accepted.isDisjoint(with: kinds) { possible.append(alternative) }
         }
@@ -546,26 +512,13 @@ struct Checker {
         }
     }
 
-    /// The types that a subschema and those it refers to accept.
-    private func kinds(of id: Int32) -> Kinds {
-        var (kinds, id) = (Kinds.all, id)
-        for _ in 0..<8 {
-            let node = program.nodes[Int(id)]
-            kinds.formIntersection(node.kinds)
-            guard node.combination >= 0 else { break }
-            id = program.combinations[Int(node.combination)].reference
-            if id < 0 { break }
-        }
-        return kinds
-    }
-
     private mutating func checkCondition(_ combination: Combination, _ value: JSON, _ parts: Int) -> CheckOutcome {
         func branch(_ part: Int32) -> CheckOutcome { part < 0 ? .yes : check(part, value, parts) }
         switch attempt(combination.condition, value, parts) {
         case .yes: return branch(combination.then)
         case .no: return branch(combination.otherwise)
         case .maybe:
-            if isStopped { return .maybe }
+            if budget.isStopped { return .maybe }
             let then = combination.then < 0 ? .yes : attempt(combination.then, value, parts)
             let otherwise = combination.otherwise < 0 ? .yes : attempt(combination.otherwise, value, parts)
             if parts >= 0 { evaluated[parts].isUncertain = true }

@@ -14,6 +14,7 @@ struct SchemaCompiler {
     private var patterns = SchemaPatterns()
     private var gaps = SchemaGaps()
     private var needsScope = false
+    private var dynamicAnchors: [String: [(resource: Int32, node: Int32)]] = [:]
 
     init(_ schema: JSON, _ limits: JSONSchema.Limits) {
         document = SchemaDocument(schema, limits)
@@ -26,7 +27,7 @@ struct SchemaCompiler {
         }
         // References may add more.
         var entry = 0
-        while entry < document.entries.count, !document.faults.isStopped {
+        while entry < document.entries.count, !document.faults.isStopped, !document.faults.hasMore {
             compile(entry)
             entry += 1
         }
@@ -100,7 +101,13 @@ struct SchemaCompiler {
                 reader.fault("multipleOf", "needs to be greater than 0")
             }
         }
-        let limits = [rules.minimum, rules.maximum, rules.exclusiveMinimum, rules.exclusiveMaximum]
+        var limits = [rules.minimum, rules.maximum, rules.exclusiveMinimum, rules.exclusiveMaximum]
+        if limits.contains(where: Self.isHuge) {
+            let place = document.pointer(Int(node.place))
+            rules = NumberRules()
+            rules.gap = gaps.add(.keyword, "a number at \(place) has too many digits", key: place)
+            limits = []
+        }
         guard limits.contains(where: { $0 != nil }) || rules.divisor != nil || rules.gap >= 0 else { return }
         node.number = Self.append(rules, to: &numbers)
     }
@@ -132,6 +139,12 @@ struct SchemaCompiler {
             let message = "the pattern at \(place) cannot be checked: \(Shown.text(error.reason))"
             return (-1, gaps.add(.pattern, message, key: place))
         }
+    }
+
+    /// Whether comparing with it would take long each time.
+    private static func isHuge(_ number: JSON?) -> Bool {
+        guard case .big(let digits) = number else { return false }
+        return digits.utf8.count > 400
     }
 
     // MARK: Arrays and objects
@@ -261,7 +274,8 @@ struct SchemaCompiler {
         let (target, gap) = readReference(&reader, node, "$dynamicRef")
         guard target >= 0, let text = reader.string("$dynamicRef") else { return (nil, gap) }
         let name = ReferenceAddress(text).fragment
-        let anchors = document.dynamicAnchors(name)
+        let anchors = dynamicAnchors[name] ?? document.dynamicAnchors(name)
+        dynamicAnchors[name] = anchors
         let isDynamic = anchors.contains { $0.node == target } && anchors.count > 1
         if isDynamic { needsScope = true }
         return (DynamicReference(target: target, anchors: isDynamic ? anchors : []), gap)

@@ -29,6 +29,8 @@ struct SchemaDocument {
         let name: ByteName
     }
 
+    private static let longestAddress = 4096
+
     private(set) var entries: [Entry] = []
     private(set) var resources: [Resource] = []
     private(set) var places = [SchemaPlace(parent: 0, name: "")]
@@ -103,6 +105,10 @@ struct SchemaDocument {
         }
         let base = parent >= 0 ? resources[parent].address : ""
         let address = ReferenceAddress.resolve(ReferenceAddress(identifier).address, in: base)
+        if address.utf8.count > Self.longestAddress {
+            faults.add("leads to an address of more than \(Self.longestAddress) bytes", at: pointer(place) + "/$id")
+            if parent >= 0 { return parent }
+        }
         if let other = addresses[address], address.utf8.count > 0 {
             faults.add("has the same $id as \(shownPlace(of: resources[other].entry))", at: pointer(place) + "/$id")
             return parent >= 0 ? parent : 0

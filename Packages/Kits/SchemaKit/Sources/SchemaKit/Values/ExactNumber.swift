@@ -100,6 +100,8 @@ struct Divisor {
     let number: JSON
     private let divisor: UInt64
     private let exponent: Int
+    /// The number itself, if it is whole and fits.
+    private let whole: Int?
 
     /// Nil unless it is a positive number with at most 19 digits.
     init?(_ number: JSON) {
@@ -109,13 +111,17 @@ struct Divisor {
         self.number = number
         divisor = exact.digits.reduce(0) { $0 * 10 + UInt64($1) }
         exponent = exact.exponent
+        whole =
+            switch number {
+            case .int(let number): number
+            case .double(let number): Int(exactly: number)
+            default: nil
+            }
     }
 
     /// Whether a number is a multiple of it.
     func divides(_ value: JSON) -> Bool {
-        if case .int(let value) = value, exponent >= 0, exponent < 1, divisor <= UInt64(Int.max) {
-            return value % Int(divisor) == 0
-        }
+        if case .int(let value) = value, let whole { return value % whole == 0 }
         guard let value = ExactNumber(value) else { return true }
         if value.digits.isEmpty { return true }
         // Its digits do not end with a zero, so that they are no multiple of a number with more zeros.

@@ -25,8 +25,11 @@ enum ExactValue {
         case (.big(let left), .big(let right)):
             cost += left.utf8.count >> 4
             return left.utf8.count == right.utf8.count && left == right
-        case (.int, .int), (.int, .double), (.double, .int), (.double, .double), (.int, .big), (.double, .big),
-            (.big, .int), (.big, .double):
+        case (.int, .int), (.int, .double), (.double, .int), (.double, .double):
+            return ExactNumber.areEqual(left, right)
+        case (.big(let digits), .int), (.big(let digits), .double), (.int, .big(let digits)),
+            (.double, .big(let digits)):
+            cost += digits.utf8.count >> 2
             return ExactNumber.areEqual(left, right)
         default: return false
         }

@@ -16,9 +16,21 @@ enum Shown {
     static func value(_ value: JSON) -> String {
         switch value {
         case .string(let text): self.text(JSON.string(String(text.unicodeScalars.prefix(longest + 1))).text())
-        case .array(let elements) where elements.count > most: "an array of \(elements.count) elements"
-        case .object(let members) where members.count > most: "an object of \(members.count) members"
+        case .array(let elements) where elements.count > most || !elements.allSatisfy(isShort):
+            "an array of \(count(elements.count, "element"))"
+        case .object(let members) where members.count > most || !members.allSatisfy { isShort($0.value) }:
+            "an object of \(count(members.count, "member"))"
+        case .big(let digits): text(String(digits.unicodeScalars.prefix(longest + 1)))
         default: text(value.text())
+        }
+    }
+
+    /// Writing a long value to show its beginning would take as long as it is.
+    private static func isShort(_ value: JSON) -> Bool {
+        switch value {
+        case .string(let text), .big(let text): text.utf8.count <= longest
+        case .array, .object: false
+        default: true
         }
     }
 
