@@ -4,6 +4,7 @@ import ChatProviders
 import FileKit
 import JSON
 import Registry
+import SchemaKit
 import TurnLoop
 
 /// `martlet chat`: one message, or a conversation on a terminal; and the last message again.
@@ -287,11 +288,14 @@ enum Attachments {
             let title = schema["title"]?.string ?? "answer"
             let name = String(
                 title.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }.prefix(60))
-            if let fault = SchemaCheck(schema).faults.first {
-                throw AttachmentError(
-                    path: path, why: "\(path) is not a valid JSON Schema: \(PlainText.escape(fault))")
+            // An answer that depends on another document could never be checked.
+            if let gap = try JSONSchema(schema).gaps.first(where: { $0.kind == .reference }) {
+                throw AttachmentError(path: path, why: "\(path) cannot be used for answers: \(gap)")
             }
             return AnswerSchema(name: name, schema: schema)
+        } catch let error as SchemaError {
+            let faults = error.sentences.prefix(3).joined(separator: "; ")
+            throw AttachmentError(path: path, why: "\(path) is not a valid JSON Schema: \(faults)")
         } catch let error as JSONError {
             throw AttachmentError(path: path, why: error.located(in: path))
         }

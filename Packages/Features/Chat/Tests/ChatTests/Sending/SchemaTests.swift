@@ -25,7 +25,7 @@ struct SchemaTests {
             #expect(prose.types.last == "error")
             #expect(try await desk.stored() == ["user: Who?", "assistant: Hello"])
             let wrong = try await desk.say("Who?", ["schema": .string(file)])
-            #expect(wrong.exit == .failed && wrong.notices.contains("/name needs string, not an integer"))
+            #expect(wrong.exit == .failed && wrong.notices.contains("/name needs a string, not an integer"))
         }
     }
 
@@ -41,29 +41,39 @@ struct SchemaTests {
         }
     }
 
-    @Test("A value is checked by the schema keywords that providers understand")
-    func words() throws {
-        func problems(_ value: JSON, _ schema: JSON) -> [String] { SchemaCheck(schema).problems(in: value) }
-        let closed: JSON = ["type": "object", "properties": ["a": ["type": "integer"]], "additionalProperties": false]
-        #expect(problems(["a": 1], closed).isEmpty && problems(["a": 1.0], closed).isEmpty)
-        #expect(problems(["a": 1.5], closed).count == 1)
-        #expect(problems(["b": 1], closed) == ["/b is not allowed"])
-        let list: JSON = ["type": "array", "items": ["enum": ["x", 2]], "minItems": 1, "maxItems": 2]
-        #expect(problems(["x", 2.0], list).isEmpty)
-        #expect(problems(["y"], list) == [#"/0 needs one of "x", 2"#])
-        #expect(problems([], list) == ["it needs at least 1 elements"] && problems(["x", "x", "x"], list).count == 1)
-        #expect(problems(5, ["minimum": 1, "maximum": 4]) == ["it needs at most 4"])
-        #expect(problems("abc", ["type": ["string", "null"], "minLength": 4]).count == 1)
-        #expect(problems(.null, ["type": ["string", "null"]]).isEmpty)
-        let either: JSON = ["anyOf": [["type": "string"], ["type": "null"]]]
-        #expect(problems("a", either).isEmpty && problems(1, either).count == 1)
-        let tree: JSON = [
-            "$defs": ["node": ["type": "object", "properties": ["next": ["$ref": "#/$defs/node"]], "required": ["v"]]],
-            "$ref": "#/$defs/node",
+    @Test("A schema that refers to another document is refused, because nothing is fetched")
+    func remote() async throws {
+        try await Desk.run(answers: Answers.say("x")) { desk in
+            let file = try desk.write(Array(#"{"$ref":"https://example.com/a.json"}"#.utf8), to: "schema.json")
+            let done = try await desk.attempt("chat.send", ["message": "Who?", "schema": .string(file)])
+            #expect(done.exit == .usage && done.failure?.message.contains("nothing is fetched") == true)
+            #expect(desk.asked.isEmpty)
+        }
+    }
+
+    @Test("An answer is held against what its schema says, and not against what is never checked")
+    func mismatches() {
+        func problems(_ text: String, _ schema: JSON) -> [String] {
+            AnswerMismatch(text, AnswerSchema(name: "answer", schema: schema))?.problems ?? []
+        }
+        let closed: JSON = ["properties": ["a": ["type": "integer"]], "additionalProperties": false]
+        #expect(problems(#"{"a":1.0}"#, closed).isEmpty)
+        #expect(problems(#"{"b":1}"#, closed) == ["/b is not allowed"])
+        #expect(problems("[1,2,3,4,5,6]", ["items": false]).count == 6)
+        #expect(problems("[1,2,3,4,5,6]", ["items": false]).last == "… and more")
+        #expect(problems(#""x""#, ["format": "email", "pattern": #"\A"#]).isEmpty)
+        #expect(problems("1", ["$ref": "#"]).isEmpty)
+    }
+
+    @Test("An answer whose check was stopped is no matching one")
+    func stopped() throws {
+        let deep = String(repeating: "[", count: 60) + String(repeating: "]", count: 60)
+        let both: JSON = ["$ref": "#/$defs/a"]
+        let schema: JSON = [
+            "$defs": ["a": ["items": ["anyOf": [["allOf": [both, both]], ["type": "string"]]]]], "allOf": [both],
         ]
-        #expect(problems(["v": 1, "next": ["v": 2]], tree).isEmpty)
-        #expect(problems(["v": 1, "next": [:]], tree) == ["/next/v is missing"])
-        #expect(problems(1, ["$ref": "#"]).isEmpty)
-        #expect(problems(1, ["const": 2]).count == 1 && problems(1, ["oneOf": [["type": "number"], [:]]]).count == 1)
+        let mismatch = try #require(AnswerMismatch(deep, AnswerSchema(name: "answer", schema: schema)))
+        #expect(
+            mismatch.message.hasPrefix("the answer could not be checked against the schema: the check stopped after"))
     }
 }
