@@ -19,6 +19,7 @@ let benchmarks: [(id: String, run: @Sendable () async throws -> [Figure])] = [
     ("compose", ComposeBenchmark.run),
     ("json", JSONBenchmark.run),
     ("json-stream", JSONStreamBenchmark.run),
+    ("schema", SchemaBenchmark.run),
     ("http-download", DownloadBenchmark.run),
     ("http-small", SmallRequestsBenchmark.run),
     ("events", EventsBenchmark.run),
