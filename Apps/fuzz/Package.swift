@@ -7,10 +7,8 @@ let package = Package(
     dependencies: [
         .package(path: "../../Packages/Core"), .package(path: "../../Packages/Kits/Cryptography"),
         .package(path: "../../Packages/Kits/HTTPKit"), .package(path: "../../Packages/Kits/ModelKit"),
-        .package(path: "../../Packages/Features/Runner"), .package(path: "../../Packages/Kits/TerminalKit"),
-        .package(path: "../../Packages/Kits/RPCKit"),
-        .package(path: "../../Packages/Kits/YAMLKit"),
-        .package(path: "../../Packages/Features/Runner"), .package(path: "../../Packages/Kits/SchemaKit"),
+        .package(path: "../../Packages/Features/Runner"), .package(path: "../../Packages/Kits/RPCKit"),
+        .package(path: "../../Packages/Kits/SchemaKit"),
         .package(path: "../../Packages/Kits/TerminalKit"), .package(path: "../../Packages/Kits/YAMLKit"),
     ],
     targets: [
@@ -22,9 +20,7 @@ let package = Package(
                 .product(name: "Cryptography", package: "Cryptography"),
                 .product(name: "HTTPKit", package: "HTTPKit"), .product(name: "HTTPServer", package: "HTTPKit"),
                 .product(name: "ModelKit", package: "ModelKit"), .product(name: "Runner", package: "Runner"),
-                .product(name: "RPCKit", package: "RPCKit"), .product(name: "TerminalKit", package: "TerminalKit"),
-                .product(name: "YAMLKit", package: "YAMLKit"),
-                .product(name: "SchemaKit", package: "SchemaKit"),
+                .product(name: "RPCKit", package: "RPCKit"), .product(name: "SchemaKit", package: "SchemaKit"),
                 .product(name: "TerminalKit", package: "TerminalKit"), .product(name: "YAMLKit", package: "YAMLKit"),
             ]),
     ]
