@@ -186,34 +186,3 @@ extension ServerAccess {
         }
     }
 }
-
-extension HTTPURL {
-    /// Adds a pair to the query.
-    func adding(_ name: String, _ value: String) throws(HTTPError) -> HTTPURL {
-        try resolving("?" + (query.map { "\($0)&" } ?? "") + "\(name)=\(PercentEncoding.encode(value))")
-    }
-}
-
-extension HTTPURL {
-    /// The address of something below this one. The path of this one is kept.
-    func below(_ path: String) throws(HTTPError) -> HTTPURL {
-        try resolving(Self.trimmed(self.path) + path)
-    }
-
-    /// The base of an API at `/v1`, which some users write and others omit.
-    func versioned() throws(HTTPError) -> HTTPURL {
-        let path = Self.trimmed(self.path)
-        return path.hasSuffix("/v1") ? try resolving(path) : try resolving(path + "/v1")
-    }
-
-    /// The same for other servers: only an address without a path is completed.
-    func versionedIfBare() throws(HTTPError) -> HTTPURL {
-        path == "/" ? try resolving("/v1") : try resolving(Self.trimmed(path))
-    }
-
-    private static func trimmed(_ path: String) -> String {
-        var path = path[...]
-        while path.hasSuffix("/") { path = path.dropLast() }
-        return String(path)
-    }
-}
