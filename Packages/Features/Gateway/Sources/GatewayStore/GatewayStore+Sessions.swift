@@ -235,28 +235,6 @@ public struct NewSession: Sendable, Hashable {
     }
 }
 
-/// The tools that a session may use.
-public struct ToolSelection: Sendable, Hashable {
-    /// Sources whose tools are offered; nil for all.
-    public var servers: [String]?
-    /// Tools that are offered; nil for all tools of these sources.
-    public var tools: [String]?
-    /// Preferred sources, in this order.
-    public var priority: [String]
-    /// Whether every call goes into the audit log.
-    public var auditLog: Bool
-
-    /// Without arguments it selects all tools.
-    public init(
-        servers: [String]? = nil, tools: [String]? = nil, priority: [String] = [], auditLog: Bool = false
-    ) {
-        self.servers = servers
-        self.tools = tools
-        self.priority = priority
-        self.auditLog = auditLog
-    }
-}
-
 /// The totals of the gateway's records.
 public struct Stats: Sendable, Hashable {
     /// The number of projects.

@@ -1,5 +1,5 @@
 public import Capabilities
-public import GatewayStore
+import GatewayStore
 import JSON
 import Synchronization
 import ToolKit

@@ -1,5 +1,4 @@
 public import Capabilities
-public import GatewayStore
 
 /// A client's request.
 public struct TurnInput: Sendable {
