@@ -28,6 +28,7 @@ let base: [(name: String, path: String, products: [String], tests: [String])] = 
         "HTTPKit", "Packages/Kits/HTTPKit", ["HTTPKit", "HTTPServer", "HTTPTesting"],
         ["HTTPCore", "HTTPClient", "HTTPServer"]
     ),
+    ("GatewayKit", "Packages/Kits/GatewayKit", ["GatewayKit", "GatewayTesting"], ["GatewayKit"]),
     (
         "KamiwazaKit", "Packages/Kits/KamiwazaKit", ["KamiwazaKit", "KamiwazaTesting"], ["KamiwazaKit"]
     ),
