@@ -16,7 +16,7 @@ let toolKit: Target.Dependency = .product(name: "ToolKit", package: "ToolKit")
 /// What tests use of the packages below.
 let testing: [Target.Dependency] = [
     core, .product(name: "CoreTesting", package: "Core"), .product(name: "TestTraits", package: "Core"), cryptography,
-    fileKit,
+    fileKit, .product(name: "GatewayKit", package: "GatewayKit"),
     .product(name: "HTTPKit", package: "HTTPKit"), server, .product(name: "HTTPTesting", package: "HTTPKit"), loopKit,
     modelKit, planner, processKit, sandboxKit, storageKit, toolKit,
 ]
@@ -29,7 +29,8 @@ let package = Package(
     ],
     dependencies: [
         .package(path: "../../Core"), .package(path: "../../Kits/Cryptography"), .package(path: "../../Kits/FileKit"),
-        .package(path: "../../Kits/HTTPKit"), .package(path: "../../Kits/LoopKit"),
+        .package(path: "../../Kits/GatewayKit"), .package(path: "../../Kits/HTTPKit"),
+        .package(path: "../../Kits/LoopKit"),
         .package(path: "../../Kits/ModelKit"), .package(path: "../../Kits/ProcessKit"),
         .package(path: "../../Kits/SandboxKit"), .package(path: "../../Kits/StorageKit"),
         .package(path: "../../Kits/ToolKit"),

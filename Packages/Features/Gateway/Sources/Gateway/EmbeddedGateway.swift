@@ -47,6 +47,9 @@ final class EmbeddedGateway: ModelProvider {
     /// The model that answers here; nil in a build without one, or while its feature is off.
     private var builtIn: (any BuiltInModel)? { whole?.registry?.optional((any BuiltInModel).self) }
 
+    /// The turns of sessions that are saved; nil before the first.
+    var turns: Turns? { opened.withLock { $0.kept?.turns } }
+
     func isAvailable() async -> Bool { await builtIn?.isAvailable() ?? false }
 
     func models() async throws -> [ModelDescription] {

@@ -16,7 +16,8 @@ public struct GatewayFeature: Feature {
         id: "gateway", summary: "Serve models, tools and sessions to other programs", version: "0.1.0",
         provides: [
             .shared((any DataStore).self), .shared((any ModelProvider).self), .shared((any ServerList).self),
-            .shared((any GrantHolders).self), .shared((any RuleKeeper).self),
+            .shared((any GrantHolders).self), .shared((any RuleKeeper).self), .shared((any AgentServer).self),
+            .shared((any ProjectCatalog).self),
         ],
         needs: [
             .one((any SecretStore).self), .optional((any TrustStore).self), .all((any ModelProvider).self),
@@ -39,12 +40,16 @@ public struct GatewayFeature: Feature {
     public func register(in registry: inout RegistryBuilder) {
         let services = GatewayServices(
             settings: settings, surroundings: registry.surroundings, whole: registry.whole,
-            turns: registry.shared("turns") { Holdings() })
+            turns: registry.shared("turns") { Holdings() },
+            serving: registry.shared("serving") { ServingGateway() })
         // Turns must be ended and stored before the program exits.
         registry.closes(services.close)
         registry.provide((any ModelProvider).self, services.embedded)
         registry.provide((any ServerList).self, OwnServer(settings: settings))
         registry.provide((any GrantHolders).self, TokenHolders(services))
+        let agentServer = services.agentServer
+        registry.provide((any AgentServer).self, agentServer)
+        registry.provide((any ProjectCatalog).self, agentServer)
         registry.completes("model", .like("model", of: "chat.send"))
         registry.provide((any RuleKeeper).self, GatewayRules(services))
         registry.provide(

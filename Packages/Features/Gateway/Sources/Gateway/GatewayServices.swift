@@ -7,6 +7,7 @@ import GatewayTurns
 import ProcessKit
 import Registry
 import StorageKit
+import Synchronization
 
 /// The services that the parts of the gateway share. Creating them opens no file.
 final class GatewayServices: Sendable {
@@ -16,10 +17,18 @@ final class GatewayServices: Sendable {
     let embedded: EmbeddedGateway
     let token: GatewayToken
 
+    /// The gateway that this process serves, if it does.
+    let serving: ServingGateway
+    private let local = Mutex<APIServices?>(nil)
+
     /// All features of this program; nil where only the gateway is used.
     let whole: WholeRegistry?
 
-    init(settings: GatewaySettings, surroundings: Surroundings, whole: WholeRegistry?, turns: Holdings) {
+    init(
+        settings: GatewaySettings, surroundings: Surroundings, whole: WholeRegistry?, turns: Holdings,
+        serving: ServingGateway
+    ) {
+        self.serving = serving
         self.whole = whole
         self.settings = settings
         self.surroundings = surroundings
@@ -35,7 +44,56 @@ final class GatewayServices: Sendable {
 
     func close() async {
         await embedded.close()
+        await local.withLock { $0?.turns }?.close()
         await store.close()
+    }
+}
+
+/// The gateway for other features of this program, which need no HTTP for it.
+extension GatewayServices {
+    /// Its records, and the turns that run in this process.
+    var agentServer: LocalGateway {
+        LocalGateway(ServerID(EmbeddedGateway.id), services: localServices) { [embedded, serving] in
+            [serving.turns, embedded.turns].compactMap(\.self)
+        }
+    }
+
+    /// What knows the tools, the models and the folders of projects. Created when it is first needed.
+    private func localServices() -> APIServices {
+        local.withLock { local in
+            if let local { return local }
+            let turns = Turns(
+                store: store,
+                // Not kept, because the registry keeps this.
+                providers: { [whole] in
+                    (whole?.registry?.all((any ModelProvider).self) ?? []).filter { $0.id != EmbeddedGateway.id }
+                },
+                builtIn: whole?.registry?.optional((any BuiltInModel).self), settings: settings.turns(in: surroundings),
+                sources: { [whole] in whole?.registry?.all((any ToolSource).self) ?? [] },
+                claude: ClaudeCommand.find(
+                    in: surroundings.environment, clock: surroundings.clock, now: surroundings.now),
+                clock: surroundings.clock, now: surroundings.now,
+                folders: whole?.registry?.optional((any FolderRules).self))
+            let made = APIServices(
+                store: store, turns: turns, folders: ProjectFolders(settings, surroundings),
+                version: GatewayFeature.manifest.version, now: surroundings.now)
+            local = made
+            return made
+        }
+    }
+}
+
+/// The gateway that a process serves, whatever composition of its features began that.
+final class ServingGateway: Sendable {
+    private let live = Mutex<LiveSettings?>(nil)
+
+    /// Its turns; nil while none is served.
+    var turns: Turns? { live.withLock { $0 }?.turns }
+
+    func begin(_ settings: LiveSettings) { live.withLock { $0 = settings } }
+
+    func end(_ settings: LiveSettings) {
+        live.withLock { if $0 === settings { $0 = nil } }
     }
 }
 

@@ -69,15 +69,3 @@ public struct APIServices: Sendable {
     /// The current time in seconds since 1970, as OpenAI's objects have it.
     var seconds: Int { Int(now().microseconds / 1_000_000) }
 }
-
-extension APIServices {
-    func project(_ id: String) async throws -> Project {
-        guard let project = try await store.project(id) else { throw RequestProblem.noProject(id) }
-        return project
-    }
-
-    func session(_ id: String) async throws -> Session {
-        guard let session = try await store.session(id) else { throw RequestProblem.noSession(id) }
-        return session
-    }
-}

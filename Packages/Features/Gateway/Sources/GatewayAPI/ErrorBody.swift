@@ -70,7 +70,8 @@ enum WireCode {
         "server.inputs": "validation_error", "server.json": "invalid_json", "server.unauthorized": "invalid_api_key",
         "server.internal": "internal_error", "server.host": "unknown_host", "server.origin": "origin_not_allowed",
         "server.method": "method_not_allowed", "server.type": "unsupported_media_type",
-        "server.malformed": "malformed_request", "storage.full": "storage_full",
+        // Other than a missing session or file, so that clients can tell that this server does not have the route.
+        "server.malformed": "malformed_request", "server.not-found": "route_not_found", "storage.full": "storage_full",
         "chat.too-long": "context_length_exceeded",
     ]
 

@@ -20,30 +20,35 @@ public func gatewayRoutes(_ services: APIServices) throws -> [Route] {
     ]
     // Every route refuses unknown origins, unknown host names and too many requests, and can find the disk full.
     let routes = groups.joined().map {
-        $0.refusing(.forbidden, HTTPStatus(421), .serviceUnavailable, .insufficientStorage).needing(scopes(of: $0))
+        $0.refusing(.forbidden, HTTPStatus(421), .serviceUnavailable, .insufficientStorage).needing(
+            RouteScopes.of($0.id))
     }
     return routes + [try documentRoute(routes, version: services.version)]
 }
 
-/// The scopes that allow a route. A route that is not listed needs `admin`.
-private func scopes(of route: Route) -> Set<ClientScope> {
-    switch route.id {
-    case "createCompletion", "createResponse", "createMessage", "countTokens", "createEmbeddings", "debugCompletion",
-        "createSession", "deleteSession", "setTools":
-        [.chat]
-    // For the client that started the turn, and for those who approve its calls.
-    case "stopTurn": [.chat, .approve]
-    // These reveal nothing about other clients.
-    case "listModels", "getModel", "getModelBySlashedName", "listCapabilities", "getStatus", "root",
-        "openAPI":
-        [.chat, .read]
-    case "listProjects", "getProject", "listSessions", "getSession", "listMessages", "getStats", "getUsage",
-        "listAudit",
-        "listApprovals", "listToolServers", "listServerTools", "listFiles", "searchFiles", "readFile", "metrics":
-        [.read]
-    // Writing a file is something that a model would need approval for.
-    case "answerApproval", "writeFile": [.approve]
-    default: [.admin]
+/// The scopes that allow a route, and the same thing in this process.
+enum RouteScopes {
+    /// Those of a route by its id. A route that is not listed needs `admin`.
+    static func of(_ id: String) -> Set<ClientScope> {
+        switch id {
+        case "createCompletion", "createResponse", "createMessage", "countTokens", "createEmbeddings",
+            "debugCompletion",
+            "createSession", "deleteSession", "setTools":
+            [.chat]
+        // For the client that started the turn, and for those who approve its calls.
+        case "stopTurn": [.chat, .approve]
+        // These reveal nothing about other clients.
+        case "listModels", "getModel", "getModelBySlashedName", "listCapabilities", "getStatus", "root",
+            "openAPI":
+            [.chat, .read]
+        case "listProjects", "getProject", "listSessions", "getSession", "listMessages", "getStats", "getUsage",
+            "listAudit",
+            "listApprovals", "listToolServers", "listServerTools", "listFiles", "searchFiles", "readFile", "metrics":
+            [.read]
+        // Writing a file is something that a model would need approval for.
+        case "answerApproval", "writeFile": [.approve]
+        default: [.admin]
+        }
     }
 }
 

@@ -71,6 +71,28 @@ struct EmbeddedGatewayTests {
         try write("def greet():\n    # TODO: be kind\n    return 'helo'\n", to: "\(folder)/greet.py")
     }
 
+    @Test("Features of the same program see what it did, as an agent server and a catalogue of projects")
+    func capability() async throws {
+        try await TemporaryDirectory.run { folder in
+            try project(folder)
+            let session = try #require(try await ask("find the TODOs", in: folder).answer?.start.session)
+            let host = try TestHost([MemoryVault.self, PlannerFeature.self, GatewayFeature.self], folder: folder)
+            defer { withExtendedLifetime(host) {} }
+            let registry = host.composition.registry
+            let server = try #require(registry.all((any AgentServer).self).first)
+            let catalog = try #require(registry.all((any ProjectCatalog).self).first)
+            #expect(server === catalog && server.server.name == "martlet")
+            let found = try #require(try await server.session(session).value)
+            #expect(found.isRunning == false && found.messages ?? 0 > 1)
+            let project = try #require(try await catalog.projects().value?.rows.first)
+            #expect(project.id == found.project && project.sessions == 1)
+            #expect(try await server.toolServers(.all, project: project.id).value?.first?.id == "files")
+            let content = try await server.readFile("greet.py", ofProject: project.id, in: nil).value
+            #expect(content?.bytes.isEmpty == false)
+            #expect(try await server.stop(session: session) == .value(AgentStop(wasRunning: false)))
+        }
+    }
+
     @Test("The embedded gateway uses tools in the folder of the command and reports every call with its result")
     func reads() async throws {
         try await TemporaryDirectory.run { folder in

@@ -63,7 +63,8 @@ struct HealthProbeTests {
             let probe = HealthProbe(
                 services: GatewayServices(
                     settings: GatewaySettings(reading: services.host.settings.view(for: "gateway")),
-                    surroundings: services.host.surroundings, whole: nil, turns: Holdings()))
+                    surroundings: services.host.surroundings, whole: nil, turns: Holdings(),
+                    serving: ServingGateway()))
             var state = InstanceState(
                 process: .own, started: Timestamp(microseconds: 0),
                 addresses: ["https://127.0.0.1:\(port)"],

@@ -20,6 +20,8 @@ struct GatewayServer {
         let lock = try await instance.claim()
         let socket = (options.socket ?? settings.socket?.text).map(context.host.locations.absolute)
         let live = LiveSettings(context, services.store, socket: socket)
+        services.serving.begin(live)
+        defer { services.serving.end(live) }
         let result: Result<ServeReport, any Error>
         do { result = .success(try await serve(options, live, instance)) } catch { result = .failure(error) }
         // This task is already cancelled here.

@@ -36,6 +36,9 @@ final class LiveSettings: Sendable {
     /// The number of running turns and completions, whatever their settings.
     var count: Int { running.count }
 
+    /// The turns of the present settings; nil before the first request. Those of former ones are visible in them too.
+    var turns: Turns? { state.withLock { $0.present?.parts.turns } }
+
     /// The parts that follow from the present settings.
     func parts() -> APIServices.SettingsParts {
         let newest = context.session.keepNewest(telling: context.notice)
@@ -98,7 +101,7 @@ final class LiveSettings: Sendable {
 }
 
 extension ProjectFolders {
-    fileprivate init(_ settings: GatewaySettings, _ surroundings: Surroundings) {
+    init(_ settings: GatewaySettings, _ surroundings: Surroundings) {
         self.init(
             home: settings.projects.map { surroundings.locations.absolute($0.text) }
                 ?? "\(surroundings.locations.data)/projects",

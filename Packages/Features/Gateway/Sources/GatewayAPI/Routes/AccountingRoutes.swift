@@ -88,6 +88,7 @@ struct WireSum: Record {
         Field("input_tokens", "Tokens read by models") { $0.sum.usage.inputTokens },
         Field("output_tokens", "Tokens written by models") { $0.sum.usage.outputTokens },
         Field("cached_tokens", "Tokens read from a cache") { $0.sum.usage.cachedTokens },
+        Field("cache_write_tokens", "Tokens written to a cache") { $0.sum.usage.cacheWriteTokens },
         Field("reasoning_tokens", "Tokens written as reasoning") { $0.sum.usage.reasoningTokens },
         Field("total_tokens", "Tokens read and written") { $0.sum.tokens },
         Field("total_cost", "Cost in US dollars of the answers whose cost is known") { $0.sum.usage.cost },

@@ -37,17 +37,7 @@ struct ApprovalRoutes {
     private func answer(
         _ session: String, _ id: String, _ body: ApprovalBody, by principal: Principal?
     ) async throws -> ApprovalDone {
-        let found = try await services.session(session)
-        if let ticket = services.turns.openApprovals(of: session).first(where: { $0.id == id }) {
-            // Written first, so that no answer takes effect without a record of who gave it.
-            try await services.store.audit(
-                AuditEntry(
-                    project: found.project, session: session, actor: principal?.name ?? "client",
-                    action: "approval.answered", subject: ticket.call.name,
-                    decision: body.answer.isAllowed ? "allowed" : "denied",
-                    detail: ["id": .string(ticket.call.id), "scope": body.answer.scope.json]))
-        }
-        try services.turns.answer(id, of: session, body.answer)
+        try await services.answer(id, of: session, body.answer, in: services.turns, by: principal?.name ?? "client")
         return ApprovalDone(id: id, isAllowed: body.answer.isAllowed)
     }
 }

@@ -19,11 +19,7 @@ struct FileRoutes {
     private var ignored: RouteInput<Bool> { .query("ignored", "Include files excluded by .gitignore", default: false) }
     private var limit: RouteInput<Int> { .query("limit", "Maximum number of results", in: 1...10_000, default: 1000) }
 
-    /// Rules that hide files from tools hide them from clients too, or a model's client could fetch them for the model.
-    private func workspace(_ project: String) async throws -> Workspace {
-        let project = try await services.project(project)
-        return try await services.turns.workspace(of: project)
-    }
+    private func workspace(_ project: String) async throws -> Workspace { try await services.workspace(project) }
 
     // MARK: - Looking around
 

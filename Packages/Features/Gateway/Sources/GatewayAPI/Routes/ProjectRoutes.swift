@@ -40,18 +40,16 @@ struct ProjectRoutes {
     }
 
     private func read(_ id: String) async throws -> WireProject {
-        guard let row = try await store.projectRow(id) else { throw RequestProblem.noProject(id) }
-        return WireProject(row: row)
+        WireProject(row: try await services.projectRow(id))
     }
 
     private func create(_ new: NewProjectBody) async throws -> WireProject {
         let body = new.body
-        // The folder is named after the stored name, from which secrets are removed.
-        let path = try services.folders.folder(named: store.kept(new.name), at: body.path)
-        let new = NewProject(
-            name: new.name, description: body.description, path: path, rules: body.rules ?? [],
-            budget: body.budget ?? ProjectBudget())
-        return try await read(try await store.createProject(new).id)
+        return WireProject(
+            row: try await services.createProject(
+                NewProject(
+                    name: new.name, description: body.description, path: body.path ?? "", rules: body.rules ?? [],
+                    budget: body.budget ?? ProjectBudget())))
     }
 
     private func change(_ id: String, _ body: ProjectBody) async throws -> WireProject {
@@ -63,8 +61,7 @@ struct ProjectRoutes {
     }
 
     private func delete(_ id: String) async throws -> Deletion {
-        _ = try await services.project(id)
-        try await store.deleteProject(id)
+        try await services.deleteProject(id)
         return Deletion(project: id)
     }
 }

@@ -50,19 +50,14 @@ struct SessionRoutes {
     }
 
     private func create(_ body: NewSessionBody) async throws -> WireSession {
-        if let project = body.project { _ = try await services.project(project) }
-        let turns = services.turns
-        if let model = body.model { _ = try await turns.model(named: model) }
-        try await turns.check(body.selection, inProject: body.project)
         let new = NewSession(
             project: body.project, title: body.title, model: body.model, systemPrompt: body.systemPrompt,
             selection: body.selection)
-        return WireSession(session: try await store.createSession(new))
+        return WireSession(session: try await services.createSession(new))
     }
 
     private func delete(_ id: String) async throws -> Deletion {
-        _ = try await services.session(id)
-        try await store.deleteSession(id)
+        try await services.deleteSession(id)
         return Deletion(session: id)
     }
 
@@ -73,12 +68,7 @@ struct SessionRoutes {
     }
 
     private func setTools(_ id: String, _ body: ToolsBody, mayEndAudit: Bool) async throws -> WireTools {
-        let session = try await services.session(id)
-        try await services.turns.check(body.selection, inProject: session.project)
-        var selection = body.selection
-        // Only an admin may turn off the audit log, which exists to watch clients.
-        if session.selection.auditLog, !mayEndAudit { selection.auditLog = true }
-        try await store.setTools(selection, of: id)
+        let selection = try await services.setTools(body.selection, of: id, mayEndAudit: mayEndAudit)
         return WireTools(session: id, selection: selection)
     }
 }
@@ -152,6 +142,7 @@ struct WireStatus: Record {
         Field("enabled_servers", "Allowed sources of tools; absent for all") { $0.session.selection.servers },
         Field("enabled_tools", "Allowed tools of these sources; absent for all") { $0.session.selection.tools },
         Field("priority", "Sources whose tools are offered first, in this order") { $0.session.selection.priority },
+        Field("audit_log", "Whether every call is written to the audit log") { $0.session.selection.auditLog },
         Field("open_approvals", "Number of calls waiting for approval") { $0.approvals },
     ]
 }

@@ -30,7 +30,7 @@ import Testing
             let head = try await curl("-I", "\(gateway.url)/health")
             #expect(head.hasPrefix("HTTP/1.1 200 OK"))
             let lost = try await curl("-H", "Authorization: Bearer \(TestGateway.token)", "\(gateway.url)/v2/models")
-            #expect(try JSON(parsing: lost).errorCode == "not_found")
+            #expect(try JSON(parsing: lost).errorCode == "route_not_found")
         }
     }
 }
