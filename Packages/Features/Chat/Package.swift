@@ -19,7 +19,7 @@ let package = Package(
     products: [.library(name: "Chat", targets: ["Chat", "ChatHistory", "ChatProviders"])],
     dependencies: [
         .package(path: "../../Core"), .package(path: "../../Kits/Cryptography"), .package(path: "../../Kits/FileKit"),
-        .package(path: "../../Kits/HTTPKit"),
+        .package(path: "../../Kits/GatewayKit"), .package(path: "../../Kits/HTTPKit"),
         .package(path: "../../Kits/KamiwazaKit"), .package(path: "../../Kits/LoopKit"),
         .package(path: "../../Kits/ModelKit"), .package(path: "../../Kits/ProcessKit"),
         .package(path: "../../Kits/SandboxKit"), .package(path: "../../Kits/SchemaKit"),
@@ -39,7 +39,8 @@ let package = Package(
         .target(
             name: "ChatProviders",
             dependencies: [
-                core, .product(name: "HTTPKit", package: "HTTPKit"),
+                core, .product(name: "GatewayKit", package: "GatewayKit"),
+                .product(name: "HTTPKit", package: "HTTPKit"),
                 .product(name: "KamiwazaKit", package: "KamiwazaKit"),
                 .product(name: "ModelKit", package: "ModelKit"),
             ]),

@@ -1,4 +1,5 @@
 public import Capabilities
+import GatewayKit
 import HTTPClient
 import HTTPCore
 public import JSON
@@ -294,6 +295,26 @@ extension ChatError {
         self.init(
             kind, happened, remedy: remedy, provider: server.id, status: error.status?.code,
             retryAfter: error.retryAfter, cause: error)
+    }
+
+    /// The error for a request to a gateway other than the question.
+    init(_ error: RemoteGatewayError, from server: ServerAccess) {
+        if let cause = error.cause as? HTTPError, let known = ChatError(cause, hasBegun: false, from: server) {
+            self = known
+            return
+        }
+        if let status = error.status, error.kind != .badAnswer, error.kind != .redirected {
+            self.init(error.refusal, status: status, retryAfter: error.retryAfter, model: "", from: server)
+            return
+        }
+        let kind: Kind =
+            switch error.kind {
+            case .redirected: .redirected
+            case .timedOut: .timedOut
+            case .unreachable: .unreachable
+            default: .badAnswer
+            }
+        self.init(kind, error.message, provider: server.id, status: error.status, cause: error)
     }
 
     /// The error for an answer that cannot be read.

@@ -1,4 +1,5 @@
 import Capabilities
+import GatewayKit
 import HTTPClient
 import HTTPCore
 import JSON
@@ -39,20 +40,6 @@ struct ServerAccess: Sendable {
         request.redirects = .none
         request.retry = .none
         return try await open(request)
-    }
-
-    /// Sends a small request once, such as the answer to a question.
-    func post(_ url: HTTPURL, _ body: JSONObject, within limit: Duration = .seconds(15)) async throws -> HTTPResponse {
-        var request = HTTPRequest(.post, url, headers: headers)
-        request.headers["Content-Type"] = "application/json"
-        request.headers["Accept"] = "application/json"
-        request.body = .text(JSON.object(body).text())
-        request.limits.total = limit
-        request.limits.firstByte = limit
-        request.limits.connect = min(request.limits.connect, limit)
-        request.redirects = .none
-        request.retry = .none
-        return try await send(request)
     }
 
     /// Requests something small, such as a list.
@@ -167,6 +154,19 @@ extension ServerAccess {
         }
         guard response.status.isSuccess else { throw refused(response) }
         return response
+    }
+
+    /// Asks the client of a gateway, and converts its errors.
+    func asking<Result: Sendable>(_ ask: () async throws -> Result) async throws -> Result {
+        do {
+            return try await ask()
+        } catch let error as RemoteGatewayError {
+            throw ChatError(error, from: self)
+        } catch let error as HTTPError {
+            throw ChatError(error, hasBegun: false, from: self) ?? error
+        } catch let error as EnvironmentKeyError {
+            throw ChatError(error, provider: id)
+        }
     }
 
     /// The error for an unsuccessful status.

@@ -1,4 +1,5 @@
 package import Capabilities
+import GatewayKit
 import HTTPClient
 import HTTPCore
 import JSON
@@ -16,7 +17,7 @@ struct StreamedAnswer: Sendable {
     /// The wait after a 429 without a wait time.
     var rateLimitWait: Duration?
     /// The options of a server that runs tools in sessions.
-    var agent: AgentServer?
+    var agent: AgentTalk?
 
     /// Returns the answer, and the dialect that worked.
     func run(
@@ -99,7 +100,7 @@ extension StreamedAnswer {
         while !reader.isComplete {
             var events: [ChatEvent] = []
             var failure: AnswerFailure?
-            var questions: [ServerQuestion] = []
+            var questions: [AgentApproval] = []
             var count = 0
             do {
                 guard let batch = try await batches.next() else { break }
@@ -111,7 +112,7 @@ extension StreamedAnswer {
                     let before = events.count
                     try reader.receive(name, data, into: &events)
                     guard events.count == before else { continue }
-                    if agent?.approve != nil, let question = ServerQuestion(data) {
+                    if agent?.approve != nil, let question = AgentApproval(frame: data) {
                         questions.append(question)
                     } else {
                         delivery.skipped.look(at: name, data)
@@ -135,7 +136,7 @@ extension StreamedAnswer {
     }
 
     private func settle(
-        _ question: ServerQuestion, _ delivery: inout Delivery, _ receive: Delivery.Receive
+        _ question: AgentApproval, _ delivery: inout Delivery, _ receive: Delivery.Receive
     ) async throws {
         guard let agent else { return }
         let settled = try await agent.settle(question, in: delivery.session?.id, through: access)

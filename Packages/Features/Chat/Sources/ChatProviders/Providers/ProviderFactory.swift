@@ -1,5 +1,6 @@
 import AnthropicDialect
 import Capabilities
+import GatewayKit
 import HTTPClient
 import HTTPCore
 import OpenAIDialect
@@ -74,26 +75,19 @@ extension ProviderFactory {
     }
 
     private func gateway(_ server: ChatServer, _ url: HTTPURL) throws -> ServerPlan {
-        let base = try url.versioned()
         let access = access(server.name, try signer(server, url))
-        let chat = try base.below("/chat/completions")
+        let gateway = try RemoteGateway(
+            ServerID(access.id), at: url, client: access.client, signer: access.signer, remedy: access.remedy,
+            redactor: access.redactor, clock: access.clock)
         // It refuses requests for a minute after a burst, without a wait time.
         let question = StreamedAnswer(
-            access: access, url: chat, rateLimitWait: .seconds(60),
-            agent: AgentServer(
-                sessions: try base.below("/sessions"),
-                stop: { [farewells] session in farewells.stop(session, at: chat, through: access) }))
+            access: access, url: try gateway.completions, rateLimitWait: .seconds(60),
+            agent: AgentTalk(
+                gateway: gateway, stop: { [farewells] session in farewells.stop(session, at: gateway) }))
         return ServerPlan(
             access: access, question: question, dialect: OpenAIDialect(.gateway), defaultModel: nil,
-            projects: try base.below("/projects"), isAvailable: { true }, lastModel: lastModel(server.name),
-            load: {
-                do {
-                    // Older versions do not have the list with capabilities.
-                    return try await Self.list(base.below("/models/capabilities"), access)
-                } catch let error as ChatError where error.status == 404 || error.kind == .badAnswer {
-                    return try await Self.list(base.below("/models"), access)
-                }
-            })
+            isAvailable: { true }, lastModel: lastModel(server.name),
+            load: { try await Self.models(of: gateway, access) })
     }
 
     private func compatible(_ server: ChatServer, _ url: HTTPURL, _ quirks: OpenAIQuirks) throws -> ServerPlan {
@@ -108,6 +102,17 @@ extension ProviderFactory {
                 access: access, url: try base.below("/chat/completions"), readsErrorField: quirks.readsErrorField),
             dialect: OpenAIDialect(quirks), defaultModel: nil, embeddings: try base.below("/embeddings"),
             isAvailable: { true }, lastModel: lastModel(access.id), load: { try await Self.list(list, access) })
+    }
+
+    private static func models(of gateway: RemoteGateway, _ access: ServerAccess) async throws -> [ModelDescription] {
+        do {
+            // Many gateways do not have the list with capabilities, and some have something else there.
+            let answer = try await access.asking { try await gateway.modelCapabilities() }
+            if case .value(let models) = answer { return models }
+        } catch let error as ChatError where error.kind == .badAnswer {}
+        return try await access.asking {
+            try await gateway.models().required("list of models", of: gateway.server)
+        }
     }
 
     private static func list(_ url: HTTPURL, _ access: ServerAccess) async throws -> [ModelDescription] {

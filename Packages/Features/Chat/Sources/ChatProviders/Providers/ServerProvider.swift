@@ -1,4 +1,5 @@
 import Capabilities
+import GatewayKit
 import HTTPClient
 import HTTPCore
 import JSON
@@ -69,11 +70,13 @@ final class ServerProvider: AgentProvider {
 
 extension ServerProvider {
     func project(named name: String) async throws -> String {
-        guard let place = plan.projects, !name.isIdentifier else { return name }
-        let known: [ServerProject]
+        guard let gateway = plan.question.agent?.gateway, !name.isIdentifier else { return name }
+        let known: [AgentProject]
         do {
-            known = try await ServerProject.list(place, plan.access)
-        } catch let error as ChatError where error.status == 404 || error.kind == .badAnswer {
+            let answer = try await plan.access.asking { try await gateway.projects() }
+            guard case .value(let list) = answer else { return name }
+            known = list.rows
+        } catch let error as ChatError where error.kind == .badAnswer {
             return name
         }
         if known.contains(where: { $0.id == name }) { return name }
@@ -109,8 +112,6 @@ struct ServerPlan: Sendable {
     let dialect: any Dialect
     /// The default model; nil for the first of the list.
     var defaultModel: String?
-    /// Where a server that runs tools lists its projects.
-    var projects: HTTPURL?
     /// The address for embeddings, if there is one.
     var embeddings: HTTPURL?
     let isAvailable: @Sendable () async -> Bool

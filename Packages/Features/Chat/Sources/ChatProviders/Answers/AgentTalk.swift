@@ -1,17 +1,17 @@
 package import Capabilities
-import HTTPClient
+import GatewayKit
 import HTTPCore
 import JSON
 import Synchronization
 package import TurnLoop
 
 /// How a server that runs tools is asked, besides the question itself.
-struct AgentServer: Sendable {
+struct AgentTalk: Sendable {
     /// The header of a client that cannot answer approval questions, so that the server does not wait.
     private static let approvals = "X-Martlet-Approvals"
 
-    /// The address of its sessions.
-    let sessions: HTTPURL
+    /// The server: its sessions, and the calls in them that wait for approval.
+    let gateway: RemoteGateway
     /// Receives the running session when the answer is no longer wanted.
     let stop: @Sendable (_ session: String) -> Void
     /// Answers approval questions; nil if nobody can.
@@ -35,13 +35,13 @@ struct AgentServer: Sendable {
     }
 
     /// Asks the user an approval question and sends the answer to the server.
-    func settle(_ question: ServerQuestion, in session: String?, through access: ServerAccess) async throws -> Settled {
+    func settle(_ question: AgentApproval, in session: String?, through access: ServerAccess) async throws -> Settled {
         guard let approve, let session = question.session ?? session else { return Settled() }
         var settled = Settled()
         var answer = ApprovalAnswer(isAllowed: false)
         do {
             let given = try await withTimeLimit(question.limit, on: access.clock) {
-                try await approve(question.request)
+                try await approve(ApprovalRequest(question))
             }
             guard let given else {
                 return Settled(
@@ -62,7 +62,9 @@ struct AgentServer: Sendable {
             if case InteractionError.unanswered = error {} else { settled.notice = AnyFailure(error).message }
         }
         do {
-            if let notice = try await tell(answer, question.id, session, access) { settled.notice = notice }
+            let given = AgentApprovalAnswer(answer)
+            let notice = try await access.asking { try await tell(given, question.id, session, access) }
+            if let notice { settled.notice = notice }
         } catch let error where !(error is CancellationError) {
             settled.notice = "your answer did not reach \(access.name): \(AnyFailure(error).message)"
         }
@@ -71,63 +73,45 @@ struct AgentServer: Sendable {
 
     /// - Returns: a notice for the user, if the server restricted the answer.
     private func tell(
-        _ answer: ApprovalAnswer, _ id: String, _ session: String, _ access: ServerAccess
+        _ answer: AgentApprovalAnswer, _ id: String, _ session: String, _ access: ServerAccess
     ) async throws -> String? {
-        let place = try sessions.below("/\(session)/approvals/\(id)")
-        var body: JSONObject = ["allow": .bool(answer.isAllowed)]
-        switch answer.scope {
-        case .once: break
-        case .conversation: body["scope"] = "session"
-        case .project, .always: body["scope"] = "project"
-        }
-        body["reason"] = answer.reason.map(JSON.string)
-        var response = try await access.post(place, body)
-        var notice: String?
-        if response.status == .forbidden, body["scope"] == "project" {
+        do {
+            try await send(answer, id, session)
+            return nil
+        } catch let error as RemoteGatewayError where error.kind == .forbidden && answer.scope == .project {
             // Rules of a project may be reserved for others.
-            body["scope"] = "session"
-            response = try await access.post(place, body)
-            notice =
+            var lesser = answer
+            lesser.scope = .session
+            try await send(lesser, id, session)
+            return
                 "your answer applies to this conversation only: \(access.name) lets only administrators make rules for a"
                 + " project"
         }
-        guard !response.status.isSuccess else { return notice }
-        guard response.status.code != 404 else {
-            throw ChatError(.unsupported, "the question is no longer open", provider: access.id, status: 404)
-        }
-        throw access.refused(response)
+    }
+
+    private func send(_ answer: AgentApprovalAnswer, _ id: String, _ session: String) async throws {
+        _ = try await gateway.answer(id, ofSession: session, answer).required("approvals", of: gateway.server)
     }
 }
 
-/// A call that the server runs only after approval, from a frame of its stream.
-struct ServerQuestion {
-    let id: String
-    let session: String?
-    let request: ApprovalRequest
-    /// How long the server waits for the answer.
-    let limit: Duration?
-
-    /// Nil if this is not such a frame, or if it could not be answered.
-    init?(_ data: [UInt8]) {
-        guard let frame = try? JSON(parsing: data, reading: .stream), frame["object"] == "approval_request",
-            let id = frame["id"]?.string, id.isPathWord
-        else { return nil }
-        self.id = id
-        session = frame["session_id"]?.string.flatMap { $0.isPathWord ? $0 : nil }
-        let name = frame["name"]?.string ?? "a tool"
-        let call = ToolCall(
-            id: frame["tool_id"]?.string ?? id, name: name, input: frame["input"] ?? [:], isDone: true)
-        request = ApprovalRequest(
-            call: call, tool: name, source: frame["source"]?.string ?? "the server",
-            effect: frame["effect"]?.string.flatMap(Effect.init) ?? .writes, summary: frame["summary"]?.string ?? "")
-        limit = frame["expires_in_ms"]?.int.flatMap { $0 >= 0 ? .milliseconds($0) : nil }
+extension ApprovalRequest {
+    /// The question about a call that the server runs only after approval.
+    fileprivate init(_ question: AgentApproval) {
+        self.init(
+            call: question.call, tool: question.call.name, source: question.source ?? "the server",
+            effect: question.effect ?? .writes, summary: question.summary)
     }
 }
 
-extension String {
-    /// Whether it can be one component of a path.
-    var isPathWord: Bool {
-        !isEmpty && utf8.count <= 200 && utf8.allSatisfy(HTTPHeaders.isTokenByte)
+extension AgentApprovalAnswer {
+    fileprivate init(_ answer: ApprovalAnswer) {
+        let scope: Scope =
+            switch answer.scope {
+            case .once: .once
+            case .conversation: .session
+            case .project, .always: .project
+            }
+        self.init(isAllowed: answer.isAllowed, scope: scope, reason: answer.reason)
     }
 }
 
@@ -180,35 +164,6 @@ struct ServerSession: Sendable {
     }
 }
 
-/// A folder in which a gateway's tools work.
-struct ServerProject {
-    let id: String
-    let name: String
-
-    /// A server with endless pages must not block the caller.
-    private static let mostPages = 50
-
-    /// All projects of a gateway.
-    static func list(_ place: HTTPURL, _ access: ServerAccess) async throws -> [ServerProject] {
-        var all: [ServerProject] = []
-        for page in 1...mostPages {
-            let response = try await access.list(place.adding("page", "\(page)").adding("per_page", "100"))
-            guard let json = try? JSON(parsing: response.body, reading: .stream),
-                let rows = json.array ?? json["data"]?.array
-            else {
-                throw ChatError(
-                    .badAnswer, "unexpected response from \(access.name): not a list of projects", provider: access.id)
-            }
-            all += rows.compactMap { row in
-                guard let id = row["id"]?.string, let name = row["name"]?.string else { return nil }
-                return ServerProject(id: id, name: name)
-            }
-            guard json["pagination"]?["has_next"]?.bool == true, !rows.isEmpty else { break }
-        }
-        return all
-    }
-}
-
 /// Tells gateways that an answer is no longer wanted.
 ///
 /// The caller that stops must not wait for this, and it must be sent although the caller's task is cancelled. Therefore
@@ -222,14 +177,14 @@ final class Farewells: Sendable {
     private let state = Mutex(State())
     private static let limit: Duration = .seconds(2)
 
-    /// Ends a session with everything that runs in it.
-    func stop(_ session: String, at chat: HTTPURL, through access: ServerAccess) {
+    /// Stops what runs in a session.
+    func stop(_ session: String, at gateway: RemoteGateway) {
         state.withLock { state in
             let number = state.next
             state.next += 1
             // Owned by this object and awaited in `close`.
             state.tasks[number] = Task {
-                await Self.end(session, chat, access)
+                await Self.end(session, gateway.waiting(atMost: Self.limit))
                 self.forget(number)
             }
         }
@@ -244,17 +199,9 @@ final class Farewells: Sendable {
         state.withLock { _ = $0.tasks.removeValue(forKey: number) }
     }
 
-    private static func end(_ session: String, _ chat: HTTPURL, _ access: ServerAccess) async {
-        // Anything but a plain id would change the path.
-        guard session.isPathWord else { return }
+    private static func end(_ session: String, _ gateway: RemoteGateway) async {
         do {
-            var request = HTTPRequest(.delete, try chat.below("/\(session)"), headers: access.headers)
-            request.limits.total = limit
-            request.limits.firstByte = limit
-            request.limits.connect = limit
-            request.redirects = .none
-            request.retry = .none
-            _ = try await access.send(request)
+            _ = try await gateway.stop(session: session)
         } catch {
             // The connection of the answer is already closed, which also ends it at most servers.
         }
