@@ -57,6 +57,13 @@ public struct CellBuffer: Sendable {
         return text
     }
 
+    /// The columns of a row up to its last cell that is not empty.
+    func width(ofRow row: Int) -> Int {
+        var end = columns
+        while end > 0 && cells[index(row, end - 1)] == .blank { end -= 1 }
+        return end
+    }
+
     func text(of cell: Cell) -> String {
         if let cluster = cell.cluster { return clusters[Int(cluster)] }
         guard !cell.isRightHalf, let scalar = cell.scalar.flatMap(Unicode.Scalar.init) else { return "" }

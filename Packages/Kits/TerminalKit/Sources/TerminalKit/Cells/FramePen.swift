@@ -1,13 +1,24 @@
+/// Where the cursor is among inline rows, counted from the first of them.
+struct InlinePlace: Sendable, Equatable {
+    var row = 0
+    /// Nil if terminals differ about it.
+    var column: Int?
+}
+
 /// Writes the cells of one frame, and knows where the terminal's cursor is and how it draws.
 ///
 /// It relies on what terminals agree about: absolute positions, and the width of most clusters. A cluster whose width
 /// is doubtful is drawn on cells that were erased before, and after it comes an absolute position.
+///
+/// Inline, the rows are those at the end of a terminal's output, and nobody knows where on the screen that is. They are
+/// reached from each other; the column is absolute there too.
 struct FramePen {
     private(set) var output: [UInt8] = []
     /// Where the cursor is; nil if terminals differ about it.
     private(set) var place: CellPosition?
-    /// The row of the cursor, if at least that is known.
-    private var row: Int?
+    /// The row of the cursor, if at least that is known. Inline it always is.
+    private(set) var row: Int?
+    private let isInline: Bool
 
     private var look = Rendition.plain
     /// The number of the style whose look it is, which is sooner compared; nil if it is not known.
@@ -25,8 +36,14 @@ struct FramePen {
     /// The next row is reached by a line break if at most so many cells are before the change there.
     private static let shortIndent = 4
 
-    /// - Parameter looks: the renditions of the new buffer's styles.
-    init(looks: [Rendition], old: CellBuffer, new: CellBuffer) {
+    /// - Parameters:
+    ///   - looks: the renditions of the new buffer's styles.
+    ///   - inline: where the cursor is among inline rows, of which the new buffer may have more or fewer than the old
+    ///     one; nil for a whole screen.
+    init(looks: [Rendition], old: CellBuffer, new: CellBuffer, inline: InlinePlace? = nil) {
+        isInline = inline != nil
+        row = inline?.row
+        place = inline.flatMap { inline in inline.column.map { CellPosition(row: inline.row, column: $0) } }
         self.looks = looks
         self.old = old
         self.new = new
@@ -48,6 +65,11 @@ struct FramePen {
 
     /// Paints what differs.
     mutating func paint() {
+        if isInline {
+            for row in 0..<new.rows { paint(row, over: row < old.rows ? row : nil) }
+            if old.rows > new.rows { eraseBelow(CellPosition(row: new.rows, column: 0)) }
+            return
+        }
         let moves = RowMoves(from: old.cells, to: compared, columns: new.columns, rows: new.rows)
         for move in moves.moves { scroll(move) }
         for row in 0..<new.rows { paint(row, over: moves.sources[row]) }
@@ -55,6 +77,14 @@ struct FramePen {
 
     /// Ends the link and all attributes.
     mutating func reset() { draw(as: .plain) }
+
+    /// Erases everything from a place on, and leaves the cursor there.
+    mutating func eraseBelow(_ target: CellPosition) {
+        reset()
+        move(to: target)
+        output += FrameSequence.eraseBelow
+        place = target
+    }
 }
 
 // MARK: Rows
@@ -94,8 +124,7 @@ extension FramePen {
             } ?? columns
         first = min(first, doubt)
         // From here on, everything is empty.
-        var end = columns
-        while end > 0 && compared[start + end - 1] == .blank { end -= 1 }
+        let end = new.width(ofRow: row)
         var last = columns - 1
         while doubt == columns && last > first && isClean(last) { last -= 1 }
         let erases = last >= end && (doubt < columns || last - max(first, end) >= 3)
@@ -103,12 +132,7 @@ extension FramePen {
         var column = first
         while column < stop {
             if column < doubt && isClean(column) {
-                var next = column
-                while next < min(stop, doubt) && isClean(next) { next += 1 }
-                if canRewrite(row, column..<next) {
-                    for column in column..<next { draw(new.cells[start + column], row, column) }
-                }
-                column = next
+                column += 1
                 continue
             }
             let cell = new.cells[start + column]
@@ -121,17 +145,16 @@ extension FramePen {
         output += FrameSequence.eraseToEnd
     }
 
-    /// Whether a gap of cells that have not changed is written again to come to the next change.
-    private func canRewrite(_ row: Int, _ gap: Range<Int>) -> Bool {
-        guard gap.count <= Self.shortGap, place == CellPosition(row: row, column: gap.lowerBound) else { return false }
-        return isPlain(row, gap)
+    private func cells(_ row: Int, _ range: Range<Int>) -> ArraySlice<Cell> {
+        new.cells[row * new.columns + range.lowerBound..<row * new.columns + range.upperBound]
     }
 
-    /// Whether cells can be written as they are, without another look.
+    /// Whether cells can be written as they are, without another look. The cursor may go below the last inline row.
     private func isPlain(_ row: Int, _ range: Range<Int>) -> Bool {
-        new.cells[row * new.columns + range.lowerBound..<row * new.columns + range.upperBound].allSatisfy {
-            $0.isPrintableASCII && ($0.style == style || $0 == .blank && !showsOnSpaces)
-        }
+        row < new.rows
+            && cells(row, range).allSatisfy {
+                $0.isPrintableASCII && ($0.style == style || $0 == .blank && !showsOnSpaces)
+            }
     }
 }
 
@@ -150,17 +173,20 @@ extension FramePen {
             output += FrameSequence.start
             if cell.width > 1 { output.append(decimal: cell.width) }
             output.append(0x58)
-            write(cell, isAtEnd: end >= new.columns)
+            write(cell, isAtEnd: end >= edge)
             place = nil
             // A terminal may draw the rest of the cluster later than the first of it.
             reset()
         } else {
-            write(cell, isAtEnd: end >= new.columns)
+            write(cell, isAtEnd: end >= edge)
             // In the last column the cursor is on it, or behind it.
-            place = end < new.columns ? CellPosition(row: row, column: end) : nil
+            place = end < edge ? CellPosition(row: row, column: end) : nil
             if place == nil { self.row = nil }
         }
     }
+
+    /// The column after the last one of the terminal. Inline rows do not reach that.
+    private var edge: Int { isInline ? .max : new.columns }
 
     private mutating func write(_ cell: Cell, isAtEnd: Bool) {
         guard let cluster = cell.cluster else { return output.append(scalar: cell.scalar ?? 0x20) }
@@ -173,25 +199,60 @@ extension FramePen {
         }
     }
 
-    private mutating func move(to target: CellPosition) {
+    /// Puts the cursor there.
+    mutating func move(to target: CellPosition) {
         if place == target { return }
+        // A line break may scroll inline rows, and the new one takes the colour of the surface.
+        if isInline, showsOnSpaces, row != target.row { reset() }
         if row == target.row {
-            output += FrameSequence.start
-            output.append(decimal: target.column + 1)
-            output.append(0x47)
+            if let place, canRewrite(target.row, from: place.column, to: target.column) {
+                rewrite(target.row, place.column..<target.column)
+            } else {
+                move(toColumn: target.column)
+            }
         } else if let row, row + 1 == target.row, target.column <= Self.shortIndent,
             isPlain(target.row, 0..<target.column)
         {
             // Lines of a text follow each other, and this takes the fewest bytes.
             output += FrameSequence.lineBreak
-            for cell in new.cells[target.row * new.columns..<target.row * new.columns + target.column] {
-                output.append(scalar: cell.scalar ?? 0x20)
-            }
+            rewrite(target.row, 0..<target.column)
+        } else if isInline, let row {
+            move(from: row, toInline: target)
         } else {
             FrameSequence.move(to: target, &output)
         }
         place = target
         row = target.row
+    }
+
+    private mutating func move(from row: Int, toInline target: CellPosition) {
+        var column = place?.column
+        if target.row < row {
+            output += FrameSequence.start
+            output.append(decimal: row - target.row)
+            output.append(0x41)
+        } else {
+            // A row that does not exist yet begins with a line break, which may scroll the screen.
+            for _ in row..<target.row { output += FrameSequence.lineBreak }
+            column = 0
+        }
+        if column != target.column { move(toColumn: target.column) }
+    }
+
+    private mutating func move(toColumn column: Int) {
+        if isInline && column == 0 { return output.append(0x0D) }
+        output += FrameSequence.start
+        output.append(decimal: column + 1)
+        output.append(0x47)
+    }
+
+    /// Whether cells that have not changed are written again to come to a column.
+    private func canRewrite(_ row: Int, from start: Int, to end: Int) -> Bool {
+        start < end && end - start <= Self.shortGap && isPlain(row, start..<end)
+    }
+
+    private mutating func rewrite(_ row: Int, _ range: Range<Int>) {
+        for cell in cells(row, range) { output.append(scalar: cell.scalar ?? 0x20) }
     }
 
     private mutating func draw(as wanted: Rendition) {

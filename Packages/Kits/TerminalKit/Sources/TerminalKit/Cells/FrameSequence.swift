@@ -5,12 +5,16 @@ enum FrameSequence {
     static let home = Array("\u{1B}[H".utf8)
     static let clear = Array("\u{1B}[2J".utf8)
     static let eraseToEnd = Array("\u{1B}[K".utf8)
+    /// Erases everything from the start of this line on. Some terminals keep erased content of their very first
+    /// position.
+    static let eraseBelow = Array("\u{1B}[K\u{1B}[C\u{1B}[J\r".utf8)
     static let reset = Array("\u{1B}[m".utf8)
     static let wholeScreen = Array("\u{1B}[r".utf8)
     static let lineFeed = Array("\n".utf8)
     static let lineBreak = Array("\r\n".utf8)
     static let reverseLineFeed = Array("\u{1B}M".utf8)
     static let noWrap = Array("\u{1B}[?7l".utf8)
+    static let wrap = Array("\u{1B}[?7h".utf8)
     static let hideCursor = Array("\u{1B}[?25l".utf8)
     static let showCursor = Array("\u{1B}[?25h".utf8)
     static let beginUpdate = Array("\u{1B}[?2026h".utf8)

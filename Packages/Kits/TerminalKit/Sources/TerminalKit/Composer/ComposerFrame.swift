@@ -3,7 +3,7 @@ import Capabilities
 /// The visible part of a text: its rows, and the position of the cursor among them.
 struct ComposerFrame: Equatable, Sendable {
     private(set) var rows: [StyledText] = []
-    private(set) var cursor = LiveRows.Place()
+    private(set) var cursor = CellPosition(row: 0, column: 0)
 
     private static let tabWidth = 4
     private static let mostHintRows = 3
@@ -40,7 +40,7 @@ struct ComposerFrame: Equatable, Sendable {
                 start = index
                 used = indent
             }
-            if index == text.cursor { cursor = LiveRows.Place(row: ranges.count, column: used) }
+            if index == text.cursor { cursor = CellPosition(row: ranges.count, column: used) }
             used += width
             if character == "\n" {
                 ranges.append(start..<index)
@@ -48,7 +48,7 @@ struct ComposerFrame: Equatable, Sendable {
                 used = indent
             }
         }
-        if text.isAtEnd { cursor = LiveRows.Place(row: ranges.count, column: used) }
+        if text.isAtEnd { cursor = CellPosition(row: ranges.count, column: used) }
         return ranges + [start..<text.characters.count]
     }
 

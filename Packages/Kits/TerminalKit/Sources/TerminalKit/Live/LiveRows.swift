@@ -1,25 +1,15 @@
-/// Rows at the end of a terminal's output that are redrawn in place, writing only the changes.
+/// Rows at the end of a terminal's output that are redrawn in place, writing only the cells that changed.
 ///
-/// It returns the text to write and writes nothing. No row may reach the last column, where terminals differ.
+/// It returns the text to write and writes nothing. No row reaches the last column, where terminals differ; what is
+/// longer is cut.
 struct LiveRows: Sendable {
-    /// A position among the rows.
-    struct Place: Equatable, Sendable {
-        var row = 0
-        var column = 0
-    }
-
-    /// Erases everything from the start of this line on. Some terminals keep erased content of their very first
-    /// position.
-    private static let eraseBelow = "\u{1B}[K\u{1B}[C\u{1B}[J\r"
-
     private let level: ColorLevel
     var theme: Theme
-    /// The rows on the screen, the width for which they were drawn, and the position of the cursor.
-    private var drawn: [StyledText] = []
+    /// The rows on the screen, and the width of the window for which they were drawn.
+    private var drawn = CellBuffer(columns: 0, rows: 0)
     private var columns = 0
-    private var pen = Place()
-    /// Whether the column of the cursor is certain; terminals differ about the width of some characters.
-    private var isColumnSure = false
+    /// Where the cursor is. Before the first row, others may have left it in any column.
+    private var place = InlinePlace()
 
     init(level: ColorLevel, theme: Theme) {
         self.level = level
@@ -28,34 +18,31 @@ struct LiveRows: Sendable {
 
     /// Shows `rows` in place of the current ones, with the cursor at its position or after the last row.
     ///
-    /// The first `final` of them are then no longer touched. `columns` is the current width of the window.
+    /// The first `final` of them are then no longer touched. `columns` is the current width of the window. With `all`,
+    /// whatever others have written between the current rows is removed as well.
     mutating func update(
-        _ rows: [StyledText], final: Int = 0, cursor: Place? = nil, columns: Int, all: Bool = false
+        _ rows: [StyledText], final: Int = 0, cursor: CellPosition? = nil, columns: Int, all: Bool = false
     ) -> String {
-        var output = erasureAfterResize(to: columns)
-        for (number, row) in rows.enumerated() {
-            if number < drawn.count {
-                guard all || row != drawn[number] else { continue }
-                rewrite(drawn[number], as: row, at: number, all: all, &output)
-            } else {
-                begin(number, &output)
-                write(row, &output)
-            }
-        }
-        if drawn.count > rows.count {
-            move(to: Place(row: rows.count), &output)
-            output += Self.eraseBelow
-        }
-        drawn = Array(rows.dropFirst(final))
-        if drawn.isEmpty && !rows.isEmpty {
-            begin(rows.count, &output)
+        let isResized = columns != self.columns
+        if isResized { place = placeAfterBreak(at: columns) }
+        self.columns = columns
+        let new = buffer(rows)
+        let isAnew = isResized || all
+        var pen = FramePen(looks: looks(of: new), old: isAnew ? buffer([]) : drawn, new: new, inline: place)
+        if isAnew && drawn.rows > 0 { pen.eraseBelow(CellPosition(row: 0, column: 0)) }
+        pen.paint()
+        pen.reset()
+        // A doubtful cluster at the end of a row may be wider than the room that is left.
+        let mayWrap = !pen.output.isEmpty && new.cells.contains(where: \.isDoubtful)
+        if final == rows.count, final > 0 {
+            pen.move(to: CellPosition(row: final, column: 0))
         } else if let last = rows.last {
-            move(to: cursor ?? Place(row: rows.count - 1, column: last.width), &output)
-        } else {
-            pen = Place()
+            pen.move(to: cursor ?? CellPosition(row: rows.count - 1, column: min(last.width, new.columns)))
         }
-        pen.row -= final
-        return output
+        drawn = final > 0 ? buffer(rows.dropFirst(final)) : new
+        place = InlinePlace(row: (pen.row ?? 0) - final, column: pen.place?.column)
+        let output = mayWrap ? FrameSequence.noWrap + pen.output + FrameSequence.wrap : pen.output
+        return String(decoding: output, as: UTF8.self)
     }
 
     /// Shows `rows` permanently and ends below them; anything else between the old ones is removed.
@@ -65,86 +52,32 @@ struct LiveRows: Sendable {
 
     /// Clears the screen; the next update draws at its top.
     mutating func clearScreen() -> String {
-        drawn = []
-        pen = Place()
-        isColumnSure = true
+        drawn = buffer([])
+        place = InlinePlace(row: 0, column: 0)
         return Terminal.emptyWindow
     }
 }
 
-// MARK: Drawing
-
 extension LiveRows {
-    /// A narrower window has broken the rows into more, so they are redrawn from the new position of the first.
-    private mutating func erasureAfterResize(to columns: Int) -> String {
-        defer { self.columns = columns }
-        guard columns != self.columns, !drawn.isEmpty, columns > 0 else { return "" }
-        var above = max(0, pen.column - 1) / columns
-        for row in drawn.prefix(pen.row) { above += max(1, (row.width + columns - 1) / columns) }
-        drawn = []
-        pen = Place()
-        isColumnSure = true
-        return "\r" + (above > 0 ? "\u{1B}[\(above)A" : "") + Self.eraseBelow
+    private func buffer(_ rows: some Collection<StyledText>) -> CellBuffer {
+        var buffer = CellBuffer(columns: max(1, columns - 1), rows: rows.count)
+        for (row, text) in rows.enumerated() { buffer.write(text, row: row, column: 0) }
+        return buffer
     }
 
-    /// Moves to the start of a row that does not exist yet.
-    private mutating func begin(_ row: Int, _ output: inout String) {
-        guard row > 0 else { return move(to: Place(), &output) }
-        move(toRow: row - 1, &output)
-        output += "\r\n"
-        pen = Place(row: row)
-        isColumnSure = true
+    /// Without colours, lines have no attributes either: they are the same as in a file.
+    private func looks(of buffer: CellBuffer) -> [Rendition] {
+        buffer.styles.map { level == .none ? .plain : Rendition($0, level: level, theme: theme).withoutNamedDefault }
     }
 
-    private mutating func rewrite(
-        _ old: StyledText, as new: StyledText, at row: Int, all: Bool, _ output: inout String
-    ) {
-        let shared = all ? 0 : Self.sharedCount(old, new)
-        let rest = new.dropping(first: shared)
-        move(to: Place(row: row, column: new.width - rest.width), &output)
-        write(rest, &output)
-        if all || old.width > new.width { output += "\u{1B}[K" }
-    }
-
-    private mutating func write(_ text: StyledText, _ output: inout String) {
-        output += text.rendered(level: level, theme: theme)
-        pen.column += text.width
-        isColumnSure = isColumnSure && Self.isSure(text)
-    }
-
-    private mutating func move(to place: Place, _ output: inout String) {
-        move(toRow: place.row, &output)
-        guard !isColumnSure || pen.column != place.column else { return }
-        output += "\r" + (place.column > 0 ? "\u{1B}[\(place.column)C" : "")
-        pen.column = place.column
-        isColumnSure = true
-    }
-
-    private mutating func move(toRow row: Int, _ output: inout String) {
-        if row < pen.row { output += "\u{1B}[\(pen.row - row)A" }
-        if row > pen.row { output += "\u{1B}[\(row - pen.row)B" }
-        pen.row = row
-    }
-
-    /// How many characters at the start of both look the same, up to the first with an uncertain width.
-    private static func sharedCount(_ old: StyledText, _ new: StyledText) -> Int {
-        var count = 0
-        for (left, right) in zip(old.runs, new.runs) {
-            guard left.style == right.style else { return count }
-            for (one, other) in zip(left.text, right.text) {
-                guard one == other, isSure(one) else { return count }
-                count += 1
-            }
-            guard left.text == right.text else { return count }
+    /// Where the cursor is after the terminal has broken the rows, which a narrower window does, into more of them.
+    private func placeAfterBreak(at columns: Int) -> InlinePlace {
+        guard drawn.rows > 0, columns > 0 else { return place }
+        var above = max(0, (place.column ?? 0) - 1) / columns
+        for row in 0..<min(place.row, drawn.rows) {
+            above += max(1, (drawn.width(ofRow: row) + columns - 1) / columns)
         }
-        return count
-    }
-
-    private static func isSure(_ text: StyledText) -> Bool { text.runs.allSatisfy { $0.text.allSatisfy(isSure) } }
-
-    /// Only some terminals draw clusters of several scalars as one, and a tab moves to its own column.
-    private static func isSure(_ character: Character) -> Bool {
-        character != "\t" && character.unicodeScalars.count == 1
+        return InlinePlace(row: above)
     }
 }
 

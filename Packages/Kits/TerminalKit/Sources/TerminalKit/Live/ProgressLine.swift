@@ -18,11 +18,11 @@ public final class ProgressLine: Sendable {
     private let theme: @Sendable () -> Theme
     private let elapsed: @Sendable () -> Duration
     private let pause: @Sendable (Duration) async throws -> Void
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     private struct State {
+        var rows: LiveRows
         var frame = ProgressFrame()
-        var isOnScreen = false
         var isFinished = false
         var suspensions = 0
         /// When the line first showed something, from which its time counts.
@@ -32,7 +32,6 @@ public final class ProgressLine: Sendable {
 
     /// At most thirty drawings a second: more cannot be seen and would flood a slow connection.
     private static let shortestInterval = Duration.nanoseconds(33_333_334)
-    private static let erase = "\r\u{1B}[K"
 
     /// A line on `fileDescriptor`, empty until the first update.
     public init<C: Clock>(
@@ -43,6 +42,8 @@ public final class ProgressLine: Sendable {
         isVisible = terminal.isTerminal
         self.level = level
         self.theme = theme
+        // The theme is set before each drawing.
+        state = Mutex(State(rows: LiveRows(level: level, theme: .dark)))
         let start = clock.now
         elapsed = { start.duration(to: clock.now) }
         pause = { try await clock.sleep(for: $0) }
@@ -127,10 +128,10 @@ public final class ProgressLine: Sendable {
         }
     }
 
+    /// Removes the line. What others write next is not known, so the next line begins anew.
     private func erasure(_ state: inout State) -> String {
-        guard state.isOnScreen else { return "" }
-        state.isOnScreen = false
-        return Self.erase
+        defer { state.rows = LiveRows(level: level, theme: state.rows.theme) }
+        return state.rows.update([], columns: terminal.size().columns)
     }
 
     private func drawing(_ state: inout State) -> String {
@@ -138,10 +139,11 @@ public final class ProgressLine: Sendable {
         let now = elapsed()
         if let last = state.lastDrawn, now - last < Self.shortestInterval { return "" }
         state.lastDrawn = now
-        state.isOnScreen = true
+        state.rows.theme = theme()
+        let columns = terminal.size().columns
         // The last column stays free, because a full line makes some terminals wrap.
-        let line = state.frame.line(elapsed: now - state.begun, width: terminal.size().columns - 1)
-        return "\r" + line.rendered(level: level, theme: theme()) + "\u{1B}[K"
+        let line = state.frame.line(elapsed: now - state.begun, width: columns - 1)
+        return state.rows.update([line], columns: columns)
     }
 }
 

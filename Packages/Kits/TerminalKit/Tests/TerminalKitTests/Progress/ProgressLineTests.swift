@@ -28,10 +28,10 @@ import Testing
         clock.advance(by: .seconds(67))
         progress.update("model.gguf", fraction: 0.25)
         let shown = try await pty.output()
-        #expect(screen(after: shown) == ["━━━━━─────────────── 25% model.gguf 1m07s"])
+        #expect(rows(after: shown) == ["━━━━━─────────────── 25% model.gguf 1m07s"])
         progress.finish()
         progress.update("too late")
-        #expect(screen(after: shown + (try await pty.output())) == [""])
+        #expect(rows(after: shown + (try await pty.output())) == [])
     }
 
     @Test("A retired line is hidden until the next update, which counts again from zero")
@@ -44,10 +44,10 @@ import Testing
         progress.retire()
         progress.around {}
         let shown = try await pty.output()
-        #expect(screen(after: shown) == [""])
+        #expect(rows(after: shown) == [])
         clock.advance(by: .seconds(9))
         progress.update("second")
-        #expect(screen(after: shown + (try await pty.output())) == ["⠋ second 0s"])
+        #expect(rows(after: shown + (try await pty.output())) == ["⠋ second 0s"])
     }
 
     @Test("Updates are drawn at most thirty times a second")
@@ -55,11 +55,12 @@ import Testing
         let pty = try PseudoTerminal()
         let clock = ManualClock()
         let progress = ProgressLine(fileDescriptor: pty.slave, level: .none, clock: clock)
+        var draws = 0
         for step in 0..<1000 {
             progress.update("step \(step)")
             clock.advance(by: .milliseconds(1))
+            if try await !pty.output().isEmpty { draws += 1 }
         }
-        let draws = try await pty.output().split(separator: "\r").count
         #expect((25...30).contains(draws))
     }
 
@@ -73,7 +74,7 @@ import Testing
         progress.message("first")
         clock.advance(by: .seconds(1))
         progress.message("second")
-        #expect(screen(after: try await pty.output()) == ["first", "second", "⠋ working 2s"])
+        #expect(rows(after: try await pty.output()) == ["first", "second", "⠋ working 2s"])
     }
 
     @Test("Output around the line and updates from the body do not collide with it")
@@ -89,7 +90,7 @@ import Testing
             await Task.yield()
             progress.around { Terminal(fileDescriptor: pty.slave).write("ult\n") }
         }
-        #expect(screen(after: try await pty.output()) == ["result", "⠋ next 1s"])
+        #expect(rows(after: try await pty.output()) == ["result", "⠋ next 1s"])
     }
 
     @Test("An error from the body is passed on, and the line returns")
@@ -100,7 +101,7 @@ import Testing
         progress.update("working")
         clock.advance(by: .seconds(1))
         #expect(throws: CancellationError.self) { try progress.around { throw CancellationError() } }
-        #expect(screen(after: try await pty.output()) == ["⠋ working 1s"])
+        #expect(rows(after: try await pty.output()) == ["⠋ working 1s"])
     }
 
     @Test("The spinner turns while the owner runs the line")
@@ -112,6 +113,27 @@ import Testing
         #expect(try await pty.output().filter { "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏".contains($0) } == "⠋⠙⠹⠸")
     }
 
+    @Test("A step writes only what it changes, and a window that becomes narrower leaves nothing of the wide line")
+    func difference() async throws {
+        let pty = try PseudoTerminal(columns: 30, rows: 5)
+        let clock = ManualClock()
+        let progress = ProgressLine(fileDescriptor: pty.slave, level: .none, clock: clock)
+        progress.update("a text as long as it can be", fraction: 0.25)
+        var shown = try await pty.output()
+        clock.advance(by: .seconds(1))
+        progress.update("a text as long as it can be", fraction: 0.26)
+        let change = try await pty.output()
+        #expect(change.utf8.count < 20, "\(change.debugDescription)")
+        shown += change
+        #expect(rows(after: shown, columns: 30) == [" 26% a text as long as it… 1s"])
+        pty.resize(columns: 20, rows: 5)
+        clock.advance(by: .seconds(1))
+        progress.update("short")
+        // The terminal has broken the line into two.
+        let narrow = try await pty.output()
+        #expect(narrow.contains("\u{1B}[1A") && narrow.contains("\u{1B}[J"))
+    }
+
     @Test("A frame never takes more than its width", arguments: 0...100)
     func frameWidth(width: Int) {
         for fraction in [nil, 0, 0.5, 1, 7, -.infinity, .nan] as [Double?] {
@@ -119,4 +141,11 @@ import Testing
             #expect(frame.line(elapsed: .seconds(7300), width: width).width <= width)
         }
     }
+}
+
+/// What a terminal shows after some output.
+private func rows(after output: String, columns: Int = 80) -> [String] {
+    var screen = VirtualScreen(columns: columns, rows: 24)
+    screen.show(output)
+    return screen.lines
 }

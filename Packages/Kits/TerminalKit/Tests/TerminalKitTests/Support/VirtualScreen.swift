@@ -11,10 +11,12 @@ struct VirtualScreen {
     /// After a character in the last column, the line is left only with the next character.
     private(set) var isBeyond = false
     private var cells: [[String]]
+    private var hasWrap = true
+    private let width: @Sendable (Character) -> Int
 
-    init(columns: Int, rows: Int) {
-        self.columns = columns
-        self.rows = rows
+    /// - Parameter width: the columns that this terminal gives a character.
+    init(columns: Int, rows: Int, width: @escaping @Sendable (Character) -> Int = { TextWidth.of($0) }) {
+        (self.columns, self.rows, self.width) = (columns, rows, width)
         cells = Array(repeating: Self.blank(columns), count: rows)
     }
 
@@ -61,7 +63,11 @@ struct VirtualScreen {
         case "A": row = max(0, row - (number ?? 1))
         case "B": row = min(rows - 1, row + (number ?? 1))
         case "C": column = min(columns - 1, column + (number ?? 1))
+        case "G": column = min(columns, number ?? 1) - 1
         case "K": erase(row, from: column)
+        case "X": for place in column..<min(columns, column + (number ?? 1)) { cells[row][place] = " " }
+        case "h": hasWrap = true
+        case "l": hasWrap = false
         case "J":
             if number == 2 {
                 for line in 0..<rows { erase(line, from: 0) }
@@ -80,9 +86,11 @@ struct VirtualScreen {
     }
 
     private mutating func put(_ character: Character) {
-        let width = TextWidth.of(character)
+        let width = width(character)
         if width == 0 { return }
         if isBeyond || column + width > columns {
+            // Without autowrap, what has no room is not drawn.
+            guard hasWrap else { return column = columns - 1 }
             column = 0
             feed()
         }
