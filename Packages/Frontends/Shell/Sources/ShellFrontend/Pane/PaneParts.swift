@@ -318,8 +318,11 @@ extension PaneParts {
             }
         case .tree(let tree):
             let (folds, all) = (choices.folds, choices.foldsOfKind[.nodes(path)])
-            add(TreeSection(path, tree) { (folds[Place(path: path, id: $0.id)] ?? all) != true }, links)
-        case .timeline(let timeline): add(TimelineSection(path, timeline), links)
+            let section = TreeSection(path, tree, start: choices.starts[path]) {
+                (folds[Place(path: path, id: $0.id)] ?? all) != true
+            }
+            add(section, links)
+        case .timeline(let timeline): add(TimelineSection(path, timeline, start: choices.starts[path]), links)
         case .log(let log): add(LogSection(path, log, start: choices.starts[path]), links)
         case .code, .diff:
             add(CodeSection(path, block, start: choices.starts[path], look, after: old[path]), links)

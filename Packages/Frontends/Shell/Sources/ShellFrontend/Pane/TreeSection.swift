@@ -4,15 +4,16 @@ import Screens
 import TerminalForms
 import TerminalKit
 
-/// The nodes of a tree that are not folded away.
-struct TreeSection: OneRowSection {
+/// The nodes of a tree that are not folded away, each on one row.
+struct TreeSection: OneRowSection, WideSection {
     let path: [String]
+    var start: Int?
     private let tree: Tree
     private let nodes: [(node: Tree.Node, depth: Int, isOpen: Bool)]
 
     /// - Parameter isOpen: whether the nodes below one are seen.
-    init(_ path: [String], _ tree: Tree, isOpen: (Tree.Node) -> Bool) {
-        self.path = path
+    init(_ path: [String], _ tree: Tree, start: Int?, isOpen: (Tree.Node) -> Bool) {
+        (self.path, self.start) = (path, start)
         self.tree = tree
         var nodes: [(Tree.Node, Int, Bool)] = []
         func add(_ node: Tree.Node, _ depth: Int) {
@@ -43,7 +44,11 @@ struct TreeSection: OneRowSection {
         return !nodes[item].isOpen && isBelow(nodes[item].node)
     }
 
-    func line(of item: Int, columns: Int, _ look: PaneLook) -> StyledText {
+    mutating func line(of item: Int, columns: Int, _ look: PaneLook) -> StyledText {
+        seenLine(of: item, columns: columns, look)
+    }
+
+    func wholeLine(of item: Int, columns: Int, _ look: PaneLook) -> StyledText {
         let (node, depth, isOpen) = nodes[item]
         let mark = node.children.isEmpty ? "  " : isOpen ? "▾ " : "▸ "
         var line = StyledText(String(repeating: "  ", count: depth)) + StyledText(mark, Style(.mutedForeground))
@@ -51,7 +56,7 @@ struct TreeSection: OneRowSection {
         if let look { line.append("\(look.mark) ", look.style) }
         line.append(node.label.styled.onOneLine)
         if let look, let state = node.state { line.append("  \(state)", look.style) }
-        return line.truncated(to: columns)
+        return line
     }
 }
 
@@ -61,14 +66,15 @@ extension Tree.Node {
 }
 
 /// The steps of a timeline, each on one line: a mark and a word for the state, the title, and how long it took.
-struct TimelineSection: OneRowSection {
+struct TimelineSection: OneRowSection, WideSection {
     let path: [String]
+    var start: Int?
     private let timeline: Timeline
     /// How many steps each group has.
     private let groups: [String: Int]
 
-    init(_ path: [String], _ timeline: Timeline) {
-        self.path = path
+    init(_ path: [String], _ timeline: Timeline, start: Int?) {
+        (self.path, self.start) = (path, start)
         self.timeline = timeline
         groups = Dictionary(timeline.steps.compactMap(\.group).map { ($0, 1) }, uniquingKeysWith: +)
     }
@@ -79,7 +85,10 @@ struct TimelineSection: OneRowSection {
     func item(_ id: String) -> Int? { timeline.steps.firstIndex { $0.id == id } }
     func row(of item: Int) -> JSONObject { timeline.steps[item].json.object ?? [:] }
 
-    func line(of item: Int, columns: Int, _ look: PaneLook) -> StyledText { line(of: item).truncated(to: columns) }
+    func wholeLine(of item: Int, columns: Int, _ look: PaneLook) -> StyledText { line(of: item) }
+    mutating func line(of item: Int, columns: Int, _ look: PaneLook) -> StyledText {
+        seenLine(of: item, columns: columns, look)
+    }
     func text(of item: Int, _ look: PaneLook) -> String { line(of: item).plainText }
 
     private func line(of item: Int) -> StyledText {

@@ -60,6 +60,46 @@ import Testing
         #expect(PaneScreen(columns: 20, .lines(2)).pane.isCut == false)
     }
 
+    @Test("The nodes of a tree are read sideways, those below others too, and folding keeps the place")
+    func tree() {
+        let inner = Tree.Node("inner", RichText(digits), state: "failed")
+        let tree = Tree([Tree.Node("top", "top", [inner]), Tree.Node("wide", RichText("a\nb 漢字\(digits)"))])
+        var screen = PaneScreen(columns: 20, rows: 3, Block(.tree(tree), id: "tree"))
+        let before = screen.rows
+        #expect(before[0] == "▾ top" && before[1].hasSuffix("…") && before[1].hasPrefix("    ") && screen.pane.isCut)
+        for _ in 0..<20 where right(&screen) {}
+        #expect(screen.rows[0] == "…" && screen.rows[1].hasPrefix("…") && screen.rows[1].hasSuffix("  failed"))
+        #expect(!screen.pane.isCut && !right(&screen))
+        let moved = screen.rows
+        screen.act { $0.goToStart() }
+        #expect(screen.act { $0.toggle() } && screen.act { $0.toggle() } && screen.rows == moved)
+        for _ in 0..<20 where left(&screen) {}
+        #expect(screen.rows == before && !left(&screen))
+        #expect(screen.act { $0.find("89  failed") } && screen.marked == ["89  failed"])
+    }
+
+    @Test("The steps of a timeline are read sideways, and their notes are found beyond the edge")
+    func timeline() {
+        func timeline(_ note: String) -> Block {
+            let steps = [
+                Timeline.Step("a", "build", state: "ok", exitCode: 0, note: "\(digits) needle"),
+                Timeline.Step("b", "test", state: "running", note: note),
+            ]
+            return Block(.timeline(Timeline(steps)), id: "line")
+        }
+        var screen = PaneScreen(columns: 20, rows: 2, timeline("short"))
+        let before = screen.rows
+        #expect(before[0].hasSuffix("…") && screen.pane.isCut)
+        for _ in 0..<20 where right(&screen) {}
+        #expect(screen.rows[0].hasSuffix("needle") && screen.rows[1] == "…" && !right(&screen))
+        let moved = screen.rows[0]
+        screen.show(timeline("another"))
+        #expect(screen.rows[0] == moved, "another value stays where it was read")
+        for _ in 0..<20 where left(&screen) {}
+        #expect(screen.rows[0] == before[0])
+        #expect(screen.act { $0.find("needle") } && screen.marked == ["needle"])
+    }
+
     private func table(_ rows: Int = 2) -> Block {
         let columns = [
             Schema.Property("name", "", .string, role: .name), Schema.Property("note", "", .string),
