@@ -101,7 +101,7 @@ public final class ScriptedPerson: Interaction {
         }
         for watcher in woken { watcher.continuation.resume() }
         try before?()
-        if case .composition = question.kind { return .composition(answer?.string) }
+        if case .composition = question.kind { return .composition(answer?.string.map { WrittenText($0) }) }
         switch (answer, otherwise) {
         case (nil, .declines):
             switch question.kind {

@@ -17,7 +17,7 @@ struct HeadlessInteractionTests {
         #expect(try await given("blue").choice("q.id", "Colour?", among: ["red", "blue"]) == 1)
         #expect(try await given(true).confirm("q.id", "Sure?"))
         #expect(try await !given(false).confirm("q.id", "Sure?"))
-        #expect(try await given("two\nlines").composition("q.id", "Say?") == "two\nlines")
+        #expect(try await given("two\nlines").composition("q.id", "Say?")?.text == "two\nlines")
         #expect(try await given(.null).composition("q.id", "Say?") == nil)
         #expect(!nothing.canAsk)
     }
@@ -27,7 +27,10 @@ struct HeadlessInteractionTests {
         arguments: [["a", "", "b"], "a"] as [JSON])
     func compositions(answer: JSON) async throws {
         var said: [String] = []
-        while let text = try await given(answer).composition("q.id", "Say?", history: said) { said.append(text) }
+        while let text = try await given(answer).composition("q.id", "Say?", history: said) {
+            #expect(text.seen == text.text)
+            said.append(text.text)
+        }
         #expect(said == (answer.array == nil ? ["a"] : ["a", "b"]))
         await #expect(throws: InteractionError.self) { try await given(["a", 7]).composition("q.id", "Say?") }
     }

@@ -61,7 +61,21 @@ public enum Answer: Sendable {
     /// Whether the person agreed.
     case confirm(Bool)
     /// Nil if the person ended the input.
-    case composition(String?)
+    case composition(WrittenText?)
+}
+
+/// A text of any number of lines that a person has written.
+public struct WrittenText: Sendable, Hashable {
+    /// The whole text.
+    public let text: String
+    /// The text as the person saw it. A long paste may be a single character in it, or a few words.
+    public let seen: String
+
+    /// By default all of it was seen.
+    public init(_ text: String, seen: String? = nil) {
+        self.text = text
+        self.seen = seen ?? text
+    }
 }
 
 extension Interaction {
@@ -104,10 +118,10 @@ extension Interaction {
     ///
     /// - Parameters:
     ///   - history: earlier texts, the oldest first.
-    ///   - completions: whole words beginning with `/`, which the person may complete.
+    ///   - completions: whole words beginning with `/` or `@`, which the person may complete.
     public func composition(
         _ id: String, _ prompt: String, history: [String] = [], completions: [String] = []
-    ) async throws -> String? {
+    ) async throws -> WrittenText? {
         let question = Question(id, prompt, .composition(history: history, completions: completions))
         guard case .composition(let text) = try await answer(question) else {
             throw InteractionError.wrongKind(id)
@@ -207,7 +221,7 @@ public struct HeadlessInteraction: Interaction {
                 throw unfit("must be text, a list of texts, or null, not \(given.kindName)")
             }
             let left = lines.filter { !$0.isEmpty }.dropFirst(history.count)
-            return .composition(left.first)
+            return .composition(left.first.map { WrittenText($0) })
         }
     }
 }

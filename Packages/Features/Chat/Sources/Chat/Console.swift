@@ -1,11 +1,14 @@
 import Capabilities
 import ChatHistory
 import ChatProviders
+import FileKit
 import JSON
 import Registry
+import Screens
 import TurnLoop
 
-/// A conversation on a terminal. Typed lines are sent as messages. Lines that begin with a slash are commands.
+/// A conversation on a terminal. Typed lines are sent as messages, with the files that they name after `@`. Lines that begin
+/// with a slash are commands of the console; what is after `!` runs as a command of the person.
 ///
 /// Each line is a separate `chat.send`, so that it uses the current settings. The messages, rules and choices so far
 /// stay in the console.
@@ -49,24 +52,30 @@ actor Console {
     }
 
     /// Performs one line. Returns the turn, if the line is one.
-    func take(_ line: String, _ services: ChatServices, _ context: ActionContext) async throws -> TurnReport? {
+    ///
+    /// - Parameter files: what is sent with it, if it is a message.
+    func take(
+        _ line: String, with files: [Message.Part], _ services: ChatServices, _ context: ActionContext
+    ) async throws -> TurnReport? {
         (self.services, self.context) = (services, context)
         await chat.use(services, context)
-        return ConsoleCommand.isCommand(line) ? try await perform(ConsoleCommand(line)) : try await say(line)
+        if ConsoleCommand.isCommand(line) { return try await perform(ConsoleCommand(line)) }
+        await chat.change { $0.attachments += files }
+        return try await say(line)
     }
 
     private func talk() async throws -> ChatResult {
         var result = ChatResult()
-        while let line = try await whole.interaction.composition(
+        while let written = try await whole.interaction.composition(
             "chat.message", "›", history: said, completions: completions)
         {
+            let line = written.text
             guard !line.isEmpty else { continue }
             said.append(line)
             do {
                 if ConsoleCommand.isCommand(line), try ConsoleCommand(line) == .quit { break }
-                let done = try await Self.$open.withValue(self) {
-                    try await whole.performAnew("chat.send", ["message": .string(line)])
-                }
+                let composed = ComposedText(line, seen: written.seen, for: ConversationScreen.composer([:]))
+                let done = composed.isCommand ? try await run(composed) : try await send(composed)
                 if let report = (done as? ChatResult)?.report { note(report, in: &result) }
             } catch is CancellationError where !Task.isCancelled {
                 // The user stopped only the answer.
@@ -77,6 +86,38 @@ actor Console {
             }
         }
         return result
+    }
+
+    /// Sends a line with the files that it names. A command of the console names them in its own way.
+    private func send(_ composed: ComposedText) async throws -> any OutputValue {
+        var arguments = composed.arguments
+        if !ConsoleCommand.isCommand(composed.text), let files = composed.files {
+            arguments = files.added(to: arguments, telling: whole.notice) { [whole] path in
+                do { return try whole.path(path).kind() == .regular } catch { return false }
+            }
+        }
+        return try await Self.$open.withValue(self) { [arguments] in
+            try await whole.performAnew(composed.target.action, arguments)
+        }
+    }
+
+    /// Runs a command, and adds it to the conversation. Ctrl-C stops only the command.
+    private func run(_ composed: ComposedText) async throws -> any OutputValue {
+        guard !composed.isBlank else { throw ConsoleCommandError(message: "write the command after !") }
+        guard sendOptions.isSaved else {
+            throw ConsoleCommandError(
+                message: "commands are added to the conversation, which --no-save does not keep; to send this as a "
+                    + "message, begin with a space")
+        }
+        let id = try await chat.opened().id
+        var arguments = composed.arguments
+        arguments["conversation"] = .string(id.rawValue)
+        let done = try await whole.interruptible { [whole, arguments] in
+            try await whole.performAnew(composed.target.action, arguments)
+        }
+        try await chat.refresh()
+        if let code = (done as? CommandRun)?.command.result.exitCode, code != 0 { whole.notice("exit code \(code)") }
+        return done
     }
 
     private func note(_ report: TurnReport, in result: inout ChatResult) {
@@ -136,7 +177,9 @@ actor Console {
 
     /// The commands, and the files of this folder that can be attached.
     private var completions: [String] {
-        ConsoleCommand.names + Attachments.names(in: whole.host).map { "/attach \($0)" }
+        let files = Attachments.names(in: whole.host)
+        return ConsoleCommand.names + files.map { "/attach \($0)" }
+            + files.filter(FileMention.canWrite).map { FileMention.written($0, isOpen: false) }
     }
 
     /// Sends a message. Ctrl-C stops only its answer.
@@ -289,12 +332,13 @@ enum ConsoleCommand: Sendable, Hashable {
         /tools            turn tools on or off
         /mode [name]      show or set what it may do without asking: off, read-only, workspace, full
         /system <text>    start a new conversation with this system prompt
-        /attach <file>    send a file with your next message
+        /attach <file>    send a file with your next message; @file in a message sends it along too
         /retry            send the last message again
         /stop             show how to stop an answer
         /save             show the id under which the conversation is saved
         /clear            start a new conversation on an empty screen
         /quit             quit, like Ctrl-D; Ctrl-C stops an answer
+        !<command>        run a command, and add its output to the conversation
         """
 
     /// Whether a line is a command. A message that begins with a path is not: `/etc/hosts looks odd`.

@@ -4,11 +4,11 @@ import HostKit
 import HostTesting
 import JSON
 import Registry
-import Screens
 import Settings
 import TerminalKit
 import Testing
 
+@testable import Screens
 @testable import ShellFrontend
 
 /// A model of the shell and the time of its events.

@@ -22,7 +22,7 @@ struct RunAction {
     /// The tool ends a command after this time, which is the longest that it allows.
     private static let limit = 600_000
 
-    private static let printed = EventKind<String>(
+    static let printed = EventKind<String>(
         "output", "Output of the command", [Field("text", "Text to append") { $0 }], text: "text")
 
     private var run: Action {
@@ -52,7 +52,7 @@ struct RunAction {
         .details(
             "The command runs with bash in the current folder, in the sandbox that chat.sandbox sets for commands of models. "
                 + "The model sees the command and its output with your next message; of more than 64 KiB it sees the "
-                + "beginning and the end. It is ended after 10 minutes, or by Ctrl-C. In the shell, write ! and the command "
+                + "beginning and the end. It is ended after 10 minutes, or by Ctrl-C. In a conversation, write ! and the command "
                 + "in the place of a message."
         )
         .example("martlet chat run --conversation 7f3q \"make test\"", "Add the output of the tests to a conversation")

@@ -24,7 +24,8 @@ struct SendAction {
             if let console = Console.open, let line = arguments.message {
                 // An action that this line starts must not run in this console's conversation.
                 return try await Console.$open.withValue(nil) {
-                    ChatResult(report: try await console.take(line, services, context))
+                    let files = try arguments.attachments(in: context)
+                    return ChatResult(report: try await console.take(line, with: files, services, context))
                 }
             }
             let asked = try arguments.options(in: context)
@@ -39,7 +40,7 @@ struct SendAction {
             if !context.interaction.canAsk { try await Self.requireAnswer(context) }
             return try await Console(services: services, context: context, sendOptions: asked).run()
         }
-        .asDefault().alias("ask").streaming(ChatEvents.all)
+        .asDefault().alias("ask").streaming(ChatEvents.all + [RunAction.printed.declaration])
         .sending()
         .question("chat.message", "The message: a text, or a list of texts for a conversation")
         .askingAsTurns()
@@ -186,8 +187,13 @@ struct SendArguments: ActionArguments {
         options.begun = try ConversationID.begun(sessionID, besides: other, of: "chat.send")
         if let mode = mode ?? (tools ? .readOnly : nil) { options.mode = .some(mode) }
         options.schema = try schema.map { try Attachments.schema($0, context) }
-        options.attachments = try files.map { try Attachments.file($0, context) }
+        options.attachments = try attachments(in: context)
         return options
+    }
+
+    /// Reads the files to attach.
+    func attachments(in context: ActionContext) throws -> [Message.Part] {
+        try files.map { try Attachments.file($0, context) }
     }
 }
 

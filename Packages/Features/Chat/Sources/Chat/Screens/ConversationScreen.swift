@@ -23,8 +23,12 @@ struct ConversationScreen {
     /// When to look again while this program writes an answer, and how often the answer is shown at most.
     private static let (tick, frame) = (Duration.seconds(1), Duration.milliseconds(33))
 
-    /// Runs what is written after `!`.
-    private static let command = Composer.Target("chat.run", "command")
+    /// Where messages are written: `@` names files that go along, and `!` begins a command.
+    static func composer(_ arguments: JSONObject) -> Composer {
+        Composer(
+            "chat.send", "message", files: "file", command: Composer.Target("chat.run", "command"),
+            arguments: arguments, hint: "Write a message")
+    }
 
     func add(to registry: inout RegistryBuilder) {
         registry.add(
@@ -72,11 +76,7 @@ struct ConversationScreen {
         return .stack(
             [
                 Block(.text(RichText(text, .mutedForeground)), id: "about"),
-                Block(
-                    .composer(
-                        Composer(
-                            "chat.send", "message", files: "file", command: Self.command, arguments: arguments,
-                            hint: "Write a message"))),
+                Block(.composer(Self.composer(arguments))),
             ], id: "conversation", title: "New conversation")
     }
 
@@ -191,11 +191,7 @@ struct ConversationScreen {
                 conversation, answer: answerTokens, context: context, elapsed: elapsed(now), state: state(now))
             blocks.append(Block(.values(Values(telemetry))))
             blocks.append(
-                Block(
-                    .composer(
-                        Composer(
-                            "chat.send", "message", files: "file", command: ConversationScreen.command,
-                            arguments: ["conversation": .string(id.rawValue)], hint: "Write a message"))))
+                Block(.composer(ConversationScreen.composer(["conversation": .string(id.rawValue)]))))
             var links: [Link] = [
                 .action("chat.rename", "Rename", key: "r", argument),
                 .action("chat.use", "Other model", key: "o", argument),

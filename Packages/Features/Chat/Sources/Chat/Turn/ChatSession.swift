@@ -376,6 +376,12 @@ actor ChatSession {
         return created
     }
 
+    /// Reads the conversation again after another action has added to it, so that the next message follows that.
+    func refresh() async throws {
+        guard let id = conversation?.id else { return }
+        conversation = try await services.history.conversation(id)
+    }
+
     /// The conversation. One that has not begun begins as it would with a message.
     func opened() async throws -> Conversation {
         try await find()

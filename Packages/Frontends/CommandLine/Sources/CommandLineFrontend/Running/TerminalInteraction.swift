@@ -45,8 +45,9 @@ struct TerminalInteraction: Interaction {
                 return .choice(try await input.unanswered { try await choose(options, prompt, question, input) })
             case .composition(let history, let completions):
                 let composer = Composer(level: level, theme: theme, isDumb: isDumb)
-                return .composition(
-                    try await composer.read(prompt: prompt + " ", history: history, completions: completions))
+                let written = try await composer.readSeen(
+                    prompt: prompt + " ", history: history, completions: completions)
+                return .composition(written.map { WrittenText($0.text, seen: $0.seen) })
             }
         } catch let error where error.isInterruption {
             throw CancellationError()

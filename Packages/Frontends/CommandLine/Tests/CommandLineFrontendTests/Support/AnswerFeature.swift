@@ -78,7 +78,7 @@ struct AnswerFeature: Feature {
 
     private static let compose = Action("answer.compose", "Repeat what is composed", .reads) { context in
         while let text = try await context.interaction.composition("answer.text", "you ›", completions: ["/bye"]) {
-            try await say("You said:\n\n> \(text.replacing("\n", with: "\n> "))", context)
+            try await say("You said:\n\n> \(text.text.replacing("\n", with: "\n> "))", context)
         }
         return Nothing()
     }

@@ -143,7 +143,7 @@ struct QuestionDialog: Sendable {
     private var typedAnswer: Answer {
         switch question.kind {
         case .secret: .secret(Secret(field.text))
-        case .composition: .composition(field.text)
+        case .composition: .composition(WrittenText(field.text, seen: field.seen))
         case .text(let text): .text(field.text.isEmpty ? text ?? "" : field.text)
         case .choice, .confirm: .choice(selected)
         }

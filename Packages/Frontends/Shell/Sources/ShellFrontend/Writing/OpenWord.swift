@@ -1,5 +1,6 @@
 import JSON
 import Registry
+import Screens
 
 /// The word before the cursor of a text, which Tab completes: a file after `@`, the id of an action or a screen, or a
 /// value in a form.

@@ -7,6 +7,7 @@ import Registry
 import Settings
 import Testing
 
+@testable import Screens
 @testable import ShellFrontend
 
 @Suite("Files of a text") struct WordCompletionTests {

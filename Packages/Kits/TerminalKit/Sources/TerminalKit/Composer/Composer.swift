@@ -4,7 +4,7 @@
 ///     while let text = try await composer.read(prompt: "you › ", history: said) { answer(text) }
 ///
 /// Return submits. Alt-Return, Ctrl-J, or Return after a backslash starts a new line, and a paste never submits. Up and
-/// Down step through the history, Ctrl-R searches it, Tab completes words that begin with `/`; Ctrl-A, E, K, U, W, Y
+/// Down step through the history, Ctrl-R searches it, Tab completes words that begin with `/` or `@`; Ctrl-A, E, K, U, W, Y
 /// and the word keys edit as in a shell. The terminal is restored in every case, as by ``TerminalInput``.
 public struct Composer: Sendable {
     /// The maximum number of bytes of a text.
@@ -35,10 +35,17 @@ public struct Composer: Sendable {
     ///
     /// - Parameters:
     ///   - history: earlier texts, oldest first.
-    ///   - completions: whole words beginning with `/`.
+    ///   - completions: whole words beginning with `/` or `@`.
     public func read(
         prompt: StyledText, history: [String] = [], completions: [String] = []
     ) async throws(TerminalError) -> String? {
+        try await readSeen(prompt: prompt, history: history, completions: completions)?.text
+    }
+
+    /// The same, with the text as the user saw it: a long paste is one character in it.
+    public func readSeen(
+        prompt: StyledText, history: [String] = [], completions: [String] = []
+    ) async throws(TerminalError) -> (text: String, seen: String)? {
         let level = level
         let theme = theme
         if isDumb {
@@ -63,27 +70,28 @@ struct Composition: Sendable {
     let level: ColorLevel
     let theme: Theme
 
-    func ask(on device: borrowing TerminalDevice) throws(TerminalError) -> String? {
+    func ask(on device: borrowing TerminalDevice) throws(TerminalError) -> (text: String, seen: String)? {
         var editor = ComposerEditor(history: history, completions: completions)
         var rows = LiveRows(level: level, theme: theme)
         do throws(TerminalError) {
-            let text = try converse(on: device, &editor, &rows)
+            let isSubmitted = try converse(on: device, &editor, &rows)
             // The end of the input may be the end of the terminal.
-            guard let text else {
+            guard isSubmitted else {
                 device.writeOnce(leaving(device.size, editor, &rows))
                 return nil
             }
             try device.write(leaving(device.size, editor, &rows))
-            return text
+            return (editor.text, editor.edited.seen)
         } catch {
             device.writeOnce(leaving(device.size, editor, &rows))
             throw error
         }
     }
 
+    /// False if the user ended the input.
     private func converse(
         on device: borrowing TerminalDevice, _ editor: inout ComposerEditor, _ rows: inout LiveRows
-    ) throws(TerminalError) -> String? {
+    ) throws(TerminalError) -> Bool {
         var decoder = InputDecoder(erase: device.eraseByte, pasteLimit: Self.pasteLimit)
         var ahead = device.typedAhead
         var unread: ArraySlice<UInt8> = []
@@ -105,7 +113,7 @@ struct Composition: Sendable {
             case .resized: break
             // Others have written since, so nothing that was drawn can be relied on.
             case .continued: rows = LiveRows(level: level, theme: theme)
-            case .end: return nil
+            case .end: return false
             }
             var isSuspended = false
             repeat {
@@ -118,8 +126,8 @@ struct Composition: Sendable {
                         try device.write(leaving(device.size, editor, &rows))
                         device.suspend()
                         isSuspended = true
-                    case .submitted: return editor.text
-                    case .ended: return nil
+                    case .submitted: return true
+                    case .ended: return false
                     case .interrupted: throw TerminalError(.interrupted, "interrupted at the prompt")
                     }
                 }
@@ -168,13 +176,13 @@ struct Composition: Sendable {
 struct PlainComposition: Sendable {
     let prompt: StyledText
 
-    func ask(on device: borrowing TerminalDevice) throws(TerminalError) -> String? {
+    func ask(on device: borrowing TerminalDevice) throws(TerminalError) -> (text: String, seen: String)? {
         var bytes: [UInt8] = []
         try device.write(prompt.singleLine.plainText)
         while true {
             switch try device.read() {
             case .byte(0x0A):
-                guard bytes.last == UInt8(ascii: "\\") else { return text(bytes) }
+                guard bytes.last == UInt8(ascii: "\\") else { return written(bytes) }
                 bytes[bytes.count - 1] = 0x0A
                 try device.write("… ")
             case .byte(let byte):
@@ -183,11 +191,15 @@ struct PlainComposition: Sendable {
                     throw TerminalError(
                         .tooLong, "the text is longer than \(Composer.limit) bytes; pass it as a file")
                 }
-            case .end: return bytes.isEmpty ? nil : text(bytes)
+            case .end: return bytes.isEmpty ? nil : written(bytes)
             case .resized, .continued, .quiet: break
             }
         }
     }
 
-    private func text(_ bytes: [UInt8]) -> String { Sanitizer.sanitize(String(decoding: bytes, as: UTF8.self)) }
+    /// The terminal shows every line that it gets.
+    private func written(_ bytes: [UInt8]) -> (text: String, seen: String) {
+        let text = Sanitizer.sanitize(String(decoding: bytes, as: UTF8.self))
+        return (text, text)
+    }
 }

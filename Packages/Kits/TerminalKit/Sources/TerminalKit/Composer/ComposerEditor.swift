@@ -29,7 +29,7 @@ struct ComposerEditor: Sendable {
 
     init(history: [String] = [], completions: [String] = []) {
         self.history = ComposerHistory(history)
-        self.completions = completions.filter { $0.hasPrefix("/") }.sorted()
+        self.completions = completions.filter { $0.first.map(WordCompletion.marks.contains) ?? false }.sorted()
     }
 
     var text: String { edited.text }
@@ -177,8 +177,10 @@ struct ComposerEditor: Sendable {
     }
 }
 
-/// The completions of the word before the cursor, if it begins with `/`.
+/// The completions of the word before the cursor, if it begins with `/` or `@`.
 struct WordCompletion: Sendable {
+    static let marks: Set<Character> = ["/", "@"]
+
     /// The text to insert.
     private(set) var addition = ""
     /// The choices, if there is nothing to insert.
@@ -190,11 +192,14 @@ struct WordCompletion: Sendable {
         let isCommand = line.hasPrefix("/") && completions.contains { $0.contains(" ") && $0.hasPrefix(line) }
         let start = isCommand ? 0 : edited.wordStart(spaced: true)
         // The end of a word, and not of the spaces after one.
-        guard start < edited.cursor, edited.characters[start] == "/",
+        guard start < edited.cursor, Self.marks.contains(edited.characters[start]),
             isCommand || !edited.characters[edited.cursor - 1].isWhitespace
         else { return nil }
         let typed = String(edited.characters[start..<edited.cursor])
-        let fitting = completions.filter { $0.hasPrefix(typed) && (typed.contains(" ") || !$0.contains(" ")) }
+        let fitting = completions.filter {
+            // A file may have spaces in its name, and then quotes around it.
+            $0.hasPrefix(typed) && (typed.contains(" ") || !$0.contains(" ") || typed.first == "@")
+        }
         guard let first = fitting.first, let last = fitting.last else { return nil }
         if fitting.count == 1 {
             addition = String(first.dropFirst(typed.count)) + (edited.isAtEnd ? " " : "")

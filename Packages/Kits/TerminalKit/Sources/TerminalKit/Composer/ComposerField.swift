@@ -35,6 +35,9 @@ public struct ComposerField: Sendable {
     /// What was written so far.
     public var text: String { editor.text }
 
+    /// The text as it is seen: a folded one, such as a long paste, is one character in it.
+    public var seen: String { editor.edited.seen }
+
     /// What was written before the cursor, and after it. A folded text, such as a long paste, is one character in them.
     public var aroundCursor: (before: String, after: String) {
         let edited = editor.edited

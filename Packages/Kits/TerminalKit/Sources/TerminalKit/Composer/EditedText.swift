@@ -23,6 +23,9 @@ struct EditedText: Equatable, Sendable {
     var text: String { expanded(characters[...]) }
     var isEmpty: Bool { characters.isEmpty }
 
+    /// The text with one character for each that is folded.
+    var seen: String { String(characters) }
+
     /// How a folded character is shown.
     func label(of character: Character) -> String? {
         guard !folded.isEmpty, let text = folded[character] else { return nil }

@@ -188,4 +188,25 @@ import Testing
         #expect(editor.marked == expected)
         #expect(editor.hint == hint)
     }
+
+    @Test(
+        "Tab completes files after @, anywhere in a text",
+        arguments: [
+            ("see @no\t", "see @notes.md |", ComposerEditor.Hint.none), ("@\"a\t", "@\"a b.txt\" |", .none),
+            ("@\t", "@|", .words(["@\"a b.txt\"", "@notes.md"])), ("ada@no\t", "ada@no|", .none),
+        ])
+    func files(keys: String, expected: String, hint: ComposerEditor.Hint) {
+        let editor = typed(keys, completions: ["/help", "@notes.md", "@\"a b.txt\"", "notes"]).editor
+        #expect(editor.marked == expected && editor.hint == hint)
+    }
+
+    @Test("A long paste is one character of what is seen, and a short one is itself")
+    func seen() {
+        var editor = ComposerEditor()
+        _ = editor.receive(.paste("short "))
+        let long = "!" + String(repeating: "@line\n", count: 40)
+        _ = editor.receive(.paste(long))
+        #expect(editor.edited.seen.hasPrefix("short ") && editor.edited.seen.count == 7)
+        #expect(editor.text == "short " + long)
+    }
 }

@@ -1,6 +1,5 @@
+import Screens
 import Testing
-
-@testable import ShellFrontend
 
 @Suite("File mentions") struct FileMentionTests {
     private func paths(_ text: String) -> [[String]] { FileMention.all(in: text).map(\.paths) }

@@ -1,11 +1,11 @@
 /// A file that a text names: `@notes.md`, or `@"a b.txt"` for a path with spaces. The mark begins a word.
 ///
 /// Whether there is such a file is another question: `@alice` is written the same way.
-struct FileMention: Sendable, Hashable {
+public struct FileMention: Sendable, Hashable {
     private static let (mark, quote): (Character, Character) = ("@", "\"")
 
     /// The paths that may be meant, the likeliest first. A full stop after a path may belong to the sentence.
-    let paths: [String]
+    public let paths: [String]
 
     private init(_ path: Substring, isQuoted: Bool) {
         let bare = isQuoted ? path : path.trimmingSuffix { ".,;:!?)]}>'\"".contains($0) }
@@ -13,7 +13,7 @@ struct FileMention: Sendable, Hashable {
     }
 
     /// The words of a text that may name a file.
-    static func all(in text: String) -> [FileMention] {
+    public static func all(in text: String) -> [FileMention] {
         var found: [FileMention] = []
         var rest = text[...]
         var isAtStart = true
@@ -44,7 +44,7 @@ struct FileMention: Sendable, Hashable {
     }
 
     /// The mention that is being written at the end of a text: its path so far, and its characters with the mark.
-    static func unfinished(atEndOf text: String) -> (path: String, isQuoted: Bool, count: Int)? {
+    public static func unfinished(atEndOf text: String) -> (path: String, isQuoted: Bool, count: Int)? {
         let line = text[(text.lastIndex(where: \.isNewline).map(text.index(after:)) ?? text.startIndex)...]
         var rest = line
         var isAtStart = true
@@ -63,13 +63,13 @@ struct FileMention: Sendable, Hashable {
     /// A path as it is written in a text.
     ///
     /// - Parameter isOpen: whether more of the path follows.
-    static func written(_ path: String, isQuoted: Bool = false, isOpen: Bool) -> String {
+    public static func written(_ path: String, isQuoted: Bool = false, isOpen: Bool) -> String {
         guard isQuoted || path.contains(where: \.isWhitespace) else { return "\(mark)\(path)" }
         return "\(mark)\(quote)\(path)\(isOpen ? "" : String(quote))"
     }
 
     /// Whether a path can be written in a text, so that it is read as the same path.
-    static func canWrite(_ path: String) -> Bool {
+    public static func canWrite(_ path: String) -> Bool {
         let needsQuotes = path.contains(where: \.isWhitespace)
         return !path.contains(where: \.isNewline) && path.first != quote && !(needsQuotes && path.contains(quote))
     }
