@@ -74,7 +74,9 @@ public struct ChatFeature: Feature {
         registry.uses(Library("libpcre2-8") { WorkspaceTools.patternLibraryVersion })
         registry.completes("model", ChatCompletion.models)
         let actions = [
-            SendAction(services).all, RunAction(services).all, HistoryActions(services).all, ModelActions(services).all,
+            SendAction(services).all, RunAction(services).all, PictureAction(services).all,
+            HistoryActions(services).all,
+            ModelActions(services).all,
             UsageActions(services).all, ApprovalActions(services).all, EventActions.all,
         ]
         for action in actions.joined() { registry.add(action) }

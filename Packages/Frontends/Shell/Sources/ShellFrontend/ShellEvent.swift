@@ -30,6 +30,8 @@ enum ShellEvent: Sendable {
     case question(QuestionID, RunID, Question)
     case withdrawn(QuestionID)
     case ended(RunID, Result<RunResult, AnyFailure>)
+    /// An action hands over a picture.
+    case picture(RunID, Picture)
     /// A time that the model asked for has come.
     case timer(ShellTimer)
     /// Rows that a table has asked for.
@@ -85,6 +87,9 @@ enum ShellEffect: Sendable {
     /// What a word may become.
     case complete(CompletionRequest)
     case copy(String)
+    /// Shows a picture in the place of everything else, below a line of text, until it is uncovered.
+    case cover(TerminalPicture, caption: String)
+    case uncover
     case edit(ViewID, String)
     case ring
     case suspend

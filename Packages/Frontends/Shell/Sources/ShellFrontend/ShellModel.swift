@@ -45,6 +45,10 @@ struct ShellModel: Sendable {
     /// What the entries of the palette stand for, if it is the menu of a row.
     var menu: [Pane.Offer]?
     var hasComposerFocus = false
+    /// Whether the terminal shows pictures.
+    var showsPictures = false
+    /// Whether one is shown, until a key is pressed.
+    private var isCovered = false
     /// The newest message, until it was seen long enough.
     private(set) var notice: (number: Int, text: String, isFailure: Bool)?
     private(set) var isOver = false
@@ -125,8 +129,10 @@ extension ShellModel {
     mutating func handle(_ event: ShellEvent, at now: Duration) {
         self.now = now
         switch event {
-        case .input(let input): receive(input)
+        case .input(let input): if !isCovered || isUncovered(by: input) { receive(input) }
         case .resized(let size), .continued(let size):
+            // The picture was for another size, or is gone.
+            uncover()
             self.size = size
             see()
         case .room: break
@@ -153,10 +159,44 @@ extension ShellModel {
             runs.forget(id)
             overlays.removeAll { if case .question(let dialog) = $0 { dialog.id == id } else { false } }
         case .ended(let id, let result): end(id, result)
+        case .picture(let id, let picture): show(picture, of: id)
         case .timer(let timer): expire(timer)
         case .completed(let request, let result): take(result, for: request)
         case .edited(let id, let text): _ = change(id) { $0.field?.begin(text) }
         }
+    }
+
+    /// Shows a picture that an action hands over, on a terminal that can.
+    private mutating func show(_ picture: Picture, of run: RunID) {
+        func refuse(_ why: String) {
+            let text = "\(why); \(PlainText.escape(picture.saving))"
+            runs.append(notice: text, to: run)
+            say(text, isFailure: true)
+        }
+        guard showsPictures else { return refuse("this terminal shows no pictures") }
+        do throws(TerminalError) {
+            let name = PlainText.escape(picture.name)
+            add(.cover(try TerminalPicture(png: picture.bytes), caption: "\(name) — any key goes back"))
+            isCovered = true
+        } catch {
+            refuse(error.message)
+        }
+    }
+
+    private mutating func uncover() {
+        guard isCovered else { return }
+        isCovered = false
+        add(.uncover)
+    }
+
+    /// Removes the picture if something was pressed, which does nothing else. Answers of the terminal go on.
+    private mutating func isUncovered(by input: InputEvent) -> Bool {
+        switch input {
+        case .key, .text, .paste: uncover()
+        case .mouse(let press): if press.action == .press { uncover() }
+        case .focus, .reply: return true
+        }
+        return false
     }
 
     private mutating func take(_ state: ScreenState, of id: ViewID) {

@@ -42,6 +42,7 @@ struct ShellProgram: Sendable {
                     name: context.host.name, registry: context.registry, keys: KeyMap(settings.keys),
                     size: terminal.size,
                     look: PaneLook(level: level, now: context.host.now()))
+                model.showsPictures = TerminalPicture.isShown(in: context.host.environment)
                 restore(&model)
                 if let first { model.open(first.id, first.arguments) }
                 if let recording { model.read(.recording(name: recording.name, recording.block)) }

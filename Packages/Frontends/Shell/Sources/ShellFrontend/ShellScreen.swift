@@ -9,6 +9,8 @@ struct ShellScreen: Sendable {
     private let showsProgress: Bool
     private var title = ""
     private var isBusy = false
+    /// Whether a picture is shown in the place of the shell.
+    private var isCovered = false
 
     init(terminal: FullScreenTerminal, painter: Painter, environment: [String: String]) {
         self.terminal = terminal
@@ -51,6 +53,7 @@ struct ShellScreen: Sendable {
 
     /// Paints what has changed. If the terminal does not take it, all of it is painted later.
     mutating func paint(_ model: inout ShellModel) {
+        if isCovered { return }
         let (cells, caret) = model.draw()
         let before = painter
         let frame = painter.frame(showing: cells, caret: caret)
@@ -59,6 +62,19 @@ struct ShellScreen: Sendable {
         case .written, .waiting: break
         case .refused, .hidden: painter = before
         }
+    }
+
+    /// Shows a picture instead of the shell.
+    mutating func cover(with picture: TerminalPicture, caption: String) {
+        isCovered = true
+        terminal.offer(frame: picture.frame(in: terminal.size, caption: caption), replacesWaiting: true)
+    }
+
+    /// Removes the picture; the shell is painted again.
+    mutating func uncover() {
+        isCovered = false
+        terminal.offer(frame: TerminalPicture.removal, replacesWaiting: true)
+        painter.invalidate()
     }
 
     mutating func repaint() { painter.invalidate() }

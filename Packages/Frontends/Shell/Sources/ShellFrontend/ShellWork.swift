@@ -100,6 +100,8 @@ final class ShellWork: Sendable {
             }
         case .copy(let text): copy(text, &screen)
         case .edit(let id, let text): try await edit(text, for: id, &screen)
+        case .cover(let picture, let caption): screen.cover(with: picture, caption: caption)
+        case .uncover: screen.uncover()
         case .ring: screen.ring()
         case .suspend: screen.terminal.suspend()
         case .repaint: screen.repaint()
@@ -256,6 +258,7 @@ struct ShellOutput: ActionOutput {
     let redactor: Redactor
 
     func event(_ event: ActionEvent) async throws {
+        if let run, let picture = Picture(event) { inbox.push(.picture(run, picture)) }
         guard let run, let text = event.text else { return }
         inbox.append(text, to: run)
         // While the shell is behind, the action waits.

@@ -113,6 +113,8 @@ struct ConversationScreen {
         private var news: ConversationNews?
         private var live = LiveConversation.Snapshot()
         private var isRead = Timestamp(microseconds: 0)
+        /// Whether a picture was sent.
+        private var hasPicture = false
 
         init(_ id: ConversationID) { self.id = id }
 
@@ -143,6 +145,7 @@ struct ConversationScreen {
                 _ = transcript.take(
                     news.growing(snapshot), outputs: snapshot.outputs, running: snapshot.command)
             }
+            hasPicture = hasPicture || news.entries.contains { !$0.message.pictures.isEmpty }
             if let question = news.entries.last(where: { $0.message.role == .user }) { asked = question.time }
             if let answer = news.entries.last(where: { $0.usage.inputTokens != nil }) { context = ContextFill(answer) }
             (live, isRead) = (snapshot, now)
@@ -201,6 +204,7 @@ struct ConversationScreen {
                 .screen("chat.tools", "Tool calls", key: "t", argument),
                 .screen("chat.new", "New", key: "n", model(of: conversation)),
             ]
+            if hasPicture { links.append(.action("chat.picture", "Show picture", key: "i", argument)) }
             if asked != nil, !isGrowing(at: now) {
                 links.insert(.action("chat.retry", "Retry", key: "a", argument), at: 0)
             }

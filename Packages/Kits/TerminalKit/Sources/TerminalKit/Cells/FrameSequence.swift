@@ -19,6 +19,7 @@ enum FrameSequence {
     static let showCursor = Array("\u{1B}[?25h".utf8)
     static let beginUpdate = Array("\u{1B}[?2026h".utf8)
     static let endUpdate = Array("\u{1B}[?2026l".utf8)
+    static let stringEnd = Array("\u{1B}\\".utf8)
     static let endLink = Array("\u{1B}]8;;\u{1B}\\".utf8)
 
     /// The following text links to that target. The id is the same wherever it is on the screen, so that a terminal

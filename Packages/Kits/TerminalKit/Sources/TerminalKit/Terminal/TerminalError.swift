@@ -18,6 +18,8 @@ public struct TerminalError: Failure, Hashable {
         case cancelled = "terminal.cancelled"
         /// The line or the text is longer than the limit.
         case tooLong = "terminal.line-too-long"
+        /// What should be shown is no picture that a terminal takes.
+        case noPicture = "terminal.no-picture"
         /// The system refused an operation; see `errno`.
         case system = "terminal.system"
     }
@@ -40,7 +42,7 @@ public struct TerminalError: Failure, Hashable {
     public var exit: ExitCode {
         switch kind {
         case .interrupted, .cancelled: .interrupted
-        case .noScreen: .usage
+        case .noScreen, .noPicture: .usage
         case .notATerminal, .inBackground: .unanswered
         case .busy, .tooLong, .system: .failed
         }
