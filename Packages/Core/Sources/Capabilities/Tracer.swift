@@ -7,6 +7,9 @@ public struct Tracer: Sendable {
     private let now: @Sendable () -> Timestamp
     private let redactor: Redactor
 
+    /// Whether anything receives the spans.
+    package var isRecording: Bool { !sinks.isEmpty }
+
     /// - Parameter redactor: removes secrets from the attributes of spans.
     public init(
         sinks: [any SpanSink], now: @escaping @Sendable () -> Timestamp, redactor: Redactor = Redactor()

@@ -6,14 +6,25 @@ public struct Caller: Sendable {
     /// The rights of the running action's caller; none outside of actions.
     public static var grantHere: Grant { current?.grant ?? .nobody }
 
+    /// In a single object, because it is copied with each action.
+    private let facts: Facts
+
+    private final class Facts: Sendable {
+        let grant: Grant
+        let interaction: any Interaction
+
+        init(_ grant: Grant, _ interaction: any Interaction) {
+            (self.grant, self.interaction) = (grant, interaction)
+        }
+    }
+
     /// What it may do.
-    public let grant: Grant
+    public var grant: Grant { facts.grant }
     /// Answers the questions of what it started.
-    public let interaction: any Interaction
+    public var interaction: any Interaction { facts.interaction }
 
     private init(_ grant: Grant, _ interaction: any Interaction) {
-        self.grant = grant
-        self.interaction = interaction
+        facts = Facts(grant, interaction)
     }
 
     /// The person at a surface.

@@ -14,9 +14,9 @@ public struct PathValue: InputValue, OutputValue, Hashable {
     public var json: JSON { .string(text) }
 
     public init(json: JSON) throws(ValueError) {
-        guard let text = json.string, !text.isEmpty else { throw ValueError("needs a path") }
-        // The system would read it only up to the zero byte.
-        guard !text.utf8.contains(0) else { throw ValueError("must not contain a zero byte") }
+        guard var text = json.string, !text.isEmpty else { throw ValueError("needs a path") }
+        // The system would read it only up to the zero byte. Every path is read here, so the bytes are compared at once.
+        guard !text.withUTF8({ unsafe $0.contains(0) }) else { throw ValueError("must not contain a zero byte") }
         self.init(text)
     }
 }
@@ -45,6 +45,7 @@ public struct GivenPath<Use: PathUse>: InputValue, OutputValue, Hashable {
         self.text = text
     }
 
+    @inlinable @inline(__always)
     public init(json: JSON) throws(ValueError) {
         self.init(try PathValue(json: json).text)
     }

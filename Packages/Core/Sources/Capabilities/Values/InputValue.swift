@@ -156,7 +156,8 @@ extension Optional: Shaped where Wrapped: Shaped {
 }
 
 extension Optional: InputValue where Wrapped: InputValue {
-    public init(json: JSON) throws(ValueError) {
+    // Inlinable, because generic code would look up the optional type at run time.
+    @inlinable @inline(__always) public init(json: JSON) throws(ValueError) {
         self = json.isNull ? nil : try Wrapped(json: json)
     }
     public static var whenAbsent: Wrapped?? { .some(nil) }

@@ -61,8 +61,13 @@ public struct Action: Sendable {
     public private(set) var sends = false
     /// Who may use it besides the person.
     public private(set) var offer = ActionOffer.bundles
-    private var body: @Sendable (JSONObject, ActionContext) async throws -> any OutputValue
+    private var body: Body
     private var loss: (@Sendable (JSONObject, ActionContext) async throws -> String?)?
+
+    /// Runs where its caller does, which saves a look at the executor.
+    @usableFromInline
+    typealias Body =
+        nonisolated(nonsending) @Sendable (JSONObject, ActionContext) async throws -> any OutputValue
 
     /// An example command line.
     public struct Example: Sendable, Hashable {
@@ -91,27 +96,38 @@ public struct Action: Sendable {
         id.lastIndex(of: ".").map { id[..<$0] } ?? ""
     }
 
+    // Inlinable, because generic code would look up the types of the values whenever the action is performed.
+
     /// - Parameter body: receives the context and a value for each parameter, and returns the result.
+    @inlinable
     public init<each Value: InputValue, Result: OutputValue>(
         _ id: String, _ summary: String, _ effect: Effect, _ parameter: repeat Parameter<each Value>,
         body: @escaping @Sendable (ActionContext, repeat each Value) async throws -> Result
     ) {
         var declarations: [ParameterDeclaration] = []
         for one in repeat each parameter { declarations.append(one.declaration) }
-        self.id = id
-        self.summary = summary
-        self.effect = effect
-        parameters = declarations
-        resultShape = { Result.schema }
         // Stored by position and without types, because looking up values in a parameter pack takes longer than reading
         // them.
         var erased: [ParameterReader] = []
         for one in repeat each parameter { erased.append(one.reader) }
         let readers = erased
-        self.body = { arguments, context in
-            var next = readers.makeIterator()
-            return try await body(context, repeat try (each Value).read(from: &next, in: arguments))
+        self.init(id, summary, effect, declarations, { Result.schema }) { arguments, context in
+            var next = 0
+            return try await body(context, repeat try (each Value).read(readers, at: &next, in: arguments))
         }
+    }
+
+    @usableFromInline
+    init(
+        _ id: String, _ summary: String, _ effect: Effect, _ parameters: [ParameterDeclaration],
+        _ result: @escaping @Sendable () -> Schema, _ body: @escaping Body
+    ) {
+        self.id = id
+        self.summary = summary
+        self.effect = effect
+        self.parameters = parameters
+        resultShape = result
+        self.body = body
     }
 
     /// An action whose arguments are a single value. Its parameters are bound to the value's properties.
@@ -138,7 +154,9 @@ public struct Action: Sendable {
     }
 
     /// Performs the action with checked arguments.
-    func perform(_ arguments: JSONObject, in context: ActionContext) async throws -> any OutputValue {
+    nonisolated(nonsending) func perform(
+        _ arguments: JSONObject, in context: ActionContext
+    ) async throws -> any OutputValue {
         try await body(arguments, context)
     }
 
@@ -211,9 +229,7 @@ extension Action {
     }
 
     /// The same declaration with another body.
-    func performing(
-        _ body: @escaping @Sendable (JSONObject, ActionContext) async throws -> any OutputValue
-    ) -> Action { with { $0.body = body } }
+    func performing(_ body: @escaping Body) -> Action { with { $0.body = body } }
     /// Additional paragraphs for the help page and the reference.
     public func details(_ text: String) -> Action { with { $0.details = text } }
     /// An example command line; a test parses each of them.

@@ -8,23 +8,34 @@ public struct ActionContext: Sendable {
     /// opened by the first request that needs a key. Nil outside of actions.
     @TaskLocal public static var current: ActionContext?
 
+    /// In a single object, because it is copied with each call.
+    private let facts: Facts
+
+    private final class Facts: Sendable {
+        let session: WorkbenchSession
+        let generation: Generation
+        let caller: Caller
+        let output: any ActionOutput
+
+        init(_ session: WorkbenchSession, _ generation: Generation, _ caller: Caller, _ output: any ActionOutput) {
+            (self.session, self.generation, self.caller, self.output) = (session, generation, caller, output)
+        }
+    }
+
     /// The session, for long-running actions such as a server that need the newest settings.
-    public let session: WorkbenchSession
+    public var session: WorkbenchSession { facts.session }
     /// The composition that the action uses from beginning to end.
-    public let generation: Generation
+    public var generation: Generation { facts.generation }
     /// The party that requested the action.
-    public let caller: Caller
+    public var caller: Caller { facts.caller }
     /// Opens spans.
     public var tracer: Tracer { generation.tracer }
-    private let output: any ActionOutput
+    private var output: any ActionOutput { facts.output }
 
     package init(
         session: WorkbenchSession, generation: Generation, caller: Caller, output: any ActionOutput
     ) {
-        self.session = session
-        self.generation = generation
-        self.caller = caller
-        self.output = output
+        facts = Facts(session, generation, caller, output)
     }
 
     /// Asks the person; fails with a clear error if nobody can answer.
@@ -59,7 +70,9 @@ public struct ActionContext: Sendable {
     ) async throws -> any OutputValue {
         let caller = caller.narrowed(by: grant, asking: interaction)
         let context = ActionContext(session: session, generation: generation, caller: caller, output: output)
-        return try await generation.perform(action, arguments, in: context, limit: limit, isAgreed: isAgreed)
+        let owner = registry.actions.owner(of: action) ?? ""
+        return try await generation.perform(
+            RegisteredAction(action, of: owner), arguments, in: context, limit: limit, isAgreed: isAgreed)
     }
 
     /// Performs another action as this action's caller would from outside, with the newest settings. Its output goes

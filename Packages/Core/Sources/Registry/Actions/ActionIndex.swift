@@ -4,9 +4,8 @@ import Capabilities
 public struct ActionIndex: Sendable {
     /// In the order in which they were registered.
     public let all: [Action]
-    private let byID: [String: Int]
-    private let byAlias: [String: Int]
-    private let owners: [String]
+    private let byID: [String: RegisteredAction]
+    private let byAlias: [String: RegisteredAction]
     let problems: [CompositionProblem]
 
     init(_ registered: [(feature: String, action: Action)], namespaces: [String: [String]]) {
@@ -48,10 +47,10 @@ public struct ActionIndex: Sendable {
                     "gives \(registered[index].action.id) the alias \(alias), which is the first word of other actions")
             )
         }
+        let entries = registered.map { RegisteredAction($0.action, of: $0.feature) }
         all = registered.map(\.action)
-        owners = registered.map(\.feature)
-        self.byID = byID
-        self.byAlias = byAlias
+        self.byID = byID.mapValues { entries[$0] }
+        self.byAlias = byAlias.mapValues { entries[$0] }
         self.problems = problems
     }
 
@@ -61,22 +60,35 @@ public struct ActionIndex: Sendable {
     }
 
     /// The action of that id or alias.
-    public subscript(id: String) -> Action? {
-        (byID[id] ?? byAlias[id]).map { all[$0] }
-    }
+    public subscript(id: String) -> Action? { registered(id)?.action }
 
     /// The feature that declared an action.
-    public func owner(of action: Action) -> String? {
-        byID[action.id].map { owners[$0] }
-    }
+    public func owner(of action: Action) -> String? { byID[action.id]?.owner }
 
     /// The action, or an error that suggests the nearest one.
-    public func find(_ id: String) throws(RegistryError) -> Action {
-        guard let action = self[id] else {
+    public func find(_ id: String) throws(RegistryError) -> Action { try registration(of: id).action }
+
+    /// The same with its owner.
+    func registration(of id: String) throws(RegistryError) -> RegisteredAction {
+        guard let registered = registered(id) else {
             throw RegistryError.noAction(
                 id, suggestion: Suggestion.nearest(to: id, among: all.filter { !$0.isHidden }.map(\.id)))
         }
-        return action
+        return registered
+    }
+
+    private func registered(_ id: String) -> RegisteredAction? { byID[id] ?? byAlias[id] }
+}
+
+/// An action with the feature that declared it. A class, because performing an action would otherwise copy the
+/// declaration several times.
+final class RegisteredAction: Sendable {
+    let action: Action
+    /// The id of the feature.
+    let owner: String
+
+    init(_ action: Action, of owner: String) {
+        (self.action, self.owner) = (action, owner)
     }
 }
 

@@ -1,5 +1,5 @@
 public import Capabilities
-import JSON
+public import JSON
 
 /// A parameter of an action, declared with its type.
 ///
@@ -62,32 +62,37 @@ public struct Parameter<Value: InputValue>: Sendable {
     }
 
     /// What the body of an action needs of the parameter.
+    @usableFromInline
     var reader: ParameterReader { ParameterReader(name: declaration.name, defaultValue: defaultValue) }
 }
 
 /// The name of a parameter and its value if nothing is given. Only the action's body knows the type.
+@usableFromInline
 struct ParameterReader: Sendable {
-    let name: String
+    @usableFromInline let name: String
     let defaultValue: (any InputValue)?
 }
 
 extension InputValue {
-    /// The value of the next parameter.
+    /// The value of the parameter at an index, which is then that of the next parameter.
+    @inlinable @inline(__always)
     static func read(
-        from parameters: inout IndexingIterator<[ParameterReader]>, in arguments: JSONObject
+        _ parameters: [ParameterReader], at index: inout Int, in arguments: JSONObject
     ) throws(ValueError) -> Self {
-        guard let parameter = parameters.next() else { preconditionFailure("an action reads each parameter once") }
-        guard let given = arguments[parameter.name] else { return try absent(parameter) }
-        return try read(given, of: parameter.name)
+        defer { index += 1 }
+        // A copy of a whole reader would cost more than the lookup.
+        guard let given = arguments[parameters[index].name] else { return try absent(parameters[index]) }
+        return try read(given, of: parameters[index].name)
     }
 
-    fileprivate static func read(_ given: JSON, of name: String) throws(ValueError) -> Self {
+    @inlinable @inline(__always)
+    static func read(_ given: JSON, of name: String) throws(ValueError) -> Self {
         do { return try Self(json: given) } catch { throw error.under(name) }
     }
 
     // Not inlined, so that a value that is given does not pay for looking up the optional type.
-    @inline(never)
-    private static func absent(_ parameter: ParameterReader) throws(ValueError) -> Self {
+    @inline(never) @usableFromInline
+    static func absent(_ parameter: ParameterReader) throws(ValueError) -> Self {
         guard let defaultValue = parameter.defaultValue as? Self else {
             throw ValueError("is missing", at: [parameter.name])
         }

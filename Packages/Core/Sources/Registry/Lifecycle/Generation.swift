@@ -13,6 +13,8 @@ public final class Generation: Sendable {
     public let host: Host
     /// The problems of the settings and the composition, if any. With problems, only actions marked `always()` run.
     public let failure: (any Failure)?
+    private let isFailed: Bool
+    private let isTraced: Bool
     private let lifecycle: Lifecycle
     private let state = Mutex(State())
 
@@ -40,34 +42,34 @@ public final class Generation: Sendable {
         self.number = number
         self.host = host
         self.failure = failure
+        isFailed = failure != nil
         lifecycle = Lifecycle(host: host, limits: limits)
         tracer = Tracer(
             sinks: host.registry.all((any SpanSink).self), now: host.now, redactor: host.redactor)
+        isTraced = tracer.isRecording
     }
 
     /// Performs an action of this composition, for a session or for another action.
-    ///
-    /// - Parameter feature: the feature whose screen it is; nil for an action of the registry.
     func perform(
-        _ action: Action, of feature: String? = nil, _ arguments: JSONObject, in context: ActionContext,
-        limit: Duration?, isAgreed: Bool
+        _ registered: RegisteredAction, _ arguments: JSONObject, in context: ActionContext, limit: Duration?,
+        isAgreed: Bool
     ) async throws -> any OutputValue {
-        if let failure, !action.worksAlways { throw failure }
-        try context.caller.grant.check(.action(action.id, action.effect(of: arguments), action.offer))
-        try context.caller.grant.use()
+        let effect = registered.action.effect(of: arguments)
+        try admit(registered.action, effect, context.caller.grant)
         // Also after a failure, before which something may have been written.
-        defer { if action.effect(of: arguments) != .reads { context.session.hasWritten() } }
+        defer { if effect != .reads { context.session.hasWritten() } }
         // An instant action waits for nothing, so it needs neither running features nor a time limit.
-        let owner = feature ?? registry.actions.owner(of: action) ?? ""
-        if action.isInstant { return try await perform(action, owner, arguments, in: context, isAgreed) }
+        if registered.action.isInstant {
+            return try await perform(registered, effect, arguments, in: context, isAgreed)
+        }
         return try await withTaskExecutorPreference(globalConcurrentExecutor) {
-            try await start(owner)
-            if case .failed(let reason) = lifecycle.states[owner], !action.worksAlways {
-                throw SessionError.featureFailed(owner, why: reason)
+            try await start(registered.owner)
+            if case .failed(let reason) = lifecycle.states[registered.owner], !registered.action.worksAlways {
+                throw SessionError.featureFailed(registered.owner, why: reason)
             }
-            guard let limit else { return try await perform(action, owner, arguments, in: context, isAgreed) }
+            guard let limit else { return try await perform(registered, effect, arguments, in: context, isAgreed) }
             return try await Deadline(limit: limit, abandonsCancelled: true, clock: host.clock).run {
-                try await self.perform(action, owner, arguments, in: context, isAgreed)
+                try await self.perform(registered, effect, arguments, in: context, isAgreed)
             }
         }
     }
@@ -96,33 +98,42 @@ public final class Generation: Sendable {
         return await lifecycle.stop()
     }
 
-    private func perform(
-        _ action: Action, _ owner: String, _ arguments: JSONObject, in context: ActionContext, _ isAgreed: Bool
-    ) async throws -> any OutputValue {
+    /// Throws if the caller may not perform the action, and counts the use.
+    private func admit(_ action: Action, _ effect: Effect, _ grant: Grant) throws {
+        // Reading the failure copies it, and usually there is none.
+        if isFailed, !action.worksAlways, let failure { throw failure }
+        try grant.check(action: action.id, effect, action.offer)
+        try grant.use()
+    }
+
+    private func check(_ arguments: JSONObject, for action: Action, _ grant: Grant) throws {
         let problems = action.problems(in: arguments)
         guard problems.isEmpty else { throw ArgumentsFailure(action: action.id, problems: problems) }
-        try context.caller.grant.check(action.requests(in: arguments, from: host.locations.current))
-        return try await bound(context) {
-            if action.effect(of: arguments) == .destroys, !isAgreed,
-                let question = try await action.question(before: arguments, in: context)
-            {
-                let id = action.agreementID
-                guard try await context.interaction.confirm(id, question) else {
-                    throw InteractionError.declined(id: id)
+        try grant.check(action.requests(in: arguments, from: host.locations.current))
+    }
+
+    private func perform(
+        _ registered: RegisteredAction, _ effect: Effect, _ arguments: JSONObject, in context: ActionContext,
+        _ isAgreed: Bool
+    ) async throws -> any OutputValue {
+        try check(arguments, for: registered.action, context.caller.grant)
+        return try await Caller.$current.withValue(context.caller) {
+            try await ActionContext.$current.withValue(context) {
+                if effect == .destroys, !isAgreed { try await agree(to: registered.action, arguments, in: context) }
+                // A span costs time even if nobody records it.
+                if !isTraced { return try await registered.action.perform(arguments, in: context) }
+                return try await tracer.span(registered.action.id, feature: registered.owner) {
+                    try await registered.action.perform(arguments, in: context)
                 }
-            }
-            return try await context.tracer.span(action.id, feature: owner) {
-                try await action.perform(arguments, in: context)
             }
         }
     }
 
-    private func bound<Result: Sendable>(
-        _ context: ActionContext, _ body: () async throws -> Result
-    ) async rethrows -> Result {
-        try await Caller.$current.withValue(context.caller) {
-            try await ActionContext.$current.withValue(context) { try await body() }
-        }
+    /// Asks before something is destroyed.
+    private func agree(to action: Action, _ arguments: JSONObject, in context: ActionContext) async throws {
+        guard let question = try await action.question(before: arguments, in: context) else { return }
+        let id = action.agreementID
+        guard try await context.interaction.confirm(id, question) else { throw InteractionError.declined(id: id) }
     }
 
     private func start(_ id: String) async throws {

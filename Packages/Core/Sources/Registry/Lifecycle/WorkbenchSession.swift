@@ -44,8 +44,8 @@ public final class WorkbenchSession: Sendable {
         var newest: Generation
         /// The generations that are not closed yet, the newest last.
         var live: [Live]
-        /// Nil if the next action must check.
-        var lastLook: Timestamp?
+        /// When no check is needed, because one has just run. Nil if the next action must check.
+        var looked: Range<Timestamp>?
         var isLooking = false
         /// Whether the person was told that changed settings wait.
         var hasToldOfWaiting = false
@@ -56,10 +56,23 @@ public final class WorkbenchSession: Sendable {
         var stuck: [String] = []
         var isClosed = false
 
+        /// Whether to check for changes. If the clock was set back, checking must still continue.
+        func isDue(at now: Timestamp) -> Bool {
+            !isClosed && !isLooking && looked?.contains(now) != true
+        }
+
         /// Counts another user of the newest generation.
         mutating func use() -> Generation {
-            if let index = live.lastIndex(where: { $0.generation === newest }) { live[index].users += 1 }
+            change(newest, 1)
             return newest
+        }
+
+        /// Changes the number of users of a generation.
+        mutating func change(_ generation: Generation, _ count: Int) {
+            // The newest is the last one, and usually the one that is meant.
+            for index in live.indices.reversed() where live[index].generation === generation {
+                live[index].users += count
+            }
         }
     }
 
@@ -82,7 +95,7 @@ public final class WorkbenchSession: Sendable {
         self.limits = limits
         self.renewal = renewal
         let first = Generation(0, host, failure: failure, limits: limits)
-        state = Mutex(State(newest: first, live: [Live(generation: first)], lastLook: host.now()))
+        state = Mutex(State(newest: first, live: [Live(generation: first)], looked: Self.pause(from: host.now())))
     }
 
     /// The newest generation, for inspection. It may be closed at any time; `keepNewest` prevents that.
@@ -108,12 +121,12 @@ public final class WorkbenchSession: Sendable {
         _ id: String, _ arguments: JSONObject = [:], as caller: Caller, output: any ActionOutput,
         limit: Duration? = nil, isAgreed: Bool = false
     ) async throws -> any OutputValue {
-        look { output.notice($0) }
-        let generation = state.withLock { $0.use() }
+        let generation = useNewest { output.notice($0) }
         defer { giveBack(generation) }
         let context = ActionContext(session: self, generation: generation, caller: caller, output: output)
         return try await generation.perform(
-            try generation.registry.actions.find(id), arguments, in: context, limit: limit, isAgreed: isAgreed)
+            try generation.registry.actions.registration(of: id), arguments, in: context, limit: limit,
+            isAgreed: isAgreed)
     }
 
     /// Opens a screen for as long as `show` runs. All surfaces use this method.
@@ -208,9 +221,8 @@ public final class WorkbenchSession: Sendable {
         let screens = generation.registry.screens
         let screen = try screens.find(view.screen.id)
         let context = ActionContext(session: self, generation: generation, caller: caller, output: view.output)
-        _ = try await generation.perform(
-            screen.action(showingIn: view), of: screens.owner(of: screen), view.arguments, in: context, limit: nil,
-            isAgreed: false)
+        let action = RegisteredAction(screen.action(showingIn: view), of: screens.owner(of: screen) ?? "")
+        _ = try await generation.perform(action, view.arguments, in: context, limit: nil, isAgreed: false)
         return generation.number
     }
 
@@ -223,14 +235,13 @@ public final class WorkbenchSession: Sendable {
     ///
     /// - Parameter tell: is told once why changed settings are not used.
     public func keepNewest(telling tell: (String) -> Void) -> KeptGeneration {
-        look(tell)
-        return KeptGeneration(state.withLock { $0.use() }, of: self)
+        KeptGeneration(useNewest(tell), of: self)
     }
 
     /// Makes the next action check for changed settings, because an action has changed them. An action that begins
     /// during another check may still see the old ones.
     public func lookAgain() {
-        state.withLock { $0.lastLook = nil }
+        state.withLock { $0.looked = nil }
     }
 
     /// Stops and closes all features in reverse order of their needs. Nothing can be performed in the session
@@ -253,6 +264,17 @@ public final class WorkbenchSession: Sendable {
     }
 
     // MARK: Generations
+
+    /// Counts another user of the newest generation, after replacing it if a change is due.
+    private func useNewest(_ tell: (String) -> Void) -> Generation {
+        // The usual case takes the lock once.
+        let newest = state.withLock { state in
+            renewal != nil && state.isDue(at: state.newest.host.now()) ? nil : state.use()
+        }
+        if let newest { return newest }
+        look(tell)
+        return state.withLock { $0.use() }
+    }
 
     /// Replaces the newest generation if a change is due.
     func look(_ tell: (String) -> Void) {
@@ -286,19 +308,18 @@ public final class WorkbenchSession: Sendable {
     /// The newest generation, for a check; nil if another check is running or has just run.
     private func beginLooking() -> Generation? {
         state.withLock { state in
-            guard !state.isClosed, !state.isLooking else { return nil }
             let now = state.newest.host.now()
-            // If the clock was set back, checking must still continue.
-            if let last = state.lastLook, (last..<last + Self.lookingPause).contains(now) { return nil }
-            (state.lastLook, state.isLooking) = (now, true)
+            guard state.isDue(at: now) else { return nil }
+            (state.looked, state.isLooking) = (Self.pause(from: now), true)
             return state.newest
         }
     }
 
+    private static func pause(from time: Timestamp) -> Range<Timestamp> { time..<time + lookingPause }
+
     fileprivate func giveBack(_ generation: Generation) {
         state.withLock { state in
-            guard let index = state.live.firstIndex(where: { $0.generation === generation }) else { return }
-            state.live[index].users -= 1
+            state.change(generation, -1)
             if generation !== state.newest { closeUnused(&state) }
         }
     }

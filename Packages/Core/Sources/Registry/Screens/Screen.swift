@@ -64,8 +64,8 @@ public struct Screen: Sendable {
         for one in repeat each parameter { erased.append(one.reader) }
         let readers = erased
         self.init(id, title, placement, parameters: declarations) { arguments, screen in
-            var next = readers.makeIterator()
-            try await body(screen, repeat try (each Value).read(from: &next, in: arguments))
+            var next = 0
+            try await body(screen, repeat try (each Value).read(readers, at: &next, in: arguments))
         }
     }
 
