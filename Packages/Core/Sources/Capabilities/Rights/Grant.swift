@@ -127,11 +127,7 @@ public struct Grant: Sendable, Hashable {
                 if let refusal = layer.refusal(ofAddress: address, port, of: host) { return refusal }
             }
             return nil
-        case .path(let path, let purpose):
-            for layer in layers {
-                if let refusal = layer.refusal(ofPath: path, purpose) { return refusal }
-            }
-            return nil
+        case .path(let path, let purpose): return objection(to: AbsolutePath(path), purpose)
         case .secret(let name):
             for layer in layers where layer.secrets?.contains(where: { Pattern.fits($0, name.text) }) == false {
                 let shown = PlainText.escape(name.text)
@@ -170,6 +166,13 @@ public struct Grant: Sendable, Hashable {
             return nil
         case .tool(let use): return objection(to: use)
         }
+    }
+
+    private func objection(to path: AbsolutePath, _ purpose: PathPurpose) -> GrantDecision? {
+        for layer in layers {
+            if let refusal = layer.refusal(ofPath: path, purpose) { return refusal }
+        }
+        return nil
     }
 
     /// What the person has denied stays denied, and what their rules ask about is asked. Otherwise their rules and mode
@@ -236,7 +239,16 @@ public struct Grant: Sendable, Hashable {
 
     /// Throws if the request is denied or would need confirmation.
     public func check(_ request: GrantRequest) throws(AccessFailure) {
-        switch objection(to: request) {
+        try refuse(objection(to: request))
+    }
+
+    /// The same for a path that is already resolved.
+    func check(_ path: AbsolutePath, _ purpose: PathPurpose) throws(AccessFailure) {
+        try refuse(objection(to: path, purpose))
+    }
+
+    private func refuse(_ objection: GrantDecision?) throws(AccessFailure) {
+        switch objection {
         case nil, .allow?: return
         case .ask(let rule): throw AccessFailure(rule: rule, mend: "do it yourself")
         case .deny(let rule, let mend): throw AccessFailure(rule: rule, mend: mend)
@@ -246,6 +258,12 @@ public struct Grant: Sendable, Hashable {
     /// Throws if the request is denied. The person has written it, so that nobody need confirm it.
     public func checkUnasked(_ request: GrantRequest) throws(AccessFailure) {
         if case .deny(let rule, let mend) = objection(to: request) { throw AccessFailure(rule: rule, mend: mend) }
+    }
+
+    /// Throws if an action may not be performed. The request is not even built if everything is allowed.
+    package func check(action id: String, _ effect: Effect, _ offer: ActionOffer) throws(AccessFailure) {
+        if layers.isEmpty { return }
+        try check(.action(id, effect, offer))
     }
 
     /// Throws if an action may not be given these arguments. The requests are not even built if everything is allowed.
@@ -309,11 +327,10 @@ extension Grant.Layer {
         }
     }
 
-    fileprivate func refusal(ofPath text: String, _ purpose: PathPurpose) -> GrantDecision? {
+    fileprivate func refusal(ofPath path: AbsolutePath, _ purpose: PathPurpose) -> GrantDecision? {
         guard let folders else { return nil }
-        let path = AbsolutePath(text)
         // Built only for refusals, so that allowed requests do not wait for it.
-        var shown: String { PlainText.escape(text) }
+        var shown: String { PlainText.escape(path.text) }
         let verb = purpose == .write ? "write" : "read"
         if purpose == .own {
             return .deny(

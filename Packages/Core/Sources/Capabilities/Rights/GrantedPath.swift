@@ -15,11 +15,11 @@ public struct GrantedPath: Sendable, Hashable {
         public let rest: [UInt8]
         /// Whether it may be changed.
         public let isWriting: Bool
-        let layers: [Grant.Folders]
+        private let layers: [Grant.Layer]
         private let bound: Grant.Holder
 
         init(
-            root: FolderRoot, rest: ArraySlice<UInt8>, isWriting: Bool, layers: [Grant.Folders], bound: Grant.Holder
+            root: FolderRoot, rest: ArraySlice<UInt8>, isWriting: Bool, layers: [Grant.Layer], bound: Grant.Holder
         ) {
             self.root = root
             self.rest = Array(rest)
@@ -36,8 +36,9 @@ public struct GrantedPath: Sendable, Hashable {
 
         /// Whether an opened file is in an allowed place. Every layer checks its real location.
         public func allows(_ place: AbsolutePath) -> Bool {
-            layers.allSatisfy { folders in
-                folders.roots.contains { place.lies(beneath: $0.place) }
+            layers.allSatisfy { layer in
+                guard let folders = layer.folders else { return true }
+                return folders.roots.contains { place.lies(beneath: $0.place) }
                     && !folders.closes(place, isWriting: isWriting)
             }
         }
@@ -185,24 +186,21 @@ extension Grant {
     public func path<Use>(_ given: GivenPath<Use>, from folder: String) throws(AccessFailure) -> GrantedPath {
         let whole = AbsolutePath.joined(given.text, in: folder)
         let path = AbsolutePath(whole)
-        try check(.path(path.text, Use.purpose))
+        try check(path, Use.purpose)
         // Of all folders that contain the path, uses the one nearest to it; the path is opened from there and checked
         // against all of them.
         var nearest: (holder: Holder, root: FolderRoot, rest: ArraySlice<UInt8>)?
-        var bounds: [Folders] = []
         for index in layers.indices {
-            guard let folders = layers[index].folders else { continue }
-            bounds.append(folders)
-            for root in folders.roots {
+            for root in layers[index].folders?.roots ?? [] {
                 guard let rest = root.rest(of: path) else { continue }
                 if nearest.map({ rest.count < $0.rest.count }) ?? true { nearest = (layers[index].holder, root, rest) }
             }
         }
         guard let nearest else { return GrantedPath(absolute: whole, bounds: nil) }
         return GrantedPath(
-            absolute: path.text,
+            absolute: path.text(from: whole),
             bounds: GrantedPath.Bounds(
-                root: nearest.root, rest: nearest.rest, isWriting: Use.purpose != .read, layers: bounds,
+                root: nearest.root, rest: nearest.rest, isWriting: Use.purpose != .read, layers: layers,
                 bound: nearest.holder))
     }
 

@@ -60,6 +60,12 @@ public struct AbsolutePath: Sendable, Hashable {
     /// The path as text, in which bytes that are not UTF-8 are replaced.
     public var text: String { parts.isEmpty ? "/" : String(decoding: parts, as: UTF8.self) }
 
+    /// The path as text, given the text that it was made of. Resolving shortens an absolute path or leaves it as it is, and
+    /// then there is no need for another text.
+    func text(from given: String) -> String {
+        Self.isAbsolute(given) && given.utf8.count == bytes.count ? given : text
+    }
+
     /// The folder that contains it; the root contains itself.
     public var folder: AbsolutePath { AbsolutePath(parts: Array(parts[..<(parts.lastIndex(of: Self.slash) ?? 0)])) }
 

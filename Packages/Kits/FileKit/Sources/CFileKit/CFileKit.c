@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -52,6 +53,13 @@ int filekit_open_beneath(int folder, const void *path, enum filekit_use use, boo
     do opened = syscall(SYS_openat2, folder, path, &how, sizeof how);
     while (opened < 0 && errno == EINTR);
     return opened < 0 ? -errno : (int)opened;
+}
+
+int filekit_open_regular(int folder, const void *path) {
+    struct stat status;
+    if (fstatat(folder, path, &status, AT_SYMLINK_NOFOLLOW) != 0) return -errno;
+    if (!S_ISREG(status.st_mode)) return -ENXIO;
+    return filekit_open_beneath(folder, path, FILEKIT_READ, false);
 }
 
 int filekit_open_entry(int folder, const void *name, enum filekit_use use) {

@@ -32,6 +32,10 @@ enum filekit_use {
 // Resolves a whole path in the kernel, never above the folder. Returns a descriptor or -errno.
 int filekit_open_beneath(int folder, const void *_Nonnull path, enum filekit_use use, bool follows_links);
 
+// Opens a regular file for reading if no part of its path is a link. It is looked at before it is opened, because opening
+// alone can set off a device. Returns a descriptor or -errno.
+int filekit_open_regular(int folder, const void *_Nonnull path);
+
 // Opens one entry of a folder, without following a link. Returns a descriptor or -errno.
 int filekit_open_entry(int folder, const void *_Nonnull name, enum filekit_use use);
 

@@ -1,3 +1,4 @@
+import CFileKit
 public import Capabilities
 import Glibc
 
@@ -101,17 +102,10 @@ extension GrantedPath {
         guard root.resolver == .kernel, !bounds.rest.isEmpty else { return nil }
         // When the root is its own canonical path, the grant has already decided about this path.
         guard bounds.root.path == bounds.root.canonical || bounds.allows(bounds.place) else { return nil }
-        // It is looked at before it is opened, for opening alone can set off a device.
-        var status = stat()
-        let name = (bounds.rest + [0]).map(CChar.init(bitPattern:))
-        guard unsafe fstatat(root.descriptor.rawValue, name, &status, AT_SYMLINK_NOFOLLOW) == 0,
-            FileInfo.Kind(mode: status.st_mode) == .regular
-        else { return nil }
-        do throws(FolderError) {
-            return try root.open(bounds.rest, to: .read, followingLinks: false, naming: absolute)
-        } catch {
-            return nil
-        }
+        // C would read the path only up to a NUL, which is another path.
+        guard !bounds.rest.contains(0) else { return nil }
+        let opened = unsafe filekit_open_regular(root.descriptor.rawValue, bounds.rest + [0])
+        return opened >= 0 ? FileDescriptor(owning: opened, path: absolute) : nil
     }
 
     // MARK: Beneath a root
