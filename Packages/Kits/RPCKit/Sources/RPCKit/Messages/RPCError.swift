@@ -61,6 +61,10 @@ public struct RPCFailure: Failure, Hashable {
         case limit
         /// What came is not JSON-RPC.
         case malformed
+        /// The peer wants a credential, or another one.
+        case denied
+        /// The peer no longer knows what was agreed on, and has not looked at the request.
+        case forgotten
     }
 
     /// The reason.
@@ -81,7 +85,8 @@ public struct RPCFailure: Failure, Hashable {
     public var exit: ExitCode {
         switch kind {
         case .refused, .limit, .malformed: .failed
-        case .closed, .timedOut: .unreachable
+        case .denied: .denied
+        case .closed, .timedOut, .forgotten: .unreachable
         }
     }
 
