@@ -5,20 +5,21 @@ let package = Package(
     name: "MCPKit",
     products: [.library(name: "MCPKit", targets: ["MCPKit"])],
     dependencies: [
-        .package(path: "../../Core"), .package(path: "../LoopKit"), .package(path: "../ProcessKit"),
-        .package(path: "../RPCKit"),
+        .package(path: "../../Core"), .package(path: "../HTTPKit"), .package(path: "../LoopKit"),
+        .package(path: "../ProcessKit"), .package(path: "../RPCKit"),
     ],
     targets: [
         .target(
             name: "MCPKit",
             dependencies: [
-                .product(name: "Core", package: "Core"), .product(name: "ProcessKit", package: "ProcessKit"),
-                .product(name: "RPCKit", package: "RPCKit"),
+                .product(name: "Core", package: "Core"), .product(name: "HTTPKit", package: "HTTPKit"),
+                .product(name: "ProcessKit", package: "ProcessKit"), .product(name: "RPCKit", package: "RPCKit"),
             ]),
         .testTarget(
             name: "MCPKitTests",
             dependencies: [
                 "MCPKit", .product(name: "Core", package: "Core"), .product(name: "CoreTesting", package: "Core"),
+                .product(name: "HTTPKit", package: "HTTPKit"), .product(name: "HTTPTesting", package: "HTTPKit"),
                 .product(name: "LoopKit", package: "LoopKit"), .product(name: "ProcessKit", package: "ProcessKit"),
                 .product(name: "RPCKit", package: "RPCKit"),
             ], exclude: ["Servers"]),

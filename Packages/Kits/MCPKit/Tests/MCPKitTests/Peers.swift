@@ -1,10 +1,13 @@
 import Capabilities
 import Glibc
+import HTTPClient
+import HTTPCore
 import JSON
 import LoopKit
 import ProcessKit
 import RPCKit
 import Synchronization
+import Testing
 
 @testable import MCPKit
 
@@ -19,6 +22,27 @@ enum Peers {
         func program(_ name: String) -> String { "\(Peers.build)/\(rawValue)/bin/\(name)" }
     }
 
+    /// How a server is reached.
+    enum Way: String, CaseIterable {
+        case stdio, http, sse
+    }
+
+    /// A server program: which SDK it uses, how it is reached, and its file.
+    struct Peer: CustomTestStringConvertible {
+        let sdk: SDK
+        let way: Way
+        var file = "everything.py"
+
+        /// The era that is agreed on: the older transport has no modern era.
+        var isModern: Bool { sdk == .modern && way != .sse }
+        var testDescription: String { "\(sdk.rawValue), \(way.rawValue)" }
+
+        /// The server that uses everything, with each SDK in each way.
+        static let everything = SDK.allCases.flatMap { sdk in Way.allCases.map { Peer(sdk: sdk, way: $0) } }
+    }
+
+    static let http = HTTPClient(.standalone)
+
     static let environment: CommandEnvironment = ["PATH": "/usr/bin:/bin", "PYTHONUNBUFFERED": "1"]
     static let identity = MCPIdentity(name: "tests", title: "Tests", version: "1")
     static let launcher = Launcher.standalone
@@ -29,15 +53,48 @@ enum Peers {
 
     static func server(_ name: String) -> String { "/" + here.joined(separator: "/") + "/Servers/\(name)" }
 
-    /// The server that uses everything.
-    static func everything(_ sdk: SDK) -> MCPProgram {
-        MCPProgram(Command(sdk.python, [server("everything.py")], environment: environment))
-    }
-
     /// A server that is a shell script.
     static func script(_ text: String, limits: StreamTransport.Limits = StreamTransport.Limits()) -> MCPProgram {
         MCPProgram(
             Command("/bin/sh", ["-c", text], environment: environment), limits: limits, patience: .milliseconds(300))
+    }
+}
+
+extension Peers.Peer {
+    /// A client of the server for as long as `body` runs.
+    func client<Value: Sendable>(
+        _ name: String = "peer", handler: any MCPClientHandler = NobodyHandler(),
+        limits: MCPClient.Limits = MCPClient.Limits(), knowing version: MCPVersion? = nil,
+        _ body: @escaping @Sendable (MCPClient) async throws -> Value
+    ) async throws -> Value {
+        guard way != .stdio else {
+            let program = MCPProgram(
+                Command(sdk.python, [Peers.server(file), "stdio"], environment: Peers.environment))
+            return try await program.client(name, handler: handler, limits: limits, knowing: version, body)
+        }
+        return try await serving { address in
+            let client = address.client(
+                of: name, by: Peers.http, as: Peers.identity, handler: handler, limits: limits, knowing: version)
+            return try await client.whileRunning { try await body(client) }
+        }
+    }
+
+    /// Runs the server, which prints its port as its first line.
+    func serving<Value: Sendable>(
+        _ body: @Sendable (MCPServerAddress) async throws -> Value
+    ) async throws -> Value {
+        var command = Command(
+            sdk.python, [Peers.server(file), way.rawValue], environment: Peers.environment)
+        command.errors = .tail(limit: 4096)
+        command.endsWithParent = true
+        return try await Peers.launcher.withChild(command, grace: .milliseconds(200)) { child in
+            guard let line = try await child.output.nextLine() else {
+                throw MCPError(.closed, "no port: \(String(decoding: child.errorTail, as: UTF8.self))")
+            }
+            let port = String(decoding: line, as: UTF8.self)
+            let url = try HTTPURL("http://127.0.0.1:\(port)/\(way == .sse ? "sse" : "mcp")")
+            return try await body(MCPServerAddress(url))
+        }
     }
 }
 

@@ -6,22 +6,24 @@ import Testing
 
 @testable import MCPKit
 
-@Suite("Servers of the reference SDK, of both eras", .timeLimit(.minutes(3)))
+// One after the other: dozens of Python programs that start at once would take each other's time.
+@Suite("Servers of the reference SDK, of both eras", .serialized, .timeLimit(.minutes(5)))
 struct ReferenceServerTests {
-    @Test("The revision is agreed on, and the server presents itself", arguments: Peers.SDK.allCases)
-    func negotiation(sdk: Peers.SDK) async throws {
-        let info = try await Peers.everything(sdk).client { try await $0.server() }
-        #expect(info.version == (sdk == .modern ? .july2026 : .november2025))
+    @Test("The revision is agreed on, and the server presents itself", arguments: Peers.Peer.everything)
+    func negotiation(peer: Peers.Peer) async throws {
+        let info = try await peer.client { try await $0.server() }
+        #expect(info.version == (peer.isModern ? .july2026 : .november2025))
         #expect(info.identity.name == "everything" && info.instructions == "Use everything.")
         #expect(info.capabilities.tools != nil && info.capabilities.prompts != nil && info.capabilities.completions)
         // What is known need not be asked.
-        let again = try await Peers.everything(sdk).client(knowing: info.version) { try await $0.server() }
+        let again = try await peer.client(knowing: info.version) { try await $0.server() }
         #expect(again.version == info.version)
     }
 
-    @Test("Tools are listed and called, with structure, errors and every kind of part", arguments: Peers.SDK.allCases)
-    func tools(sdk: Peers.SDK) async throws {
-        try await Peers.everything(sdk).client { client in
+    @Test(
+        "Tools are listed and called, with structure, errors and all kinds of parts", arguments: Peers.Peer.everything)
+    func tools(peer: Peers.Peer) async throws {
+        try await peer.client { client in
             let tools = try await client.tools()
             #expect(Set(tools.map(\.name)).isSuperset(of: ["add", "mirror", "fail", "parts", "count"]))
             let add = try #require(tools.first { $0.name == "add" })
@@ -32,7 +34,8 @@ struct ReferenceServerTests {
             #expect(point.structured == ["x": 2, "y": 1])
             let failed = try await client.call("fail", ["reason": "because"])
             // The newer SDK does not pass on what an error says.
-            #expect(failed.isError && failed.parts.first?.text.contains(sdk == .modern ? "fail" : "because") == true)
+            let reason = peer.sdk == .modern ? "fail" : "because"
+            #expect(failed.isError && failed.parts.first?.text.contains(reason) == true)
             let wrong = try await client.call("add", ["a": "two", "b": 3])
             #expect(wrong.isError)
             let parts = try await client.call("parts").parts
@@ -48,9 +51,9 @@ struct ReferenceServerTests {
         }
     }
 
-    @Test("An unknown tool is refused by its server, by an error or a result", arguments: Peers.SDK.allCases)
-    func unknownTool(sdk: Peers.SDK) async throws {
-        try await Peers.everything(sdk).client("everything") { client in
+    @Test("An unknown tool is refused by its server, by an error or a result", arguments: Peers.Peer.everything)
+    func unknownTool(peer: Peers.Peer) async throws {
+        try await peer.client("everything") { client in
             do {
                 let result = try await client.call("nothing")
                 #expect(result.isError)
@@ -61,19 +64,19 @@ struct ReferenceServerTests {
         }
     }
 
-    @Test("Progress comes in order", arguments: Peers.SDK.allCases)
-    func progress(sdk: Peers.SDK) async throws {
+    @Test("Progress comes in order", arguments: Peers.Peer.everything)
+    func progress(peer: Peers.Peer) async throws {
         let steps = Steps()
-        let result = try await Peers.everything(sdk).client { client in
+        let result = try await peer.client { client in
             try await client.call("count", ["to": 5]) { steps.add($0) }
         }
         #expect(result.parts == [.text("counted to 5")])
         #expect(steps.all.map(\.value) == [1, 2, 3, 4, 5] && steps.all.last?.message == "step 5")
     }
 
-    @Test("A cancelled call ends at once, and the server answers the next", arguments: Peers.SDK.allCases)
-    func cancelled(sdk: Peers.SDK) async throws {
-        try await Peers.everything(sdk).client { client in
+    @Test("A cancelled call ends at once, and the server answers the next", arguments: Peers.Peer.everything)
+    func cancelled(peer: Peers.Peer) async throws {
+        try await peer.client { client in
             let call = Task { try await client.call("wait") }
             _ = try await client.tools()
             call.cancel()
@@ -82,9 +85,9 @@ struct ReferenceServerTests {
         }
     }
 
-    @Test("Resources, templates, prompts and completions", arguments: Peers.SDK.allCases)
-    func others(sdk: Peers.SDK) async throws {
-        try await Peers.everything(sdk).client { client in
+    @Test("Resources, templates, prompts and completions", arguments: Peers.Peer.everything)
+    func others(peer: Peers.Peer) async throws {
+        try await peer.client { client in
             #expect(try await client.resources().map(\.address) == ["config://all"])
             #expect(try await client.resourceTemplates().map(\.address) == ["note://{number}"])
             #expect(try await client.read("config://all").map(\.content) == [.text("{\"a\": 1}")])
@@ -101,29 +104,31 @@ struct ReferenceServerTests {
         }
     }
 
-    @Test("A question of a legacy server reaches the person, and the answer the server")
-    func question() async throws {
+    @Test(
+        "A question of a legacy server reaches the person, and the answer the server",
+        arguments: Peers.Peer.everything.filter { !$0.isModern })
+    func question(peer: Peers.Peer) async throws {
         let handler = TestHandler(answering: .accept(["color": "red", "count": 3]))
-        let result = try await Peers.everything(.legacy).client(handler: handler) { try await $0.call("choose") }
+        let result = try await peer.client(handler: handler) { try await $0.call("choose") }
         #expect(result.parts == [.text("red 3")])
         guard case .form(let message, let schema)? = handler.questions.first else {
             Issue.record("no question")
             return
         }
         #expect(message == "Which color?" && schema["properties"]?["color"] != nil)
-        let declined = try await Peers.everything(.legacy).client(handler: TestHandler()) {
+        let declined = try await peer.client(handler: TestHandler()) {
             try await $0.call("choose")
         }
         #expect(declined.parts == [.text("decline")])
     }
 
-    @Test("A tool that was added is told and can be called", arguments: Peers.SDK.allCases)
-    func changed(sdk: Peers.SDK) async throws {
+    @Test("A tool that was added is told and can be called", arguments: Peers.Peer.everything)
+    func changed(peer: Peers.Peer) async throws {
         let handler = TestHandler()
-        try await Peers.everything(sdk).client(handler: handler) { client in
+        try await peer.client(handler: handler) { client in
             _ = try await client.tools()
             _ = try await client.call("grow")
-            if try await client.server().capabilities.tools?.tellsChanges == true || sdk == .legacy {
+            if try await client.server().capabilities.tools?.tellsChanges == true || !peer.isModern {
                 try await handler.wait { $0.changes.contains(.tools) }
             }
             #expect(try await client.tools().contains { $0.name == "grown" })

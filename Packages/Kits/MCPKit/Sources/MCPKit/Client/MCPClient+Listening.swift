@@ -48,7 +48,8 @@ extension MCPClient {
             return true
         } catch let error as MCPError {
             if error.kind != .refused, error.kind != .unsupported { handler.tell(error.message) }
-            return false
+            // A stream that was cut can be opened again.
+            return error.kind == .closed
         }
     }
 }

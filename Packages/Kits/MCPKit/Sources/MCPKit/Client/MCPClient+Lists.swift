@@ -14,8 +14,7 @@ extension MCPClient {
             handler.tell("it lists two tools named \(PlainText.escape(tool.name)); the first counts")
             return false
         }
-        transport.learn(tools)
-        return tools
+        return transport.learn(tools, tell: handler.tell)
     }
 
     /// Calls a tool. A tool that fails gives a result with `isError`.
@@ -29,7 +28,14 @@ extension MCPClient {
     ) async throws -> MCPResult {
         var params: JSONObject = ["name": .string(tool), "arguments": .object(arguments)]
         if !meta.isEmpty { params["_meta"] = .object(meta) }
-        let result = try await ask("tools/call", params, within: limit ?? limits.call, progress: progress)
+        let result: JSON
+        do {
+            result = try await ask("tools/call", params, within: limit ?? limits.call, progress: progress)
+        } catch let error as MCPError where error.error?.code == MCPError.Code.headerMismatch {
+            // The tool wants headers that are not known yet, or others than before. Nothing was done.
+            _ = try await tools()
+            result = try await ask("tools/call", params, within: limit ?? limits.call, progress: progress)
+        }
         return try reading { () throws(MCPMalformed) in try MCPResult(result) }
     }
 

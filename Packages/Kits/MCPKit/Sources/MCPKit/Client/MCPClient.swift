@@ -44,11 +44,14 @@ public final class MCPClient: Sendable {
     let connection: RPCConnection
     private let identity: MCPIdentity
     private let known: MCPVersion?
-    private let agreed = Promise<MCPServerInfo>()
     private let state = Mutex(State())
 
     private struct State {
         var info: MCPServerInfo?
+        /// Settled when both sides have agreed; another one after each session that the server has forgotten.
+        var agreed = Promise<MCPServerInfo>()
+        /// How many sessions the server has forgotten.
+        var forgotten = 0
         /// The resources whose changes the server should tell.
         var watched: Set<String> = []
         var logLevel: MCPLogEntry.Level?
@@ -56,6 +59,8 @@ public final class MCPClient: Sendable {
 
     /// Raised when the modern era must be told what to watch.
     let wishes = Signal()
+    /// Raised when the server has forgotten the session.
+    private let forgetting = Signal()
 
     /// A client that is not running yet.
     ///
@@ -89,11 +94,12 @@ public final class MCPClient: Sendable {
                 return true
             }
             group.addTask {
-                do { self.settle(try await self.negotiate()) } catch {
-                    self.agreed.settle(with: .failure(error))
-                    throw error
-                }
+                self.settle(try await self.negotiate())
                 try await self.listen()
+                return false
+            }
+            group.addTask {
+                try await self.beginAgain()
                 return false
             }
             defer { group.cancelAll() }
@@ -102,12 +108,11 @@ public final class MCPClient: Sendable {
                     if isOver { break }
                 }
             } catch {
-                connection.close()
                 let reason = (error as? RPCFailure).map(MCPError.init) ?? error
-                agreed.settle(with: .failure(reason))
+                fail(reason)
                 throw reason
             }
-            agreed.settle(with: .failure(MCPError(.closed, "\(connection.peer) has ended")))
+            fail(MCPError(.closed, "\(connection.peer) has ended"))
         }
     }
 
@@ -136,12 +141,61 @@ public final class MCPClient: Sendable {
     public func close() { connection.close() }
 
     /// The server as it presents itself; waits until it has.
-    public func server() async throws -> MCPServerInfo { try await agreed.value() }
+    public func server() async throws -> MCPServerInfo { try await state.withLock { $0.agreed }.value() }
 
     private func settle(_ info: MCPServerInfo) {
-        state.withLock { $0.info = info }
         transport.settle(on: info.version)
+        let agreed = state.withLock { state in
+            state.info = info
+            return state.agreed
+        }
         agreed.settle(info)
+    }
+
+    private func fail(_ error: any Error) {
+        connection.close()
+        state.withLock { $0.agreed }.settle(with: .failure(error))
+    }
+
+    // MARK: Sessions
+
+    /// The server has forgotten the session that a request belonged to. What comes now waits for the next one.
+    private func forgot(_ session: Int) {
+        let isFirst = state.withLock { state in
+            guard state.forgotten == session else { return false }
+            state.forgotten += 1
+            state.agreed = Promise()
+            return true
+        }
+        if isFirst { forgetting.raise() }
+    }
+
+    /// Begins another session each time that the server has forgotten one, and restores what it knew. If that fails, the
+    /// client is over.
+    private func beginAgain() async throws {
+        var seen = 0
+        while true {
+            seen = try await forgetting.wait(beyond: seen)
+            transport.forget()
+            let info = try await initialize()
+            settle(info)
+            await restore()
+            // A server that has forgotten its clients was probably started again, perhaps in another version.
+            if info.capabilities.tools != nil { handler.changed(.tools) }
+            if info.capabilities.prompts != nil { handler.changed(.prompts) }
+            if info.capabilities.resources != nil { handler.changed(.resources) }
+        }
+    }
+
+    private func restore() async {
+        let (watched, level) = state.withLock { ($0.watched.sorted(), $0.logLevel) }
+        var requests = watched.map { ("resources/subscribe", ["uri": .string($0)] as JSONObject) }
+        if let level { requests.append(("logging/setLevel", ["level": .string(level.rawValue)])) }
+        for (method, params) in requests {
+            do { _ = try await connection.call(method, params, within: RPCTimeLimit(limits.request)) } catch {
+                handler.tell("it has begun another session and does not take \(method): \(AnyFailure(error).message)")
+            }
+        }
     }
 
     // MARK: Who speaks what
@@ -203,8 +257,9 @@ public final class MCPClient: Sendable {
                 return nil
             }
             if let code = failure.error?.code, MCPError.Code.modern.contains(code) { throw MCPError(failure) }
-            // A server that says nothing to a question that it does not know may still know the handshake.
-            if connection.failure != nil { throw MCPError(failure) }
+            // A server that cannot be reached, or wants a credential first, says nothing about what it knows. One that says
+            // nothing to a question that it does not know may still know the handshake.
+            if [.closed, .denied].contains(failure.kind) || connection.failure != nil { throw MCPError(failure) }
             return nil
         }
         let offered = result["supportedVersions"]?.array?.compactMap(\.string) ?? []
@@ -272,7 +327,6 @@ public final class MCPClient: Sendable {
         _ method: String, _ params: JSONObject? = nil, within limit: RPCTimeLimit? = nil, lasting: Bool = false,
         progress: (@Sendable (MCPProgress) -> Void)? = nil
     ) async throws -> JSON {
-        let info = try await server()
         let limit = lasting ? nil : limit ?? RPCTimeLimit(limits.request)
         let tell = progress.map { progress in
             { @Sendable (json: JSON) in
@@ -280,14 +334,23 @@ public final class MCPClient: Sendable {
             }
         }
         var params = params
-        for _ in 0..<limits.rounds {
+        var (rounds, sessions) = (0, 0)
+        while rounds < limits.rounds {
             let result: JSON
+            let session = state.withLock { $0.forgotten }
+            let info = try await server()
             do {
                 let given = info.version.isModern ? meta(for: info.version, in: params) : params
                 result = try await connection.call(method, given, within: limit, progress: tell)
             } catch let failure as RPCFailure {
-                throw MCPError(failure)
+                guard failure.kind == .forgotten else { throw MCPError(failure) }
+                forgot(session)
+                // The server has not looked at it, so that it can be repeated; but not for ever.
+                sessions += 1
+                if sessions > 1 { throw MCPError(failure) }
+                continue
             }
+            rounds += 1
             switch info.version.isModern ? result["resultType"]?.string ?? "complete" : "complete" {
             case "complete", "task": return result
             case "input_required":

@@ -11,14 +11,17 @@ public protocol MCPTransport: RPCTransport {
     /// Nothing is agreed on any more: the next message begins anew.
     func forget()
 
-    /// What the tools of the server want to see in the headers of their calls.
-    func learn(_ tools: [MCPTool])
+    /// Learns what the tools of the server want to see in the headers of their calls.
+    ///
+    /// - Parameter tell: is told why a tool cannot be called this way.
+    /// - Returns: the tools that can.
+    func learn(_ tools: [MCPTool], tell: (String) -> Void) -> [MCPTool]
 }
 
 extension MCPTransport {
     public func settle(on version: MCPVersion) {}
     public func forget() {}
-    public func learn(_ tools: [MCPTool]) {}
+    public func learn(_ tools: [MCPTool], tell: (String) -> Void) -> [MCPTool] { tools }
 }
 
 extension StreamTransport: MCPTransport {

@@ -18,6 +18,8 @@ public struct MCPError: Failure, Hashable {
         case malformed
         /// The server does not offer this, or speaks no revision that we do.
         case unsupported
+        /// The server wants a credential, or another one.
+        case denied
     }
 
     /// The reason.
@@ -37,7 +39,8 @@ public struct MCPError: Failure, Hashable {
         let kind: Kind =
             switch failure.kind {
             case .refused: .refused
-            case .closed: .closed
+            case .closed, .forgotten: .closed
+            case .denied: .denied
             case .timedOut: .timedOut
             case .limit: .limit
             case .malformed: .malformed
@@ -50,6 +53,7 @@ public struct MCPError: Failure, Hashable {
     public var exit: ExitCode {
         switch kind {
         case .closed, .timedOut: .unreachable
+        case .denied: .denied
         case .refused, .limit, .malformed, .unsupported: .failed
         }
     }

@@ -1,12 +1,13 @@
 """A server that uses everything of the protocol, with the reference SDK of either era.
 
-Arguments: the transport (stdio, http, sse), and for the last two a file that the port is written to.
+Arguments: the transport (stdio, http, sse). The last two print the port as the first line.
 """
 import asyncio
 import socket
 import sys
+from typing import Annotated
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 try:
     from mcp.server.mcpserver import Context, Image, MCPServer
@@ -101,13 +102,23 @@ async def choose(ctx: Context) -> str:
 
 
 @server.tool()
+def route(
+    region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})],
+    count: Annotated[int, Field(json_schema_extra={"x-mcp-header": "Count"})] = 1,
+) -> str:
+    """Has arguments that are sent as headers too."""
+    return f"{region} {count}"
+
+
+@server.tool()
 async def grow(ctx: Context) -> str:
     """Adds a tool."""
     def grown() -> str:
         """Was added."""
         return "grown"
     server.add_tool(grown)
-    if MODERN:
+    # The newer SDK tells clients of the legacy era in the old way only.
+    if MODERN and ctx.protocol_version >= "2026":
         await ctx.notify_tools_changed()
     else:
         await ctx.session.send_tool_list_changed()
@@ -151,12 +162,10 @@ def main():
     app = server.sse_app() if transport == "sse" else server.streamable_http_app()
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
-    with open(sys.argv[2] + ".part", "w") as file:
-        file.write(str(listener.getsockname()[1]))
-    import os
-    config = uvicorn.Config(app, log_level="warning", lifespan="on")
-    os.rename(sys.argv[2] + ".part", sys.argv[2])
-    uvicorn.Server(config).run(sockets=[listener])
+    # From now on clients can connect, and wait until the server is ready.
+    listener.listen()
+    print(listener.getsockname()[1], flush=True)
+    uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="on")).run(sockets=[listener])
 
 
 main()
