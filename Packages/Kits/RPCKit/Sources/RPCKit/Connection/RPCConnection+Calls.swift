@@ -25,7 +25,9 @@ struct PendingCall {
     let promise = Promise<JSON>()
     let limit: RPCTimeLimit?
     let progress: (@Sendable (JSON) -> Void)?
-    let begun = ContinuousClock.now
+    private(set) var begun = ContinuousClock.now
+    /// Since when it waits for a person.
+    private var waitsSince: ContinuousClock.Instant?
     /// When it is late; nil for never.
     var deadline: ContinuousClock.Instant?
 
@@ -38,8 +40,20 @@ struct PendingCall {
 
     /// Gives it more time, since something happens.
     mutating func extend(at now: ContinuousClock.Instant = .now) {
-        guard let limit else { return }
+        guard let limit, waitsSince == nil else { return }
         deadline = min(now + limit.silence, begun + limit.total)
+    }
+
+    /// Stops its time, or lets it go on.
+    mutating func wait(_ waits: Bool, at now: ContinuousClock.Instant = .now) {
+        if waits {
+            waitsSince = waitsSince ?? now
+            deadline = nil
+        } else if let since = waitsSince {
+            begun += since.duration(to: now)
+            waitsSince = nil
+            extend(at: now)
+        }
     }
 }
 
@@ -104,6 +118,16 @@ extension RPCConnection {
             return state.calls[number]
         }
         call?.progress?(notification.params ?? [:])
+    }
+
+    /// A request waits for a person, or no longer does.
+    func wait(_ id: RPCID, _ waits: Bool) {
+        guard let number = id.number else { return }
+        let deadline = state.withLock { state in
+            state.calls[number]?.wait(waits)
+            return state.calls[number]?.deadline
+        }
+        if let deadline { expect(deadline) }
     }
 
     // MARK: Time

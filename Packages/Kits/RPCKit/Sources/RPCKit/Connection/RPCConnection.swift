@@ -170,6 +170,7 @@ public final class RPCConnection: Sendable {
         case .message(.request(let request)): take(request)
         case .malformed(let malformed): take(malformed)
         case .failed(let id, let error): fail(id, error)
+        case .waits(let id, let waits): wait(id, waits)
         }
     }
 

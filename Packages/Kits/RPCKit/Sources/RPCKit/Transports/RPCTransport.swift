@@ -24,4 +24,6 @@ public enum RPCEvent: Sendable {
     case malformed(RPCMalformed)
     /// The request with this id will not be answered, or every request if it is not known which.
     case failed(RPCID?, any Error)
+    /// The request with this id waits for a person, such as one who signs in, or no longer does. That time does not count.
+    case waits(RPCID, Bool)
 }
