@@ -203,7 +203,18 @@ public final class MCPClient: Sendable {
     /// Asks in the way of the modern era, and begins the handshake of the legacy one when the server does not know that, or
     /// is silent for a while. A server that only starts slowly answers the first question after all.
     private func negotiate() async throws -> MCPServerInfo {
-        if let known, !known.isModern { return try await initialize() }
+        if let known, !known.isModern {
+            do { return try await initialize() } catch let error as MCPError
+                where error.error.map({ MCPError.Code.modern.contains($0.code) }) == true
+            {
+                // It has become modern since.
+            }
+        }
+        // By HTTP each question is answered, and a silent server is no server.
+        guard transport.isLasting else {
+            if let info = try await discover() { return info }
+            return try await initialize()
+        }
         let isLegacy = Promise<Void>()
         return try await withThrowingTaskGroup(of: Result<MCPServerInfo?, any Error>.self) { group in
             group.addTask {
@@ -259,7 +270,10 @@ public final class MCPClient: Sendable {
             if let code = failure.error?.code, MCPError.Code.modern.contains(code) { throw MCPError(failure) }
             // A server that cannot be reached, or wants a credential first, says nothing about what it knows. One that says
             // nothing to a question that it does not know may still know the handshake.
-            if [.closed, .denied].contains(failure.kind) || connection.failure != nil { throw MCPError(failure) }
+            let isFinal = failure.kind == .timedOut && !transport.isLasting
+            if [.closed, .denied].contains(failure.kind) || isFinal || connection.failure != nil {
+                throw MCPError(failure)
+            }
             return nil
         }
         let offered = result["supportedVersions"]?.array?.compactMap(\.string) ?? []

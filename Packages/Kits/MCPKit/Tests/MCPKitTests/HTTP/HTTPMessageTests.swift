@@ -141,9 +141,14 @@ struct HTTPMessageTests {
 
     /// Has one token after the other.
     private final class Tokens: ResourceSignIn {
-        private let tokens = Mutex<(rest: [String], asked: [ResourceChallenge])>(([], []))
+        private let tokens: Mutex<(rest: [String], asked: [ResourceChallenge])>
+        /// The person comes when this is settled.
+        private let person: Promise<Void>?
 
-        init(_ tokens: [String]) { self.tokens.withLock { $0.rest = tokens } }
+        init(_ tokens: [String], person: Promise<Void>? = nil) {
+            self.tokens = Mutex((tokens, []))
+            self.person = person
+        }
 
         var asked: [ResourceChallenge] { tokens.withLock { $0.asked } }
 
@@ -155,8 +160,9 @@ struct HTTPMessageTests {
         func answer(
             _ challenge: ResourceChallenge, to refused: RequestHead, for resource: ResourceAddress
         ) async throws -> Bool {
-            tokens.withLock { tokens in
-                tokens.asked.append(challenge)
+            tokens.withLock { $0.asked.append(challenge) }
+            try await person?.value()
+            return tokens.withLock { tokens in
                 if tokens.rest.count > 1 { tokens.rest.removeFirst() } else { return false }
                 return true
             }
@@ -187,6 +193,32 @@ struct HTTPMessageTests {
             #expect(tokens.asked == [challenge])
             let sent = server.record.requests.map { $0.headers["Authorization"] }
             #expect(sent == ["Bearer old", "Bearer good", "Bearer good"])
+        }
+    }
+
+    @Test("A call is not late because a person takes long to sign in, and only the call waits")
+    func patience() async throws {
+        let person = Promise<Void>()
+        let script: ScriptedMCP.Script = { request, connection in
+            let isGuarded = request.arguments?["guarded"] == true
+            if isGuarded, request.http.headers["Authorization"] != "Bearer good" { return try connection.answer(401) }
+            let isSilent = request.arguments?["silent"] == true
+            if isSilent { try connection.stall() }
+            try ScriptedMCP.modern { try $1.answerCall($0, "done") }(request, connection)
+        }
+        var limits = MCPClient.Limits()
+        limits.call = RPCTimeLimit(.milliseconds(200))
+        try await ScriptedMCP.run(script) { address, _ in
+            let tokens = Tokens(["old", "good"], person: person)
+            try await address.with(limits: limits, signIn: tokens) { client in
+                async let waiting = client.call("tool", ["guarded": true])
+                // Its time is over when this one is late.
+                let error = await #expect(throws: MCPError.self) { try await client.call("tool", ["silent": true]) }
+                #expect(error?.kind == .timedOut)
+                person.settle(())
+                let result = try await waiting
+                #expect(result.parts == [.text("done")])
+            }
         }
     }
 

@@ -21,9 +21,10 @@ struct HTTPCaller: Sendable {
     ///   - url: of the same origin as the server.
     ///   - patience: how long the answer may take to begin; nil for as long as it likes.
     ///   - mayAsk: whether a refusal is reason enough to sign in.
+    ///   - waits: is told when a person may be asked, and when that is over.
     nonisolated(nonsending) func open(
         _ method: HTTPMethod, _ url: HTTPURL, _ more: HTTPHeaders, body: [UInt8]? = nil,
-        patience: Duration? = nil, mayAsk: Bool = true
+        patience: Duration? = nil, mayAsk: Bool = true, waits: (Bool) -> Void = { _ in }
     ) async throws -> HTTPExchange {
         guard url.isSameOrigin(as: self.url) else { throw elsewhere(url.text) }
         var request = HTTPRequest(method, url, headers: headers)
@@ -48,6 +49,8 @@ struct HTTPCaller: Sendable {
             }
             if let signIn, mayAsk, !wasAsked, let challenge = ResourceChallenge(exchange.status, exchange.headers) {
                 wasAsked = true
+                waits(true)
+                defer { waits(false) }
                 if try await signIn.answer(challenge, to: head, for: resource) { continue }
             }
             return exchange

@@ -244,7 +244,9 @@ public final class MCPHTTPTransport: MCPTransport {
         let headers = Self.common.merging(
             request.modernVersion.map { modernHeaders(request, $0) }
                 ?? (request.method == "initialize" ? [:] : session.headers(version)))
-        let exchange = try await caller.open(.post, caller.url, headers, body: item.body)
+        let exchange = try await caller.open(.post, caller.url, headers, body: item.body) { waits in
+            receive(.waits(request.id, waits))
+        }
         var answer = RequestAnswer(to: request, receive) { (_) throws(RPCFailure) in
             if request.method == "initialize" { try self.begin(exchange.headers) }
         }
