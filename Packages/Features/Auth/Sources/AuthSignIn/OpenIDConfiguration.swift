@@ -15,6 +15,12 @@ public struct OpenIDConfiguration: Sendable {
     public let offersDeviceCode: Bool
     /// Whether each redirect names the issuer (RFC 9207).
     public let promisesIssuer: Bool
+    /// Where programs register themselves (RFC 7591).
+    let registrationEndpoint: HTTPURL?
+    /// Whether the address of a document that describes a program can be its client id.
+    let acceptsClientDocuments: Bool
+    /// The scopes that it announces.
+    let scopes: [String]
 }
 
 extension OpenIDConfiguration {
@@ -50,6 +56,9 @@ extension OpenIDConfiguration {
             && list("code_challenge_methods_supported")?.contains("S256") ?? false
         offersDeviceCode = deviceAuthorizationEndpoint != nil && tokenEndpoint != nil
         promisesIssuer = json["authorization_response_iss_parameter_supported"]?.bool ?? false
+        registrationEndpoint = try endpoint("registration_endpoint")
+        acceptsClientDocuments = json["client_id_metadata_document_supported"]?.bool ?? false
+        scopes = list("scopes_supported") ?? []
     }
 
     static func bare(_ url: HTTPURL) -> Substring {
@@ -60,7 +69,7 @@ extension OpenIDConfiguration {
 
     /// Codes and tokens need TLS, except inside one machine. A remote server must not send tokens to a program on this
     /// machine.
-    private static func isSafe(_ url: HTTPURL, for issuer: HTTPURL) -> Bool {
+    static func isSafe(_ url: HTTPURL, for issuer: HTTPURL) -> Bool {
         if url.isLoopback { return issuer.isLoopback }
         return url.scheme == .https
     }
@@ -96,7 +105,7 @@ extension OpenIDConfiguration {
         return nil
     }
 
-    /// OpenID Connect appends the well-known path to the issuer's path; RFC 8414 inserts it before.
+    /// OpenID Connect appends the well-known path to the issuer's path; RFC 8414 inserts both names before.
     private static func addresses(of base: HTTPURL) throws(HTTPError) -> [HTTPURL] {
         let issuer = bare(base)
         let root = "\(base.scheme.rawValue)://\(base.server)"
@@ -105,6 +114,6 @@ extension OpenIDConfiguration {
         return [
             try HTTPURL("\(issuer)/.well-known/openid-configuration"),
             try HTTPURL("\(root)/.well-known/oauth-authorization-server\(path)"),
-        ]
+        ] + (path.isEmpty ? [] : [try HTTPURL("\(root)/.well-known/openid-configuration\(path)")])
     }
 }

@@ -9,6 +9,8 @@ public struct TokenEndpoint: Sendable {
     let clientID: String
     let client: HTTPClient
     let now: @Sendable () -> Timestamp
+    /// The resource that the tokens are for (RFC 8707), so that no other server accepts them.
+    var resource: String?
 
     /// - Parameters:
     ///   - clientID: the client id of this program. There is no client secret, because this program could not keep one.
@@ -41,6 +43,7 @@ public struct TokenEndpoint: Sendable {
     func tokens(_ fields: FormFields, hiding secrets: [Secret], for purpose: String) async throws -> TokenAnswer {
         var fields = fields
         fields.append("client_id", clientID)
+        if let resource { fields.append("resource", resource) }
         let response = try await client.post(fields, to: url)
         guard response.status.isSuccess else {
             throw Refusal(response, hiding: secrets).error(purpose)
